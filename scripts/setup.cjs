@@ -1,0 +1,41 @@
+// Runs before `npm start` and `npm test`, under whatever Node the machine has: installs what the lock file says, where that has not been done.
+// The packages bring Node 24 with them (node_modules/.bin/node), which the scripts of package.json then find first.
+'use strict'
+const { createHash } = require('node:crypto')
+const { existsSync, readFileSync, writeFileSync } = require('node:fs')
+const { join } = require('node:path')
+const { spawnSync } = require('node:child_process')
+
+const root = join(__dirname, '..')
+const stamp = join(root, 'node_modules', '.installed')
+const lock = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .digest('hex')
+
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}
+
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
+  console.log('Installing packages (once) …')
+  const [command, args] = process.env.npm_execpath ? [process.execPath, [process.env.npm_execpath]] : ['npm', []]
+  const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
+  const run = spawnSync(command, [...args, ...flags], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, npm_config_engine_strict: 'false' },
+  })
+  if (run.status !== 0)
+    fail(
+      'The packages could not be installed: is the npm registry within reach, is this folder writable, and is there room on the disk?',
+    )
+  writeFileSync(stamp, lock)
+}
+
+const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+if (!existsSync(node) && Number(process.versions.node.split('.')[0]) < 24) {
+  fail(
+    'Node 24 or newer is needed, and the npm package "node" did not bring it: allow its install script (npm approve-scripts node), or install Node 24.',
+  )
+}
