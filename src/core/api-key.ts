@@ -1,0 +1,20 @@
+export const scopes = ['admin', 'chat', 'read', 'knowledge'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A key as it is kept: never the key itself, only its SHA-256. */
+export interface ApiKey {
+  id: string
+  name: string
+  /** SHA-256 of the key, hexadecimal. */
+  hash: string
+  /** The first characters, for people to tell keys apart. */
+  prefix: string
+  scopes: Scope[]
+  /** The agents that the key may see; null for all. */
+  agentIds: string[] | null
+  expiresAt: number | null
+  lastUsedAt: number | null
+  /** True for the key that `REPARTEE_ADMIN_KEY` sets: no request can revoke or roll it. */
+  fixed: boolean
+  createdAt: number
+}

@@ -1,0 +1,46 @@
+import type { MetadataValue } from './agent.ts'
+
+export const documentStatuses = ['queued', 'processing', 'ready', 'failed'] as const
+export type DocumentStatus = (typeof documentStatuses)[number]
+
+export type DocumentSource = { type: 'text' } | { type: 'file'; filename: string } | { type: 'url'; url: string }
+
+export type Metadata = Record<string, MetadataValue | MetadataValue[]>
+
+/** What was ingested. Its text lives on as passages. */
+export interface Document {
+  id: string
+  title: string
+  source: DocumentSource
+  /** As the service recognised it, e.g. `text/markdown`. */
+  mediaType: string
+  bytes: number
+  metadata: Metadata
+  status: DocumentStatus
+  /** 0 to 1. */
+  progress: number
+  /** Why the document failed, in words that a person can act on. */
+  error: { code: string; message: string } | null
+  passageCount: number
+  createdAt: number
+  updatedAt: number
+}
+
+export interface NewDocument {
+  /** Left out: taken from the content (first heading, HTML title), else from the file name, else the first words. */
+  title?: string
+  source: DocumentSource
+  mediaType: string
+  content: Uint8Array
+  metadata: Metadata
+}
+
+/** A piece of a document. The texts of a document's passages, in order of `index`, are the document as it was read. */
+export interface Passage {
+  id: string
+  index: number
+  text: string
+  /** The headings above it, outermost first, joined by ` › `; empty where there are none. */
+  heading: string
+  page: number | null
+}

@@ -1,0 +1,51 @@
+/** Every failure that a caller can be told of. The HTTP status of each stands in `http/errors.ts`, nowhere else. */
+export const errorCodes = [
+  'invalid_request',
+  'invalid_cursor',
+  'unauthorized',
+  'forbidden',
+  'route_not_found',
+  'agent_not_found',
+  'session_not_found',
+  'document_not_found',
+  'key_not_found',
+  'method_not_allowed',
+  'request_timeout',
+  'session_busy',
+  'payload_too_large',
+  'unsupported_media_type',
+  'headers_too_large',
+  'rate_limited',
+  'internal_error',
+  'model_failed',
+  'model_timeout',
+  'unavailable',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** One finding about one place of the request, e.g. `{ path: 'body.name', message: 'must not be blank' }`. */
+export interface ErrorDetail {
+  path: string
+  message: string
+}
+
+/** The one error class. `message` and `details` are shown to callers: no prompt, key, SQL or file name in them; those go to `cause`. */
+export class ReparteeError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetail[] | undefined
+  /** Seconds after which trying again makes sense. */
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetail[]; retryAfter?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'ReparteeError'
+    this.code = code
+    this.details = options.details
+    this.retryAfter = options.retryAfter
+  }
+}
+
+/** `invalid_request` about one field. */
+export function invalid(path: string, message: string): ReparteeError {
+  return new ReparteeError('invalid_request', `${path} ${message}`, { details: [{ path, message }] })
+}

@@ -1,0 +1,35 @@
+import type { Document, DocumentStatus, Metadata, NewDocument, Passage } from './document.ts'
+import type { Page, PageInput } from './page.ts'
+import type { Extract, ExtractInput, Retrieval, RetrieveInput, SuggestInput, Suggestion } from './retrieval.ts'
+
+/**
+ * The knowledge base of each agent: its documents, and what can be found in them.
+ * Every method resolves to undefined (or false) where the document is unknown, and throws `ReparteeError` only for defects of the store.
+ */
+export interface Knowledge {
+  /** Durable when it resolves; indexed in the background. The same title and bytes are the same document. */
+  addDocument(agentId: string, document: NewDocument): Promise<Document>
+  /** The old content answers until the new is ready. */
+  replaceDocument(agentId: string, documentId: string, document: NewDocument): Promise<Document | undefined>
+  updateDocument(
+    agentId: string,
+    documentId: string,
+    change: { title?: string; metadata?: Metadata },
+  ): Promise<Document | undefined>
+  /** Gone from retrieval when it resolves. */
+  deleteDocument(agentId: string, documentId: string): Promise<boolean>
+  findDocument(agentId: string, documentId: string): Promise<Document | undefined>
+  /** Newest first. `cursor` is a document's id; undefined where it is none of this agent's. */
+  listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Promise<Page<Document> | undefined>
+  /** In reading order. `cursor` is a passage's id. */
+  listPassages(agentId: string, documentId: string, page: PageInput): Promise<Page<Passage> | undefined>
+  count(agentId: string): Promise<{ documents: number; passages: number }>
+  retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
+  extract(agentId: string, input: ExtractInput): Promise<Extract>
+  suggest(agentId: string, input: SuggestInput): Promise<Suggestion[]>
+  /** Everything of an agent, its file included. */
+  deleteAgent(agentId: string): Promise<void>
+  /** Takes up what a crash left queued or half done. */
+  start(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,69 @@
+import type { MetadataFilter } from './agent.ts'
+import type { HistoryEntry } from './message.ts'
+
+export interface RetrieveInput {
+  query: string
+  /** Earlier messages of the conversation, oldest first. A question that stands alone ignores them. */
+  history: HistoryEntry[]
+  /** How many passages to return; 1 to 100. */
+  topK: number
+  filter: MetadataFilter | null
+}
+
+/** A passage found for a question, best first. */
+export interface Hit {
+  documentId: string
+  passageId: string
+  title: string
+  heading: string
+  text: string
+  url: string | null
+  /** Compares within one retrieval only. */
+  score: number
+  /** The parts that the score was made from, by method. */
+  scores: Record<string, number>
+}
+
+export interface Retrieval {
+  /** The terms that were searched, as text: for traces. */
+  query: string
+  hits: Hit[]
+  /** 0 to 1: how sure it is that the knowledge base holds the answer. 0 without hits. */
+  confidence: number
+}
+
+/** What the extractive answerer is asked: the question in its conversation, over passages found before. */
+export interface ExtractInput {
+  question: string
+  history: HistoryEntry[]
+  retrieval: Retrieval
+}
+
+export interface Extract {
+  /** Quoted sentences, each from one of the hits, in reading order. Empty when nothing was found to quote. */
+  quotes: Quote[]
+  /** 0 to 1: refines the retrieval's own figure with what the sentences say. */
+  confidence: number
+}
+
+export interface Quote {
+  /** Position in `retrieval.hits`. */
+  hit: number
+  /** Verbatim text of that passage. */
+  text: string
+}
+
+/** A question that the knowledge base can answer, offered after a reply. */
+export interface Suggestion {
+  text: string
+  /** 0 to 1: the confidence of the retrieval that was made with it. */
+  confidence: number
+}
+
+export interface SuggestInput {
+  /** The question just answered, and what was asked before: not offered again. */
+  asked: string[]
+  retrieval: Retrieval
+  count: number
+  filter: MetadataFilter | null
+}
