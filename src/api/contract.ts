@@ -1,0 +1,18 @@
+import type { Limits } from '../core/limits.ts'
+import { agentOperations } from './agents.ts'
+import { documentOperations } from './documents.ts'
+import { keyOperations } from './keys.ts'
+import { messageOperations } from './messages.ts'
+import { modelOperations } from './models.ts'
+import { sessionOperations } from './sessions.ts'
+
+/** Every request of the service, as values. The limits of a deployment are part of its contract. */
+export const contract = (limits: Limits) => ({
+  ...sessionOperations(limits),
+  ...messageOperations(limits),
+  ...agentOperations(limits),
+  ...documentOperations(limits),
+  ...keyOperations(limits),
+  ...modelOperations(),
+})
+export type Contract = ReturnType<typeof contract>

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import type { Limits } from '../core/limits.ts'
+import { pageLimit } from '../core/limits.ts'
+
+/** UUIDs are taken in either case and printed in lower case. */
+export const Uuid = (description: string) => Type.String({ format: 'uuid', description })
+export const Timestamp = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-11-20T14:10:00.000Z'] })
+
+/** At least one character that is no white space; lengths count Unicode code points. */
+export const FilledText = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, pattern: '\\S', description })
+
+export const closed = { additionalProperties: false } as const
+export const Success = Type.Literal(true, { description: 'Always true.' })
+
+export const AgentPath = Type.Object({ agentId: Uuid('The agent.') }, closed)
+export const SessionPath = Type.Object({ agentId: Uuid('The agent.'), sessionId: Uuid('The session.') }, closed)
+export const Nothing = Type.Object({}, closed)
+
+export const Limit = Type.Integer({
+  minimum: pageLimit.min,
+  maximum: pageLimit.max,
+  default: pageLimit.default,
+  description: 'Items per page.',
+})
+export const Pagination = Type.Object({
+  hasMore: Type.Boolean({ description: 'True when more items follow this page.' }),
+  nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page; null when there is none.' }),
+  total: Type.Integer({ description: 'All items, not only those of this page.' }),
+})
+
+export type { Limits }

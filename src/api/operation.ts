@@ -1,0 +1,42 @@
+import type { Static, TObject, TSchema } from 'typebox'
+import type { Scope } from '../core/api-key.ts'
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type Method = (typeof methods)[number]
+
+/** What a request names in its path, and therefore must exist before anything else of it is looked at. */
+export type Existing = 'agent' | 'session'
+
+/** One request of the contract, as a value: it routes, validates, types, serialises and documents. */
+export interface Operation<
+  P extends TObject = TObject,
+  Q extends TObject = TObject,
+  B extends TSchema = TSchema,
+  R extends TSchema = TSchema,
+> {
+  id: string
+  method: Method
+  /** Below `/v1`, parameters as `{name}`. */
+  path: string
+  tag: string
+  summary: string
+  description?: string
+  /** One of these is enough; `admin` always is. Empty: any good key. */
+  scopes: Scope[]
+  params: P
+  query: Q
+  /** Left out where the request has no body. */
+  body?: B
+  /** `multipart/form-data` is taken beside JSON. */
+  upload?: boolean
+  status: 200 | 201 | 202
+  response: R
+}
+
+export const operation = <P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(o: Operation<P, Q, B, R>) =>
+  o
+
+export type ParamsOf<O> = O extends Operation<infer P, TObject, TSchema, TSchema> ? Static<P> : never
+export type QueryOf<O> = O extends Operation<TObject, infer Q, TSchema, TSchema> ? Static<Q> : never
+export type BodyOf<O> = O extends Operation<TObject, TObject, infer B, TSchema> ? Static<B> : never
+export type ResponseOf<O> = O extends Operation<TObject, TObject, TSchema, infer R> ? Static<R> : never
