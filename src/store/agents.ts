@@ -1,0 +1,49 @@
+import type { Agent } from '../core/agent.ts'
+import { type Database, type Row, statement } from './database.ts'
+
+type Settings = Omit<Agent, 'id' | 'name' | 'createdAt' | 'updatedAt'>
+
+const toAgent = (row: Row): Agent => ({
+  id: row.id as string,
+  name: row.name as string,
+  ...(JSON.parse(row.settings as string) as Settings),
+  createdAt: row.created_at as number,
+  updatedAt: row.updated_at as number,
+})
+
+const toSettings = ({ id, name, createdAt, updatedAt, ...settings }: Agent): string => JSON.stringify(settings satisfies Settings)
+
+export async function insertAgent(db: Database, agent: Agent): Promise<void> {
+  const sql = 'INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)'
+  await db.write([statement(sql, agent.id, agent.name, toSettings(agent), agent.createdAt, agent.updatedAt)])
+}
+
+/** Resolves to false where the agent is gone. */
+export async function updateAgent(db: Database, agent: Agent): Promise<boolean> {
+  const sql = 'UPDATE agent SET name = $2, settings = $3, updated_at = $4 WHERE id = $1 RETURNING id'
+  return (await db.writeIf([statement(sql, agent.id, agent.name, toSettings(agent), agent.updatedAt)])) !== undefined
+}
+
+export async function findAgent(db: Database, agentId: string): Promise<Agent | undefined> {
+  const [row] = await db.read('SELECT * FROM agent WHERE id = $1', [agentId])
+  return row && toAgent(row)
+}
+
+/** Newest first; only those named in `agentIds` where it is given. */
+export async function listAgents(
+  db: Database,
+  agentIds: string[] | null,
+  after: Agent | undefined,
+  limit: number,
+): Promise<Agent[]> {
+  const sql = `SELECT * FROM agent WHERE ($1 IS NULL OR id IN (SELECT value FROM json_each($1))) AND ($2 IS NULL OR (created_at, id) < ($2, $3))
+    ORDER BY created_at DESC, id DESC LIMIT $4`
+  const rows = await db.read(sql, [agentIds && JSON.stringify(agentIds), after?.createdAt ?? null, after?.id ?? null, limit])
+  return rows.map(toAgent)
+}
+
+export async function countAgents(db: Database, agentIds: string[] | null): Promise<number> {
+  const sql = 'SELECT count(*) AS n FROM agent WHERE $1 IS NULL OR id IN (SELECT value FROM json_each($1))'
+  const [row] = await db.read(sql, [agentIds && JSON.stringify(agentIds)])
+  return row!.n as number
+}

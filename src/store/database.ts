@@ -1,0 +1,27 @@
+export type Value = string | number | null
+export type Row = Record<string, Value>
+
+/** Parameters are `$1`, `$2`, … in the text: one SQL for every engine. */
+export interface Statement {
+  sql: string
+  params: Value[]
+}
+
+/** The floor under every noun of the store. Engines differ below this line only. */
+export interface Database {
+  read(sql: string, params: Value[]): Promise<Row[]>
+  /**
+   * One transaction, durable when it resolves; resolves to the rows that each statement returned.
+   * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit.
+   */
+  write(statements: Statement[]): Promise<Row[][]>
+  /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */
+  writeIf(statements: Statement[]): Promise<Row[][] | undefined>
+  /** One consistent view, in slices, with flat memory. Ending the iteration early frees it. */
+  stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Row[]>
+  /** To be called after text was deleted: soon no trace of it is left in the data files. */
+  scrub(): void
+  close(): Promise<void>
+}
+
+export const statement = (sql: string, ...params: Value[]): Statement => ({ sql, params })

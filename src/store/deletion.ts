@@ -1,0 +1,56 @@
+import type { Session } from '../core/session.ts'
+import { type Database, statement } from './database.ts'
+
+/** Rows deleted in one transaction: small enough that no other request waits noticeably. */
+const SLICE_ROWS = 500
+
+const DELETE_MESSAGES = 'DELETE FROM message WHERE agent_id = $1 AND session_id = $2'
+const DELETE_SLICE = `${DELETE_MESSAGES} AND seq <= (SELECT min(seq) + ${SLICE_ROWS} FROM message WHERE agent_id = $1 AND session_id = $2) RETURNING seq`
+const MARK = `INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+
+/**
+ * Deletes a session for good; resolves to false where there is none. A long history is gone from sight at once,
+ * and from the disk in slices soon after.
+ */
+export async function deleteSession(db: Database, session: Session): Promise<boolean> {
+  const { agentId, id } = session
+  const long = session.totalMessages > SLICE_ROWS
+  const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING id', agentId, id)
+  const done = await db.writeIf([remove, statement(long ? MARK : DELETE_MESSAGES, agentId, id)])
+  if (done === undefined) return false
+  db.scrub()
+  if (long) purgeSession(db, agentId, id).catch(() => {}) // still marked: the next start takes it up
+  return true
+}
+
+/** Deletes an agent's rows: the agent at once, its sessions one by one. */
+export async function deleteAgentRows(db: Database, agentId: string): Promise<boolean> {
+  const mark =
+    'INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE agent_id = $1 ON CONFLICT DO NOTHING'
+  const remove = statement('DELETE FROM agent WHERE id = $1 RETURNING id', agentId)
+  const done = await db.writeIf([remove, statement(mark, agentId), statement('DELETE FROM session WHERE agent_id = $1', agentId)])
+  if (done === undefined) return false
+  purgeMarked(db).catch(() => {}) // still marked: the next start takes it up
+  return true
+}
+
+/** Takes up deletions that a crash cut off. */
+export async function purgeMarked(db: Database): Promise<void> {
+  for (;;) {
+    const marked = await db.read('SELECT agent_id, session_id FROM purge LIMIT 100', [])
+    if (marked.length === 0) return
+    for (const row of marked) await purgeSession(db, row.agent_id as string, row.session_id as string)
+  }
+}
+
+async function purgeSession(db: Database, agentId: string, sessionId: string): Promise<void> {
+  for (;;) {
+    const [rows] = await db.write([statement(DELETE_SLICE, agentId, sessionId)])
+    if (rows!.length < SLICE_ROWS) break
+  }
+  await db.write([
+    statement(DELETE_MESSAGES, agentId, sessionId),
+    statement('DELETE FROM purge WHERE agent_id = $1 AND session_id = $2', agentId, sessionId),
+  ])
+  db.scrub()
+}

@@ -1,0 +1,91 @@
+import type { Session } from '../core/session.ts'
+import { type Database, type Row, statement } from './database.ts'
+
+const COLUMNS = 'agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at'
+
+export const toSession = (row: Row): Session => ({
+  id: row.id as string,
+  agentId: row.agent_id as string,
+  name: row.name as string,
+  userId: row.user_id as string,
+  totalMessages: row.message_count as number,
+  lastMessageAt: row.last_message_at as number,
+  createdAt: row.created_at as number,
+  updatedAt: row.updated_at as number,
+})
+
+export const insertSessionStatement = (s: Session) =>
+  statement(
+    `INSERT INTO session (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    s.agentId,
+    s.id,
+    s.name,
+    s.userId,
+    s.totalMessages,
+    s.lastMessageAt,
+    s.createdAt,
+    s.updatedAt,
+  )
+
+export async function insertSession(db: Database, session: Session): Promise<void> {
+  await db.write([insertSessionStatement(session)])
+}
+
+export async function findSession(db: Database, agentId: string, sessionId: string): Promise<Session | undefined> {
+  const [row] = await db.read(`SELECT ${COLUMNS} FROM session WHERE agent_id = $1 AND id = $2`, [agentId, sessionId])
+  return row && toSession(row)
+}
+
+/** Resolves to false where the session is gone. */
+export async function renameSession(db: Database, session: Session, name: string, updatedAt: number): Promise<boolean> {
+  const rename = 'UPDATE session SET name = $3, updated_at = $4 WHERE agent_id = $1 AND id = $2 RETURNING id'
+  const done = await db.writeIf([statement(rename, session.agentId, session.id, name, updatedAt)])
+  return done !== undefined
+}
+
+export interface SessionFilter {
+  agentId: string
+  userId?: string
+  /** Last active at this time or later. */
+  from?: number
+  /** Last active before this time. */
+  to?: number
+}
+
+/** The place of a session in the list: last activity first, then id, both descending. */
+export interface SessionPlace {
+  lastMessageAt: number
+  id: string
+}
+
+const WHERE = `agent_id = $1 AND ($2 IS NULL OR user_id = $2) AND last_message_at >= $3 AND last_message_at < $4`
+const WHERE_USER = `agent_id = $1 AND user_id = $2 AND last_message_at >= $3 AND last_message_at < $4`
+const ORDER = 'ORDER BY last_message_at DESC, id DESC'
+/** The planner picks the index by the text of the condition, so each filter has its own. */
+const where = (filter: SessionFilter) =>
+  filter.userId === undefined ? WHERE.replace('($2 IS NULL OR user_id = $2)', '$2 IS NULL') : WHERE_USER
+const LATEST = Number.MAX_SAFE_INTEGER
+const filterParams = (f: SessionFilter) => [f.agentId, f.userId ?? null, f.from ?? 0, f.to ?? LATEST]
+
+/** All sessions that pass, last activity first, in slices over one consistent view. */
+export async function* streamSessions(db: Database, filter: SessionFilter, sliceRows: number): AsyncGenerator<Session[]> {
+  const sql = `SELECT ${COLUMNS} FROM session WHERE ${where(filter)} ${ORDER}`
+  for await (const rows of db.stream(sql, filterParams(filter), sliceRows)) yield rows.map(toSession)
+}
+
+export async function listSessions(
+  db: Database,
+  filter: SessionFilter,
+  after: SessionPlace | undefined,
+  limit: number,
+): Promise<Session[]> {
+  const place = after ?? { lastMessageAt: LATEST, id: '' }
+  const sql = `SELECT ${COLUMNS} FROM session WHERE ${where(filter)} AND (last_message_at, id) < ($5, $6) ${ORDER} LIMIT $7`
+  return (await db.read(sql, [...filterParams(filter), place.lastMessageAt, place.id, limit])).map(toSession)
+}
+
+export async function countSessions(db: Database, filter: SessionFilter): Promise<{ sessions: number; messages: number }> {
+  const sql = `SELECT count(*) AS sessions, coalesce(sum(message_count), 0) AS messages FROM session WHERE ${where(filter)}`
+  const [row] = await db.read(sql, filterParams(filter))
+  return { sessions: row!.sessions as number, messages: row!.messages as number }
+}

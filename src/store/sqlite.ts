@@ -1,0 +1,179 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { ReparteeError } from '../core/errors.ts'
+import type { Database, Row, Statement, Value } from './database.ts'
+import { migrate } from './migrate.ts'
+
+interface Prepared {
+  statement: StatementSync
+  /** node:sqlite binds `$1` by name only, so the text is rewritten to `?` with the order in which parameters occur. */
+  order: number[]
+}
+
+interface Job {
+  statements: Statement[]
+  guarded: boolean
+  resolve: (rows: Row[][] | undefined) => void
+  reject: (error: unknown) => void
+}
+
+const PRAGMAS = 'PRAGMA busy_timeout = 5000; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456;'
+/** Deleted text may stay in the write-ahead log until it is folded into the file; a burst of deletes shares one pass. */
+const SCRUB_AFTER_MS = 300
+const IDLE_READERS = 2
+
+/** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
+export class SqliteDatabase implements Database {
+  readonly #path: string
+  readonly #db: DatabaseSync
+  readonly #prepared = new Map<string, Prepared>()
+  readonly #readers: DatabaseSync[] = []
+  #queue: Job[] = []
+  #scrubTimer: NodeJS.Timeout | undefined
+
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true })
+    this.#path = join(folder, 'repartee.db')
+    this.#db = new DatabaseSync(this.#path)
+    this.#db.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`)
+    migrate(this.#db, new URL('../../migrations/sqlite/', import.meta.url))
+  }
+
+  async read(sql: string, params: Value[]): Promise<Row[]> {
+    try {
+      return this.#run(sql, params)
+    } catch (error) {
+      throw translate(error)
+    }
+  }
+
+  write(statements: Statement[]): Promise<Row[][]> {
+    return this.#enqueue(statements, false) as Promise<Row[][]>
+  }
+
+  writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
+    return this.#enqueue(statements, true)
+  }
+
+  async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Row[]> {
+    const reader = this.#readers.pop() ?? this.#openReader()
+    const { text, order } = rewrite(sql)
+    let slice: Row[] = []
+    try {
+      for (const row of reader.prepare(text).iterate(...order.map((n) => params[n] as Value))) {
+        if (slice.push(row as Row) === sliceRows) {
+          yield slice
+          slice = []
+        }
+      }
+      if (slice.length > 0) yield slice
+    } finally {
+      if (this.#readers.length < IDLE_READERS) this.#readers.push(reader)
+      else reader.close()
+    }
+  }
+
+  scrub(): void {
+    this.#scrubTimer ??= setTimeout(() => {
+      this.#scrubTimer = undefined
+      const [row] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[]
+      if (row?.busy) this.scrub()
+    }, SCRUB_AFTER_MS).unref()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#scrubTimer)
+    this.#flush()
+    for (const reader of this.#readers) reader.close()
+    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#db.close()
+  }
+
+  #openReader(): DatabaseSync {
+    const reader = new DatabaseSync(this.#path, { readOnly: true })
+    reader.exec(PRAGMAS)
+    return reader
+  }
+
+  #enqueue(statements: Statement[], guarded: boolean): Promise<Row[][] | undefined> {
+    return new Promise((resolve, reject) => {
+      if (this.#queue.push({ statements, guarded, resolve, reject }) === 1) setImmediate(() => this.#flush())
+    })
+  }
+
+  /** Group commit: all that was asked for in one turn of the event loop shares one transaction, and one wait for the disk. */
+  #flush(): void {
+    const jobs = this.#queue
+    if (jobs.length === 0) return
+    this.#queue = []
+    try {
+      const results = this.#transaction(jobs)
+      jobs.forEach((job, i) => {
+        job.resolve(results[i])
+      })
+    } catch (error) {
+      // One bad list must not fail the others: each gets a transaction of its own.
+      if (jobs.length === 1) jobs[0]!.reject(translate(error))
+      else for (const job of jobs) this.#alone(job)
+    }
+  }
+
+  #alone(job: Job): void {
+    try {
+      job.resolve(this.#transaction([job])[0])
+    } catch (error) {
+      job.reject(translate(error))
+    }
+  }
+
+  #transaction(jobs: Job[]): (Row[][] | undefined)[] {
+    this.#run('BEGIN IMMEDIATE', [])
+    try {
+      const results = jobs.map((job) => this.#runJob(job))
+      this.#run('COMMIT', [])
+      return results
+    } catch (error) {
+      if (this.#db.isTransaction) this.#run('ROLLBACK', [])
+      throw error
+    }
+  }
+
+  #runJob({ statements, guarded }: Job): Row[][] | undefined {
+    const results: Row[][] = []
+    for (const { sql, params } of statements) {
+      const rows = this.#run(sql, params)
+      if (guarded && results.length === 0 && rows.length === 0) return undefined
+      results.push(rows)
+    }
+    return results
+  }
+
+  #run(sql: string, params: Value[]): Row[] {
+    let prepared = this.#prepared.get(sql)
+    if (prepared === undefined) {
+      const { text, order } = rewrite(sql)
+      prepared = { statement: this.#db.prepare(text), order }
+      this.#prepared.set(sql, prepared)
+    }
+    return prepared.statement.all(...prepared.order.map((n) => params[n] as Value)) as Row[]
+  }
+}
+
+function rewrite(sql: string): { text: string; order: number[] } {
+  const order: number[] = []
+  const text = sql.replace(/\$(\d+)/g, (_, n: string) => {
+    order.push(Number(n) - 1)
+    return '?'
+  })
+  return { text, order }
+}
+
+/** Result codes of SQLite that mean "not now" and not "never": busy, locked, out of memory, read-only, I/O, full, cannot open. */
+const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
+
+function translate(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode
+  if (code === undefined || !PASSING.has(code & 0xff)) return error
+  return new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
+}
