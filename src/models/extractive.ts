@@ -1,0 +1,41 @@
+import type { Knowledge } from '../core/knowledge.ts'
+import type { ChatModel } from '../core/model.ts'
+import type { Hit, Quote } from '../core/retrieval.ts'
+import { DONT_KNOW } from './dont-know.ts'
+
+export const EXTRACTIVE = 'extractive'
+/** The confidence of an extract is calibrated so that this is where right answers begin to outnumber wrong ones. */
+const ANSWER_FROM = 0.5
+const MAX_SPAN_CHARS = 1_000
+
+/** The model that needs no provider: it answers with sentences of the knowledge base, or says that it does not know. */
+export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatModel {
+  return {
+    async generate({ grounding: { agentId, question, history, retrieval, minScore } }) {
+      const { quotes, confidence } = await knowledge.extract(agentId, { question, history, retrieval })
+      const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_FROM)
+      const reply = { model: EXTRACTIVE, usage: null, grounding: { answered, confidence } }
+      if (!answered) return { ...reply, text: DONT_KNOW }
+      return { ...reply, text: quotes.map(toMarkdown).join('\n\n'), quotes: spans(quotes, retrieval.hits) }
+    },
+  }
+}
+
+/** What was quoted of each passage, in one piece where the quotes stand close together. */
+function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
+  const found = new Map<number, string>()
+  for (const { hit, text } of quotes) {
+    const passage = hits[hit]!.text
+    const before = found.get(hit + 1) ?? text
+    const start = Math.min(passage.indexOf(before), passage.indexOf(text))
+    const end = Math.max(passage.indexOf(before) + before.length, passage.indexOf(text) + text.length)
+    found.set(hit + 1, end - start <= MAX_SPAN_CHARS ? passage.slice(start, end) : before)
+  }
+  return found
+}
+
+/** A number in brackets that stood in the document is not a mark of ours, so it is escaped. After a list or a block of code the mark needs a line of its own. */
+function toMarkdown({ hit, text }: Quote): string {
+  const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
+  return `${quoted}${text.includes('\n') ? '\n\n' : ' '}[${hit + 1}]`
+}

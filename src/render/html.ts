@@ -1,0 +1,56 @@
+import markdownIt from 'markdown-it'
+import sanitizeHtml from 'sanitize-html'
+import { taskLists } from './task-list.ts'
+
+// Two independent barriers: the renderer passes no raw HTML on, and the sanitiser lets only its own list through.
+const markdown = markdownIt({ html: false, linkify: true }).use(taskLists)
+// A bare word with a dot is a file or a method far more often than a host.
+markdown.linkify.set({ fuzzyLink: false })
+// GFM's element for struck text.
+markdown.renderer.rules.s_open = () => '<del>'
+markdown.renderer.rules.s_close = () => '</del>'
+
+const TAGS = [
+  ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'code', 'strong', 'em', 'del', 'a', 'img'],
+  ...['ul', 'ol', 'li', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'input'],
+]
+
+/** The text alignment that GFM tables write is the only style that survives. */
+const ALIGNED = { 'text-align': [/^(left|right|center)$/] }
+
+/**
+ * Markdown (CommonMark, tables, strikethrough, autolinks, task lists) as HTML that cannot act: no script, style sheet, event handler,
+ * frame, form or dangerous link survives. An image becomes a link, because its address can carry data out, unless its host is listed.
+ */
+export function renderHtml(source: string, imageHosts: string[]): string {
+  return sanitizeHtml(markdown.render(source), {
+    allowedTags: TAGS,
+    allowedAttributes: {
+      a: ['href', 'title', 'rel'],
+      img: ['src', 'alt', 'title'],
+      code: ['class'],
+      ol: ['start'],
+      th: ['style'],
+      td: ['style'],
+      input: ['type', 'checked', 'disabled'],
+    },
+    allowedClasses: { code: [/^language-[\w+#.-]{1,40}$/] },
+    allowedStyles: { th: ALIGNED, td: ALIGNED },
+    allowedSchemes: ['http', 'https', 'mailto'],
+    allowProtocolRelative: false,
+    transformTags: {
+      a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: 'noopener nofollow' } }),
+      img: (tagName, { src = '', alt = '', title }) => {
+        const kept = title === undefined ? {} : { title }
+        if (isListed(src, imageHosts)) return { tagName, attribs: { src, alt, ...kept } }
+        return { tagName: 'a', attribs: { href: src, rel: 'noopener nofollow', ...kept }, text: alt || src }
+      },
+    },
+  })
+}
+
+function isListed(address: string, hosts: string[]): boolean {
+  if (hosts.length === 0) return false
+  const url = URL.parse(address)
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && hosts.includes(url.host.toLowerCase())
+}
