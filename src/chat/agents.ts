@@ -1,0 +1,113 @@
+import type { Agent } from '../core/agent.ts'
+import { ReparteeError } from '../core/errors.ts'
+import type { Page, PageInput } from '../core/page.ts'
+import * as store from '../store/agents.ts'
+import { deleteAgentRows } from '../store/deletion.ts'
+import { countSessions } from '../store/sessions.ts'
+import { agentNotFound } from './agent-book.ts'
+import type { Deps } from './deps.ts'
+
+/** What a caller may set; nested objects need not be whole. */
+export type AgentChange = Partial<Omit<Agent, 'id' | 'createdAt' | 'updatedAt' | 'followUps' | 'retrieval' | 'budget'>> & {
+  followUps?: Partial<Agent['followUps']>
+  retrieval?: Partial<Agent['retrieval']>
+  budget?: Partial<Agent['budget']>
+}
+
+const toAgent = (deps: Deps, name: string): Agent => {
+  const now = deps.clock()
+  return {
+    id: deps.newId(),
+    name,
+    instructions: '',
+    greeting: '',
+    starters: [],
+    model: deps.defaultModel,
+    fallbackModels: [],
+    temperature: null,
+    maxOutputTokens: null,
+    followUps: { enabled: false, count: 3 },
+    autoName: false,
+    retrieval: { topK: 6, minScore: null, mode: 'lexical', rerank: false, filter: null },
+    embeddingModel: null,
+    budget: { tokensPerDay: null, costPerDay: null, tokensPerUserPerDay: null },
+    retentionDays: null,
+    allowedOrigins: [],
+    imageHosts: [],
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+export async function createAgent(deps: Deps, input: AgentChange & { name: string }): Promise<Agent> {
+  const agent = merge(toAgent(deps, input.name), input)
+  checkModels(deps, agent)
+  await store.insertAgent(deps.db, agent)
+  return agent
+}
+
+/** Nested objects are merged field by field. */
+export async function updateAgent(deps: Deps, agent: Agent, change: AgentChange): Promise<Agent> {
+  const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt) }
+  checkModels(deps, changed)
+  const found = await store.updateAgent(deps.db, changed)
+  deps.agents.forget(agent.id)
+  if (!found) throw agentNotFound()
+  return changed
+}
+
+function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentChange): Agent {
+  return {
+    ...agent,
+    ...change,
+    followUps: { ...agent.followUps, ...followUps },
+    retrieval: { ...agent.retrieval, ...retrieval },
+    budget: { ...agent.budget, ...budget },
+  }
+}
+
+/** A name that no turn could use is refused now, not at the first message. */
+function checkModels({ models }: Deps, { model, fallbackModels }: Agent): void {
+  for (const name of [model, ...fallbackModels]) models.find(name)
+}
+
+/** The agent, its sessions and its knowledge base, for good. */
+export async function deleteAgent(deps: Deps, agentId: string): Promise<void> {
+  const found = await deleteAgentRows(deps.db, agentId)
+  deps.agents.forget(agentId)
+  if (!found) throw agentNotFound()
+  await deps.knowledge.deleteAgent(agentId)
+}
+
+export interface AgentStats {
+  sessions: number
+  messages: number
+  documents: number
+  passages: number
+}
+
+export async function countAgent(deps: Deps, agentId: string): Promise<AgentStats> {
+  const [chat, knowledge] = await Promise.all([countSessions(deps.db, { agentId }), deps.knowledge.count(agentId)])
+  return { ...chat, ...knowledge }
+}
+
+/** Newest first; only those that the caller's key sees. */
+export async function listAgents(deps: Deps, visible: string[] | null, { limit, cursor }: PageInput): Promise<Page<Agent>> {
+  const after = cursor === undefined ? undefined : await store.findAgent(deps.db, cursor)
+  if (cursor !== undefined && (after === undefined || visible?.includes(cursor) === false)) throw invalidCursor('an agent')
+  const [items, total] = await Promise.all([
+    store.listAgents(deps.db, visible, after, limit + 1),
+    store.countAgents(deps.db, visible),
+  ])
+  return toPage(items, limit, total)
+}
+
+/** One item more than the page was read, to know whether there is more. */
+export function toPage<T>(items: T[], limit: number, total: number): Page<T> {
+  return { items: items.slice(0, limit), hasMore: items.length > limit, total }
+}
+
+export const invalidCursor = (what: string) =>
+  new ReparteeError('invalid_cursor', `query.cursor is not the id of ${what} in this list`, {
+    details: [{ path: 'query.cursor', message: `must be the id of ${what} in this list` }],
+  })

@@ -1,0 +1,25 @@
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Limits } from '../core/limits.ts'
+import type { Models } from '../core/model.ts'
+import type { Clock, Ids } from '../core/ports.ts'
+import type { Database } from '../store/database.ts'
+import type { AgentBook } from './agent-book.ts'
+import type { KeyRing } from './key-ring.ts'
+import type { TurnQueue } from './turn-queue.ts'
+
+/** Everything that the operations of the service work with; made once, in app.ts. */
+export interface Deps {
+  db: Database
+  knowledge: Knowledge
+  models: Models
+  agents: AgentBook
+  keys: KeyRing
+  turns: TurnQueue
+  limits: Limits
+  /** The model of an agent that names none. */
+  defaultModel: string
+  clock: Clock
+  newId: Ids
+  /** Told of what failed softly, without a message's text. */
+  warn(about: string, error: unknown): void
+}

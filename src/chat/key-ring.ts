@@ -1,0 +1,66 @@
+import type { ApiKey } from '../core/api-key.ts'
+import { ReparteeError } from '../core/errors.ts'
+import type { Clock } from '../core/ports.ts'
+import type { Database } from '../store/database.ts'
+import { findKeyByHash, markKeyUsed } from '../store/keys.ts'
+import { hashKey, isKeyLike } from './key-format.ts'
+
+/** `lastUsedAt` is true to the minute: a write for every request would double the cost of reading. */
+const MARK_EVERY_MS = 60_000
+const MAX_HELD = 10_000
+
+/** Knows who calls. Keys are looked up by their hash, so the time that it takes says nothing about a key; good ones are remembered. */
+export class KeyRing {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #held = new Map<string, ApiKey>()
+  /** Known to this process alone, and never written down by the store. */
+  readonly #own = new Map<string, ApiKey>()
+  #generation = 0
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Takes a key that lives as long as this process does. */
+  adopt(key: ApiKey): void {
+    this.#own.set(key.hash, key)
+  }
+
+  /** The key record behind a key. Throws `unauthorized`, one and the same for every fault. */
+  async identify(key: string): Promise<ApiKey> {
+    if (!isKeyLike(key)) throw unauthorized()
+    const hash = hashKey(key)
+    const found = this.#held.get(hash) ?? this.#own.get(hash) ?? (await this.#find(hash))
+    const now = this.#clock()
+    if (found === undefined || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthorized()
+    this.#markUsed(found, now)
+    return found
+  }
+
+  /** To be called whenever a key was revoked or changed. */
+  forget(): void {
+    this.#generation++
+    this.#held.clear()
+  }
+
+  async #find(hash: string): Promise<ApiKey | undefined> {
+    const generation = this.#generation
+    const key = await findKeyByHash(this.#db, hash)
+    if (key === undefined) return undefined
+    if (this.#held.size >= MAX_HELD) this.#held.clear()
+    // A key that was revoked while it was being read must not be remembered.
+    if (generation === this.#generation) this.#held.set(hash, key)
+    return key
+  }
+
+  #markUsed(key: ApiKey, now: number): void {
+    if (key.lastUsedAt !== null && now - key.lastUsedAt < MARK_EVERY_MS) return
+    key.lastUsedAt = now
+    if (this.#own.has(key.hash)) return
+    markKeyUsed(this.#db, key.id, now).catch(() => {}) // a mark for people; the next use tries again
+  }
+}
+
+export const unauthorized = () => new ReparteeError('unauthorized', 'A valid API key is needed, in the X-API-Key header.')

@@ -1,0 +1,105 @@
+import type { ApiKey, Scope } from '../core/api-key.ts'
+import { invalid, ReparteeError } from '../core/errors.ts'
+import type { Page, PageInput } from '../core/page.ts'
+import { findAgent } from '../store/agents.ts'
+import * as store from '../store/keys.ts'
+import { invalidCursor, toPage } from './agents.ts'
+import type { Deps } from './deps.ts'
+import { hashKey, makeKey, shownPrefix } from './key-format.ts'
+
+export interface NewKey {
+  name: string
+  scopes: Scope[]
+  agentIds?: string[] | undefined
+  expiresAt?: string | undefined
+}
+
+/** The record, and the key itself, which nobody can be shown again. */
+export interface IssuedKey {
+  key: ApiKey
+  secret: string
+}
+
+type KeyDeps = Pick<Deps, 'db' | 'clock' | 'newId'>
+
+export async function createKey(deps: KeyDeps, { name, scopes, agentIds, expiresAt }: NewKey): Promise<IssuedKey> {
+  const expiry = expiresAt === undefined ? null : Date.parse(expiresAt)
+  if (expiry !== null && expiry <= deps.clock()) throw invalid('body.expiresAt', 'must be in the future')
+  const agents = agentIds && [...new Set(agentIds.map((id) => id.toLowerCase()))]
+  for (const [i, id] of (agents ?? []).entries()) {
+    if ((await findAgent(deps.db, id)) === undefined) throw invalid(`body.agentIds[${i}]`, 'names no agent')
+  }
+  const issued = issue(deps, { name, scopes, agentIds: agents ?? null, expiresAt: expiry })
+  await store.insertKey(deps.db, issued.key)
+  return issued
+}
+
+function issue({ clock, newId }: KeyDeps, rights: Pick<ApiKey, 'name' | 'scopes' | 'agentIds' | 'expiresAt'>): IssuedKey {
+  const secret = makeKey()
+  return { key: toRecord(secret, newId(), clock(), { ...rights, fixed: false }), secret }
+}
+
+const toRecord = (
+  secret: string,
+  id: string,
+  now: number,
+  rights: Pick<ApiKey, 'name' | 'scopes' | 'agentIds' | 'expiresAt' | 'fixed'>,
+): ApiKey => ({
+  ...rights,
+  id,
+  hash: hashKey(secret),
+  prefix: shownPrefix(secret),
+  lastUsedAt: null,
+  createdAt: now,
+})
+
+/** Revoked at once. */
+export async function deleteKey(deps: Deps, keyId: string): Promise<void> {
+  await getChangeable(deps, keyId)
+  const found = await store.deleteKey(deps.db, keyId)
+  deps.keys.forget()
+  if (!found) throw keyNotFound()
+}
+
+/** A new key with the same rights; the old one ends when the overlap does. */
+export async function rollKey(deps: Deps, keyId: string, overlapSeconds: number): Promise<IssuedKey> {
+  const old = await getChangeable(deps, keyId)
+  const issued = issue(deps, old)
+  const found = await store.rollKey(deps.db, keyId, deps.clock() + overlapSeconds * 1000, issued.key)
+  deps.keys.forget()
+  if (!found) throw keyNotFound()
+  return issued
+}
+
+/** The key that the configuration sets can be changed there only. */
+async function getChangeable(deps: Deps, keyId: string): Promise<ApiKey> {
+  const key = await store.findKey(deps.db, keyId)
+  if (key === undefined) throw keyNotFound()
+  if (key.fixed) throw new ReparteeError('forbidden', 'This key is set by REPARTEE_ADMIN_KEY and can only be changed there.')
+  return key
+}
+
+export async function listKeys(deps: Deps, { limit, cursor }: PageInput): Promise<Page<ApiKey>> {
+  const after = cursor === undefined ? undefined : await store.findKey(deps.db, cursor)
+  if (cursor !== undefined && after === undefined) throw invalidCursor('a key')
+  const [items, total] = await Promise.all([store.listKeys(deps.db, after, limit + 1), store.countKeys(deps.db)])
+  return toPage(items, limit, total)
+}
+
+/**
+ * At every start: `REPARTEE_ADMIN_KEY` takes the place of the one before it; where there is no key at all, one is made.
+ * Resolves to the new key, to be shown once; undefined where none was made.
+ */
+export async function ensureAdminKey(deps: KeyDeps, configured: string | undefined): Promise<string | undefined> {
+  if (configured !== undefined) {
+    const existing = await store.findKeyByHash(deps.db, hashKey(configured))
+    const rights = { name: 'REPARTEE_ADMIN_KEY', scopes: ['admin'] as Scope[], agentIds: null, expiresAt: null, fixed: true }
+    if (!existing?.fixed) await store.replaceFixedKey(deps.db, toRecord(configured, deps.newId(), deps.clock(), rights))
+    return undefined
+  }
+  await store.deleteFixedKeys(deps.db)
+  if ((await store.countKeys(deps.db)) > 0) return undefined
+  return (await createKey(deps, { name: 'admin', scopes: ['admin'] })).secret
+}
+
+const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')

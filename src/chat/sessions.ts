@@ -1,0 +1,80 @@
+import { invalid, ReparteeError } from '../core/errors.ts'
+import type { Role } from '../core/message.ts'
+import type { Session } from '../core/session.ts'
+import { deleteSession as deleteRows } from '../store/deletion.ts'
+import { insertConversation } from '../store/messages.ts'
+import { insertSession, renameSession as rename } from '../store/sessions.ts'
+import type { Deps } from './deps.ts'
+
+export const sessionNotFound = () => new ReparteeError('session_not_found', 'There is no such session.')
+
+export interface NewSession {
+  name?: string | undefined
+  externalUserId?: string | undefined
+}
+
+/** Specification 4.1. The name defaults to the time of creation, the user to a fresh UUID. */
+export async function createSession(deps: Deps, agentId: string, input: NewSession): Promise<Session> {
+  const session = toSession(deps, agentId, input)
+  await insertSession(deps.db, session)
+  return session
+}
+
+function toSession({ clock, newId }: Deps, agentId: string, { name, externalUserId }: NewSession): Session {
+  const now = clock()
+  return {
+    id: newId(),
+    agentId,
+    name: name ?? new Date(now).toISOString(),
+    userId: externalUserId?.toLowerCase() ?? newId(),
+    totalMessages: 0,
+    lastMessageAt: now,
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+export interface ImportedMessage {
+  role: Role
+  content: string
+  createdAt?: string | undefined
+}
+
+/** A conversation held elsewhere becomes a session. A time that is left out is that of the message above, or now. */
+export async function importSession(
+  deps: Deps,
+  agentId: string,
+  input: NewSession,
+  messages: ImportedMessage[],
+): Promise<Session> {
+  const session = toSession(deps, agentId, input)
+  let last = Number.NEGATIVE_INFINITY
+  const stored = messages.map(({ role, content, createdAt }, i) => {
+    const at = createdAt === undefined ? (last === Number.NEGATIVE_INFINITY ? session.createdAt : last) : Date.parse(createdAt)
+    if (at < last) throw invalid(`body.messages[${i}].createdAt`, 'must not be before that of the message above it')
+    if (at > session.createdAt) throw invalid(`body.messages[${i}].createdAt`, 'must not be in the future')
+    last = at
+    return { id: deps.newId(), role, content, createdAt: at }
+  })
+  session.totalMessages = stored.length
+  if (stored.length > 0) session.lastMessageAt = last
+  await insertConversation(deps.db, session, stored)
+  return session
+}
+
+/** Specification 4.4. Only `updatedAt` moves. */
+export async function renameSession(
+  deps: Deps,
+  session: Session,
+  name: string,
+): Promise<{ id: string; name: string; updatedAt: number }> {
+  const updatedAt = Math.max(deps.clock(), session.updatedAt)
+  if (!(await rename(deps.db, session, name, updatedAt))) throw sessionNotFound()
+  return { id: session.id, name, updatedAt }
+}
+
+/** Specification 4.5: at once and for good. A turn still running in it is stopped; its sender is told that the session is gone. */
+export async function deleteSession(deps: Deps, session: Session): Promise<void> {
+  if (!(await deleteRows(deps.db, session))) throw sessionNotFound()
+  deps.turns.abort(session.id)
+}
