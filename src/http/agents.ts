@@ -1,0 +1,43 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import { type AgentChange, countAgent, createAgent, deleteAgent, listAgents, updateAgent } from '../chat/agents.ts'
+import type { Deps } from '../chat/deps.ts'
+import type { Agent } from '../core/agent.ts'
+import { pageLimit } from '../core/limits.ts'
+import { toPagination } from './pagination.ts'
+import { route } from './route.ts'
+
+const toAgent = (agent: Agent) => ({
+  ...agent,
+  createdAt: new Date(agent.createdAt).toISOString(),
+  updatedAt: new Date(agent.updatedAt).toISOString(),
+})
+
+/** `null` in an optional field is the same as leaving it out, except where null is a value of its own. */
+export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  route(app, deps, contract.createAgent, async ({ body }) => ({
+    agent: toAgent(await createAgent(deps, body as AgentChange & { name: string })),
+  }))
+
+  route(app, deps, contract.listAgents, async ({ key, query }) => {
+    const { limit = pageLimit.default, cursor } = query
+    const page = await listAgents(deps, key.agentIds, {
+      limit,
+      ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }),
+    })
+    return { agents: page.items.map(toAgent), pagination: toPagination(page) }
+  })
+
+  route(app, deps, contract.getAgent, async ({ agent }) => ({
+    agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id) },
+  }))
+
+  route(app, deps, contract.updateAgent, async ({ agent, body }) => ({
+    agent: toAgent(await updateAgent(deps, agent, body as AgentChange)),
+  }))
+
+  route(app, deps, contract.deleteAgent, async ({ agent }) => {
+    await deleteAgent(deps, agent.id)
+    return { message: 'The agent, its sessions and its knowledge base were deleted.' }
+  })
+}

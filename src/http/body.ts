@@ -1,0 +1,49 @@
+import { invalid, ReparteeError } from '../core/errors.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Only an escape can bring these in: raw U+0000 is no JSON, and a lone surrogate is no UTF-8. */
+const SUSPECT = /\\u(0000|d[89a-f][0-9a-f]{2})/i
+
+/** A JSON body. No bytes at all mean `{}`. Throws `invalid_request` where it is not UTF-8, not JSON, or holds text that cannot be kept. */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {}
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw invalid('body', 'is not valid UTF-8')
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new ReparteeError('invalid_request', 'body is not valid JSON', {
+      details: [{ path: 'body', message: 'is not valid JSON' }],
+      cause,
+    })
+  }
+  // Fastify has null for "no body"; a body that says null is something else.
+  if (value === null) throw invalid('body', 'must be an object')
+  if (SUSPECT.test(text)) refuseUnkeepable(value)
+  return value
+}
+
+/** Every text, names of fields too, must be well-formed Unicode without U+0000. A loop and not a recursion: bodies may nest as deep as they like. */
+function refuseUnkeepable(body: unknown): void {
+  const open: [path: string, value: unknown][] = [['body', body]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [path, value] = next
+    if (typeof value === 'string') checkText(path, value)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, inner] of Object.entries(value)) {
+        checkText(path, name)
+        open.push([Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, inner])
+      }
+    }
+  }
+}
+
+export function checkText(path: string, text: string): void {
+  if (text.includes('\0')) throw invalid(path, 'must not hold U+0000')
+  if (!text.isWellFormed()) throw invalid(path, 'must be well-formed Unicode: it holds half of a surrogate pair')
+}

@@ -1,0 +1,129 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import { invalidCursor } from '../chat/agents.ts'
+import type { Deps } from '../chat/deps.ts'
+import type { Document, Metadata, NewDocument } from '../core/document.ts'
+import { invalid, ReparteeError } from '../core/errors.ts'
+import { pageLimit } from '../core/limits.ts'
+import { parseJson } from './body.ts'
+import { toPagination } from './pagination.ts'
+import { type Call, route } from './route.ts'
+import { readUpload, type Upload } from './upload.ts'
+import { validator } from './validation.ts'
+
+const toDocument = (d: Document) => ({
+  ...d,
+  createdAt: new Date(d.createdAt).toISOString(),
+  updatedAt: new Date(d.updatedAt).toISOString(),
+})
+
+const kinds = { text: 'text/plain', markdown: 'text/markdown', html: 'text/html' } as const
+
+export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  const { knowledge } = deps
+  const checkFields = validator(contract.addDocument.body!, 'body')
+
+  /** What is to be ingested: JSON with the text in it, or a file. */
+  const read = async ({ request, body }: Call<Contract['addDocument']>): Promise<NewDocument> => {
+    if (request.headers['content-type']?.toLowerCase().startsWith('multipart/form-data')) {
+      const upload = await readUpload(request, deps.limits.maxUploadBytes)
+      return fromUpload(upload, checkFields)
+    }
+    const given = (['text', 'markdown', 'html'] as const).filter((kind) => body[kind] !== undefined)
+    const [kind] = given
+    if (kind === undefined || given.length > 1) throw invalid('body', 'must hold exactly one of text, markdown and html')
+    const { title, metadata = {} } = body
+    const content = Buffer.from(body[kind]!)
+    return {
+      ...(title === undefined ? {} : { title }),
+      source: { type: 'text' },
+      mediaType: kinds[kind],
+      content,
+      metadata: metadata as Metadata,
+    }
+  }
+
+  route(app, deps, contract.addDocument, async (call) => ({
+    document: toDocument(await knowledge.addDocument(call.agent.id, await read(call))),
+  }))
+
+  route(app, deps, contract.replaceDocument, async (call) => {
+    const id = call.params.documentId
+    if ((await knowledge.findDocument(call.agent.id, id)) === undefined) throw documentNotFound()
+    const replaced = await knowledge.replaceDocument(
+      call.agent.id,
+      id,
+      await read(call as unknown as Call<Contract['addDocument']>),
+    )
+    return { document: toDocument(found(replaced)) }
+  })
+
+  route(app, deps, contract.listDocuments, async ({ agent, query }) => {
+    const { limit = pageLimit.default, cursor, status } = query
+    const page = await knowledge.listDocuments(agent.id, {
+      limit,
+      ...(cursor && { cursor: cursor.toLowerCase() }),
+      ...(status && { status }),
+    })
+    if (page === undefined) throw invalidCursor('a document')
+    return { documents: page.items.map(toDocument), pagination: toPagination(page) }
+  })
+
+  route(app, deps, contract.getDocument, async ({ agent, params }) => ({
+    document: toDocument(found(await knowledge.findDocument(agent.id, params.documentId))),
+  }))
+
+  route(app, deps, contract.listPassages, async ({ agent, params, query }) => {
+    const { limit = pageLimit.default, cursor } = query
+    found(await knowledge.findDocument(agent.id, params.documentId))
+    const page = await knowledge.listPassages(agent.id, params.documentId, {
+      limit,
+      ...(cursor && { cursor: cursor.toLowerCase() }),
+    })
+    if (page === undefined) throw invalidCursor('a passage')
+    return { passages: page.items, pagination: toPagination(page) }
+  })
+
+  route(app, deps, contract.updateDocument, async ({ agent, params, body }) => {
+    const { title, metadata } = body
+    const change = {
+      ...(title === undefined ? {} : { title }),
+      ...(metadata === undefined ? {} : { metadata: metadata as Metadata }),
+    }
+    return { document: toDocument(found(await knowledge.updateDocument(agent.id, params.documentId, change))) }
+  })
+
+  route(app, deps, contract.deleteDocument, async ({ agent, params }) => {
+    if (!(await knowledge.deleteDocument(agent.id, params.documentId))) throw documentNotFound()
+    return { message: 'The document was removed from the knowledge base.' }
+  })
+
+  route(app, deps, contract.search, async ({ agent, body }) => {
+    const { query, topK = 10, history = [], filter } = body
+    const { hits } = await knowledge.retrieve(agent.id, {
+      query,
+      topK,
+      history,
+      filter: (filter as Metadata | undefined) ?? agent.retrieval.filter,
+    })
+    return { hits }
+  })
+}
+
+function fromUpload({ filename, mediaType, content, title, metadata }: Upload, check: (fields: unknown) => void): NewDocument {
+  const given = metadata === undefined || metadata.trim() === '' ? undefined : parseJson(Buffer.from(metadata))
+  const fields = {
+    ...(title === undefined || title.trim() === '' ? {} : { title }),
+    ...(given === undefined ? {} : { metadata: given }),
+  }
+  check(fields)
+  if (content.length === 0) throw invalid('body.file', 'must not be empty')
+  return { ...fields, source: { type: 'file', filename }, mediaType, content, metadata: (given as Metadata | undefined) ?? {} }
+}
+
+function found(document: Document | undefined): Document {
+  if (document === undefined) throw documentNotFound()
+  return document
+}
+
+const documentNotFound = () => new ReparteeError('document_not_found', 'There is no such document.')

@@ -1,0 +1,40 @@
+import { Readable } from 'node:stream'
+import fastJson from 'fast-json-stringify'
+import type { TSchema } from 'typebox'
+
+/** Rows that are read and written in one go: about a millisecond, so that one caller's long list does not hold up the others. */
+export const SLICE_ROWS = 250
+
+/** Serialises one item of a list by its schema; compiled at first use. */
+export function itemSerializer(schema: TSchema): (item: unknown) => string {
+  let stringify: ((item: unknown) => string) | undefined
+  return (item) => {
+    stringify ??= fastJson(schema as object)
+    return stringify(item)
+  }
+}
+
+/** `head` + items + `tail` as a stream that holds one slice at a time. A failure in the middle breaks the connection off, so that half a list never looks whole. */
+export function jsonStream<T>(head: string, slices: AsyncIterable<T[]>, toText: (item: T) => string, tail: string): Readable {
+  return Readable.from(pieces(head, slices, toText, tail), { objectMode: false, highWaterMark: 65_536 })
+}
+
+async function* pieces<T>(
+  head: string,
+  slices: AsyncIterable<T[]>,
+  toText: (item: T) => string,
+  tail: string,
+): AsyncGenerator<string> {
+  let text = head
+  let first = true
+  for await (const slice of slices) {
+    if (!first) {
+      yield text
+      text = ','
+      await new Promise(setImmediate)
+    }
+    text += slice.map(toText).join(',')
+    first = false
+  }
+  yield text + tail
+}

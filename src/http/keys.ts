@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import { createKey, deleteKey, listKeys, rollKey } from '../chat/keys.ts'
+import type { ApiKey } from '../core/api-key.ts'
+import { pageLimit } from '../core/limits.ts'
+import { toPagination } from './pagination.ts'
+import { route } from './route.ts'
+
+const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
+
+const toKey = ({ id, name, prefix, scopes, agentIds, expiresAt, lastUsedAt, createdAt }: ApiKey) => ({
+  id,
+  name,
+  prefix,
+  scopes,
+  agentIds,
+  expiresAt: isoOrNull(expiresAt),
+  lastUsedAt: isoOrNull(lastUsedAt),
+  createdAt: new Date(createdAt).toISOString(),
+})
+
+export function keyRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  route(app, deps, contract.createKey, async ({ body }) => {
+    const { key, secret } = await createKey(deps, body)
+    return { key: toKey(key), secret }
+  })
+
+  route(app, deps, contract.listKeys, async ({ query }) => {
+    const { limit = pageLimit.default, cursor } = query
+    const page = await listKeys(deps, { limit, ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }) })
+    return { keys: page.items.map(toKey), pagination: toPagination(page) }
+  })
+
+  route(app, deps, contract.deleteKey, async ({ params }) => {
+    await deleteKey(deps, params.keyId)
+    return { message: 'The key was revoked.' }
+  })
+
+  route(app, deps, contract.rollKey, async ({ params, body }) => {
+    const { key, secret } = await rollKey(deps, params.keyId, body.overlapSeconds ?? 86_400)
+    return { key: toKey(key), secret }
+  })
+}

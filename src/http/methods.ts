@@ -1,0 +1,19 @@
+import type { Contract } from '../api/contract.ts'
+
+/** Finds the methods that a path takes, for 405 answers; undefined where there is no such path. */
+export function methodFinder(contract: Contract): (url: string) => string[] | undefined {
+  const byPath = new Map<string, { pattern: RegExp; methods: string[] }>()
+  for (const { path, method } of Object.values(contract)) {
+    const pattern = new RegExp(`^/v1${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+    const entry = byPath.get(path) ?? { pattern, methods: [] }
+    entry.methods.push(method)
+    if (method === 'GET') entry.methods.push('HEAD')
+    byPath.set(path, entry)
+  }
+  // Fixed segments come first: `sessions/import` is no session.
+  const entries = [...byPath].sort(([a], [b]) => a.split('{').length - b.split('{').length).map(([, entry]) => entry)
+  return (url) => {
+    const path = url.split('?', 1)[0]!
+    return entries.find(({ pattern }) => pattern.test(path))?.methods
+  }
+}

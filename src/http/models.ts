@@ -1,0 +1,8 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import { route } from './route.ts'
+
+export function modelRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  route(app, deps, contract.listModels, async () => ({ models: deps.models.list() }))
+}

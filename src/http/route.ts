@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import type { BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '../api/operation.ts'
+import { agentNotFound } from '../chat/agent-book.ts'
+import type { Deps } from '../chat/deps.ts'
+import { sessionNotFound } from '../chat/sessions.ts'
+import type { Agent } from '../core/agent.ts'
+import type { ApiKey } from '../core/api-key.ts'
+import { ReparteeError } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
+import { findSession } from '../store/sessions.ts'
+import { readKey } from './credentials.ts'
+import { readQuery } from './query.ts'
+import { validator } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    upload?: boolean
+  }
+  interface FastifyRequest {
+    /** Set by the checks that run before a handler. */
+    caller?: ApiKey
+    agent?: Agent
+    session?: Session
+  }
+}
+
+/** What a handler is given: the request as validated, and what its path names, which exists and may be seen by the caller. */
+export interface Call<O> {
+  params: ParamsOf<O>
+  query: QueryOf<O>
+  body: BodyOf<O>
+  agent: 'agentId' extends keyof ParamsOf<O> ? Agent : undefined
+  session: 'sessionId' extends keyof ParamsOf<O> ? Session : undefined
+  key: ApiKey
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** A handler answers with the body of a success (`success` itself is put in here), or with a stream of its whole JSON text. */
+export type Handler<O> = (call: Call<O>) => Promise<Omit<ResponseOf<O>, 'success'> | Readable>
+
+/** Joins an operation of the contract to its handler. Checks run in the order that the contract states. */
+export function route<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
+  app: FastifyInstance,
+  deps: Deps,
+  op: Operation<P, Q, B, R>,
+  handler: Handler<Operation<P, Q, B, R>>,
+): void {
+  const checkPath = validator(op.params, 'path')
+  const checkQuery = validator(op.query, 'query')
+  const query = readQuery(op.query)
+  const schema: FastifySchema = { ...(op.body === undefined ? {} : { body: op.body }), response: { [op.status]: op.response } }
+  app.route({
+    method: op.method,
+    url: op.path.replace(/\{(\w+)\}/g, ':$1'),
+    config: op.upload ? { upload: true } : {},
+    bodyLimit: op.upload ? deps.limits.maxUploadBytes : deps.limits.maxBodyBytes,
+    schema,
+    onRequest: async (request) => {
+      const key = await deps.keys.identify(readKey(request.raw))
+      request.caller = key
+      checkPath(request.params)
+      checkQuery(query(request.query as Record<string, unknown>))
+      checkScope(op, key)
+      const { agentId, sessionId } = lowerCase(request.params as Record<string, string>)
+      if (agentId !== undefined) {
+        if (key.agentIds?.includes(agentId) === false) throw agentNotFound()
+        request.agent = await deps.agents.get(agentId)
+        if (sessionId !== undefined) {
+          const session = await findSession(deps.db, agentId, sessionId)
+          if (session === undefined) throw sessionNotFound()
+          request.session = session
+        }
+      }
+      if (op.body !== undefined && request.headers['content-encoding'] !== undefined) {
+        throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
+      }
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { params, query, body, agent, session, caller: key } = request
+      const answer = await handler({ params, query, body, agent, session, key, request, reply } as unknown as Call<
+        Operation<P, Q, B, R>
+      >)
+      reply.code(op.status)
+      if (!(answer instanceof Readable)) return Object.assign(answer, { success: true })
+      return reply.type('application/json; charset=utf-8').send(answer)
+    },
+  })
+}
+
+function checkScope({ scopes, params }: Operation, key: ApiKey): void {
+  if (key.scopes.includes('admin')) {
+    // A key that is bound to agents could otherwise make itself one that is not.
+    if (key.agentIds === null || 'agentId' in params.properties || scopes.includes('read')) return
+  } else if (scopes.some((scope) => key.scopes.includes(scope))) return
+  throw new ReparteeError('forbidden', 'This key lacks the scope for this operation.')
+}
+
+/** UUIDs are taken in either case; from here on they are in lower case. */
+function lowerCase(params: Record<string, string>): Record<string, string | undefined> {
+  for (const name in params) params[name] = params[name]!.toLowerCase()
+  return params
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http'
+import fastJson from 'fast-json-stringify'
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import { ReparteeError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { agentRoutes } from './agents.ts'
+import { parseJson } from './body.ts'
+import { documentRoutes } from './documents.ts'
+import { statusOf, toErrorBody, toReparteeError } from './errors.ts'
+import { keyRoutes } from './keys.ts'
+import { messageRoutes } from './messages.ts'
+import { methodFinder } from './methods.ts'
+import { modelRoutes } from './models.ts'
+import { type Health, serviceRoutes } from './service.ts'
+import { sessionRoutes } from './sessions.ts'
+import { answerBrokenRequest } from './socket-errors.ts'
+import { validator } from './validation.ts'
+
+/** What the front door tells of each request: never a text, never a key. */
+export interface AccessLog {
+  request(entry: {
+    requestId: string
+    method: string
+    route: string
+    status: number
+    ms: number
+    keyId: string | undefined
+  }): void
+  failure(entry: { requestId: string; route: string }, error: unknown): void
+}
+
+export interface ServerOptions {
+  deps: Deps
+  contract: Contract
+  health: Health
+  log: AccessLog
+  publicUrl: string | undefined
+}
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
+const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+/** A header block of more is 431; a path cannot be longer than its header block. */
+const MAX_HEADER_BYTES = 16_384
+
+/** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
+export function openServer(options: ServerOptions): FastifyInstance {
+  const { deps, contract, health, log } = options
+  const app = fastify({
+    logger: false,
+    genReqId: ({ headers }) => toRequestId(headers),
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    bodyLimit: deps.limits.maxBodyBytes,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 65_000,
+    },
+    requestTimeout: 30_000,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      setHeaders(reply, request.id)
+      sendError(reply, request.id, toReparteeError(error))
+    },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => parseJson(bytes))
+  app.addContentTypeParser(/^multipart\/form-data\s*;/i, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
+    // The handler reads the file itself, as it comes in.
+    if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')
+  })
+  // Compiled at first use: a start should not wait for the schemas of requests that nobody makes.
+  app.setValidatorCompiler(({ schema }) => bodyValidator(schema))
+  app.setSerializerCompiler(({ schema }) => {
+    let stringify: ((data: unknown) => string) | undefined
+    return (data) => {
+      stringify ??= fastJson(schema as object)
+      return stringify(data)
+    }
+  })
+  const allowedMethods = methodFinder(contract)
+  app.addHook('onRequest', async (request, reply) => {
+    setHeaders(reply, request.id)
+    if (request.is404) {
+      const methods = allowedMethods(request.url)
+      if (methods === undefined) throw new ReparteeError('route_not_found', 'There is no such route.')
+      reply.header('allow', methods.join(', '))
+      throw new ReparteeError('method_not_allowed', `This route takes ${methods.join(', ')}.`)
+    }
+    if (health.state !== 'ready' && request.routeOptions.config.health !== true) {
+      reply.header('connection', 'close')
+      throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
+    }
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    log.request({
+      requestId: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 100) / 100,
+      keyId: request.caller?.id,
+    })
+  })
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toReparteeError(thrown)
+    if (statusOf[error.code] >= 500) log.failure({ requestId: request.id, route: request.routeOptions.url ?? 'none' }, error)
+    sendError(reply, request.id, error)
+  })
+  app.setNotFoundHandler(() => {
+    throw new ReparteeError('route_not_found', 'There is no such route.')
+  })
+  serviceRoutes(app, options)
+  app.register(
+    async (v1) => {
+      for (const routes of [sessionRoutes, messageRoutes, agentRoutes, documentRoutes, keyRoutes, modelRoutes])
+        routes(v1, deps, contract)
+    },
+    { prefix: '/v1' },
+  )
+  return app
+}
+
+/** A body that was not sent, or that the handler reads itself, counts as `{}`. */
+function bodyValidator(schema: unknown): (data: unknown) => { value: unknown } | { error: Error } {
+  const check = validator(schema as object, 'body')
+  return (sent) => {
+    const data = sent ?? {}
+    try {
+      check(data)
+      return { value: data }
+    } catch (error) {
+      return { error: error as Error }
+    }
+  }
+}
+
+function toRequestId(headers: IncomingMessage['headers']): string {
+  const given = headers['x-request-id']
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()
+}
+
+function setHeaders(reply: FastifyReply, requestId: string): void {
+  reply.raw.setHeader('X-Request-Id', requestId)
+  reply.raw.setHeader('Cache-Control', 'no-store')
+  reply.raw.setHeader('X-Content-Type-Options', 'nosniff')
+}
+
+function sendError(reply: FastifyReply, requestId: string, error: ReparteeError): void {
+  if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="repartee"')
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  if (error.code === 'payload_too_large') reply.header('connection', 'close')
+  reply
+    .code(statusOf[error.code])
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toErrorBody(error, requestId)))
+}

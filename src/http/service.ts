@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify'
+import { toOpenApi } from '../api/openapi.ts'
+import type { ServerOptions } from './server.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered in every state of the service. */
+    health?: boolean
+  }
+}
+
+/** Set by whoever starts and stops the service. */
+export interface Health {
+  state: 'starting' | 'ready' | 'stopping'
+}
+
+/** What operators and tools ask, outside `/v1` and without a key. */
+export function serviceRoutes(app: FastifyInstance, { deps, contract, health, publicUrl }: ServerOptions): void {
+  app.get('/healthz', { config: { health: true } }, async () => ({ success: true, status: 'ok' }))
+
+  app.get('/readyz', { config: { health: true } }, async (_request, reply) => {
+    const ready = health.state === 'ready' && (await isReachable(deps))
+    if (ready) return { success: true, status: 'ready' }
+    reply.code(503).header('retry-after', '1')
+    const error = {
+      code: 'unavailable',
+      message: `The service is ${health.state === 'ready' ? 'without its database' : health.state}.`,
+      requestId: reply.request.id,
+    }
+    return { success: false, error }
+  })
+
+  let document: string | undefined
+  app.get('/openapi.json', async (_request, reply) => {
+    document ??= JSON.stringify(toOpenApi(contract, publicUrl ?? '/v1'))
+    reply.type('application/json; charset=utf-8')
+    return document
+  })
+}
+
+async function isReachable({ db }: ServerOptions['deps']): Promise<boolean> {
+  try {
+    await db.read('SELECT 1 AS one', [])
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import { searchSessions } from '../chat/search-sessions.ts'
+import { createSession, deleteSession, importSession, renameSession } from '../chat/sessions.ts'
+import { timeAgo } from '../chat/time-ago.ts'
+import { invalid } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
+import { listMessages } from '../store/messages.ts'
+import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
+import { checkText } from './body.ts'
+import { itemSerializer, jsonStream, SLICE_ROWS } from './json-stream.ts'
+import { type Call, route } from './route.ts'
+
+const iso = (time: number): string => new Date(time).toISOString()
+
+const toCreated = ({ id, name, userId, createdAt }: Session) => ({ id, name, userSessionId: userId, createdAt: iso(createdAt) })
+
+const toListed = (s: Session, now: number) => ({
+  id: s.id,
+  name: s.name,
+  userSessionId: s.userId,
+  totalMessages: s.totalMessages,
+  lastMessageAt: iso(s.lastMessageAt),
+  timeAgo: timeAgo(s.lastMessageAt, now),
+  createdAt: iso(s.createdAt),
+})
+
+export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  route(app, deps, contract.createSession, async ({ agent, body }) => ({
+    session: toCreated(await createSession(deps, agent.id, body)),
+  }))
+
+  route(app, deps, contract.importSession, async ({ agent, body }) => ({
+    session: toCreated(await importSession(deps, agent.id, body, body.messages)),
+  }))
+
+  const sessionText = itemSerializer(contract.listSessions.response.properties.sessions.items)
+  route(app, deps, contract.listSessions, async (call) => {
+    const filter = toFilter(call)
+    const { q, limit, cursor } = call.query
+    const now = deps.clock()
+    if (q !== undefined) checkText('query.q', q)
+    if (limit === undefined && cursor === undefined) {
+      const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q)
+      return jsonStream('{"success":true,"sessions":[', slices, (s) => sessionText(toListed(s, now)), ']}')
+    }
+    const after = cursor === undefined ? undefined : readCursor(cursor)
+    const page =
+      q === undefined ? await readPage(deps, filter, after, limit ?? 50) : await searchPage(deps, filter, q, after, limit ?? 50)
+    const last = page.items.at(-1)
+    return {
+      sessions: page.items.map((s) => toListed(s, now)),
+      pagination: { hasMore: page.hasMore, nextCursor: page.hasMore && last ? toCursor(last) : null, total: page.total },
+    }
+  })
+
+  const messageText = itemSerializer(contract.getSession.response.properties.messages.items)
+  route(app, deps, contract.getSession, async ({ session }) => {
+    const head = JSON.stringify({
+      success: true,
+      session: { id: session.id, name: session.name, createdAt: iso(session.createdAt) },
+    })
+    return jsonStream(
+      `${head.slice(0, -1)},"messages":[`,
+      history(deps, session),
+      (m) => messageText({ ...m, createdAt: iso(m.createdAt) }),
+      ']}',
+    )
+  })
+
+  route(app, deps, contract.updateSession, async ({ session, body }) => {
+    const { id, name, updatedAt } = await renameSession(deps, session, body.name)
+    return { session: { id, name, updatedAt: iso(updatedAt) } }
+  })
+
+  route(app, deps, contract.deleteSession, async ({ session }) => {
+    await deleteSession(deps, session)
+    return { message: 'The session and all its messages were deleted.' }
+  })
+}
+
+/** The history as it stands, in slices. It only ever grows at its end, so pages of it are one consistent view. */
+async function* history(deps: Deps, { agentId, id, totalMessages }: Session) {
+  for (let after = 0; after < totalMessages; ) {
+    const slice = await listMessages(deps.db, agentId, id, after, Math.min(SLICE_ROWS, totalMessages - after))
+    if (slice.length === 0) throw new Error('the session was deleted while it was being read')
+    yield slice
+    after += slice.length
+  }
+}
+
+function toFilter({ agent, query }: Call<Contract['listSessions']>): SessionFilter {
+  const { externalUserId, from, to } = query
+  return {
+    agentId: agent.id,
+    ...(externalUserId === undefined ? {} : { userId: externalUserId.toLowerCase() }),
+    ...(from === undefined ? {} : { from: Date.parse(from) }),
+    ...(to === undefined ? {} : { to: Date.parse(to) }),
+  }
+}
+
+async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace | undefined, limit: number) {
+  const [items, { sessions }] = await Promise.all([
+    listSessions(deps.db, filter, after, limit + 1),
+    countSessions(deps.db, filter),
+  ])
+  return { items: items.slice(0, limit), hasMore: items.length > limit, total: sessions }
+}
+
+async function searchPage(deps: Deps, filter: SessionFilter, q: string, after: SessionPlace | undefined, limit: number) {
+  const items: Session[] = []
+  let total = 0
+  for await (const slice of searchSessions(deps, filter, q)) {
+    total += slice.length
+    for (const session of slice)
+      if (items.length <= limit && (after === undefined || isBehind(session, after))) items.push(session)
+  }
+  return { items: items.slice(0, limit), hasMore: items.length > limit, total }
+}
+
+const isBehind = (s: Session, { lastMessageAt, id }: SessionPlace) =>
+  s.lastMessageAt < lastMessageAt || (s.lastMessageAt === lastMessageAt && s.id < id)
+
+/** Holds the place and not the session, so it stays good when that session moves or is deleted. */
+const toCursor = ({ lastMessageAt, id }: SessionPlace): string => Buffer.from(`${lastMessageAt} ${id}`).toString('base64url')
+
+function readCursor(cursor: string): SessionPlace {
+  const [, time, id] = /^(\d{1,16}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
+  if (time === undefined || id === undefined) throw invalid('query.cursor', 'is not a cursor of this list')
+  return { lastMessageAt: Number(time), id }
+}

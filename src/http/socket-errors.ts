@@ -1,0 +1,52 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type ErrorCode, ReparteeError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { statusOf, toErrorBody } from './errors.ts'
+
+const BY_PARSER_CODE: Record<string, [ErrorCode, string]> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive.'],
+}
+/** How long an answer that is still due to an earlier request on the connection may hold up the refusal. */
+const WAIT_MS = 30_000
+
+/** A request that breaks below HTTP gets the same JSON error as any other, after the answers still due on its connection; then the connection is closed. */
+export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [code, message] = BY_PARSER_CODE[error.code ?? ''] ?? ['invalid_request', 'The request is not well-formed HTTP.']
+  whenAnswered(socket, () => {
+    if (socket.writable) socket.end(toResponse(new ReparteeError(code, message)))
+  })
+}
+
+/** Node keeps the response that is due next on the socket. One whose own request broke off will never be written. */
+function whenAnswered(socket: Socket, then: () => void): void {
+  const pending = () => (socket as { _httpMessage?: ServerResponse })._httpMessage?.req.complete === true
+  const started = performance.now()
+  const look = () => {
+    if (pending() && !socket.destroyed && performance.now() - started < WAIT_MS) setTimeout(look, 10)
+    else then()
+  }
+  look()
+}
+
+function toResponse(error: ReparteeError): string {
+  const requestId = newId()
+  const body = JSON.stringify(toErrorBody(error, requestId))
+  const status = statusOf[error.code]
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}

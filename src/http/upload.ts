@@ -1,0 +1,94 @@
+import { extname } from 'node:path'
+import { Busboy } from '@fastify/busboy'
+import type { FastifyRequest } from 'fastify'
+import { invalid, ReparteeError } from '../core/errors.ts'
+import { checkText } from './body.ts'
+
+export interface Upload {
+  filename: string
+  mediaType: string
+  content: Buffer
+  title: string | undefined
+  /** JSON text, not yet looked at. */
+  metadata: string | undefined
+}
+
+const FIELDS = ['title', 'metadata']
+const MAX_FIELD_BYTES = 65_536
+
+/** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. */
+export function readUpload(request: FastifyRequest, maxBytes: number): Promise<Upload> {
+  return new Promise((resolve, reject) => {
+    const source = request.raw
+    const fields: Record<string, string> = {}
+    let file: { filename: string; mediaType: string; chunks: Buffer[] } | undefined
+    const fail = (error: Error) => {
+      source.unpipe()
+      source.resume()
+      reject(error instanceof ReparteeError ? error : invalid('body', 'is not well-formed multipart/form-data'))
+    }
+    let parser: InstanceType<typeof Busboy>
+    try {
+      parser = new Busboy({
+        headers: request.headers as { 'content-type': string },
+        limits: { fileSize: maxBytes, files: 2, fields: 10, fieldSize: MAX_FIELD_BYTES, parts: 12 },
+      })
+    } catch (error) {
+      fail(error as Error)
+      return
+    }
+    parser.on('file', (name, stream, filename, _encoding, mediaType) => {
+      if (name !== 'file') return fail(invalid(`body.${name}`, 'is not known: the file goes into the part "file"'))
+      if (file !== undefined) return fail(invalid('body.file', 'must be given once'))
+      const chunks: Buffer[] = []
+      file = { filename: filename ?? '', mediaType, chunks }
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('limit', () => fail(new ReparteeError('payload_too_large', 'The file is larger than a document may be.')))
+      stream.on('error', fail)
+    })
+    parser.on('field', (name, value) => {
+      if (!FIELDS.includes(name))
+        return fail(invalid(`body.${name}`, 'is not known: a multipart upload has file, title and metadata'))
+      if (name in fields) return fail(invalid(`body.${name}`, 'must be given once'))
+      fields[name] = value
+    })
+    parser.on('error', (error) => fail(error as Error))
+    parser.on('finish', () => {
+      if (file === undefined) return fail(invalid('body.file', 'is required'))
+      const filename = file.filename.normalize().slice(0, 255)
+      try {
+        checkText('body.file', filename)
+        if (fields.title !== undefined) checkText('body.title', fields.title)
+      } catch (error) {
+        return fail(error as Error)
+      }
+      resolve({
+        filename,
+        mediaType: mediaTypeOf(filename, file.mediaType),
+        content: Buffer.concat(file.chunks),
+        title: fields.title,
+        metadata: fields.metadata,
+      })
+    })
+    source.on('aborted', () => fail(invalid('body', 'broke off')))
+    source.pipe(parser)
+  })
+}
+
+const BY_EXTENSION: Record<string, string> = {
+  '.md': 'text/markdown',
+  '.markdown': 'text/markdown',
+  '.mdx': 'text/markdown',
+  '.html': 'text/html',
+  '.htm': 'text/html',
+  '.xhtml': 'text/html',
+  '.txt': 'text/plain',
+  '.text': 'text/plain',
+  '.log': 'text/plain',
+}
+
+/** The name says more than the type that a browser guessed; reading the bytes has the last word. */
+function mediaTypeOf(filename: string, claimed: string): string {
+  const [type] = claimed.toLowerCase().split(';')
+  return BY_EXTENSION[extname(filename).toLowerCase()] ?? type!.trim()
+}

@@ -1,0 +1,110 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { distance } from 'fastest-levenshtein'
+import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
+
+const ajv = new Ajv({
+  allErrors: true,
+  strict: true,
+  strictTypes: false,
+  allowUnionTypes: true,
+  useDefaults: false,
+  coerceTypes: false,
+})
+ajv.addFormat('uuid', isUuid)
+ajv.addFormat('date-time', (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)))
+ajv.addKeyword('example')
+
+/** ISO 8601 with a zone. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+const MAX_DETAILS = 20
+/** A name this far from a known one, in letters, is a slip of it. */
+const MAX_SLIP = 3
+
+export type Part = 'path' | 'query' | 'body'
+
+/** Checks a part of a request against its schema; compiled at first use. Throws `invalid_request` that names each field at fault. */
+export function validator(schema: object, part: Part): (data: unknown) => void {
+  let validate: ValidateFunction | undefined
+  return (data) => {
+    validate ??= ajv.compile(schema)
+    dropNulls(schema, data)
+    if (validate(data)) return
+    const details = toDetails(validate.errors ?? [], part, schema)
+    const [first] = details
+    throw new ReparteeError('invalid_request', `${first!.path} ${first!.message}`, { details })
+  }
+}
+
+interface Shape {
+  type?: string
+  anyOf?: Shape[]
+  properties?: Record<string, Shape>
+  required?: string[]
+  items?: Shape
+}
+
+/** `null` in an optional field is the same as leaving it out, except where the schema knows null as a value of its own. */
+function dropNulls(schema: Shape, data: unknown): void {
+  if (Array.isArray(data)) {
+    if (schema.items) for (const item of data) dropNulls(schema.items, item)
+  } else if (typeof data === 'object' && data !== null && schema.properties) {
+    const fields = data as Record<string, unknown>
+    for (const [name, shape] of Object.entries(schema.properties)) {
+      if (fields[name] !== null) dropNulls(shape, fields[name])
+      else if (!schema.required?.includes(name) && !shape.anyOf?.some((s) => s.type === 'null')) delete fields[name]
+    }
+  }
+}
+
+function toDetails(errors: ErrorObject[], part: Part, schema: object): ErrorDetail[] {
+  // A failed `anyOf` reports each branch, and then itself; the branches say it better, "must be null" apart.
+  const telling = errors.filter((e) => e.keyword !== 'anyOf' && !(e.keyword === 'type' && e.params.type === 'null'))
+  const details = (telling.length > 0 ? telling : errors).map((error) => toDetail(error, part, schema))
+  return details.filter((d, i) => details.findIndex((other) => other.path === d.path) === i).slice(0, MAX_DETAILS)
+}
+
+function toDetail(error: ErrorObject, part: Part, schema: object): ErrorDetail {
+  const place =
+    part +
+    error.instancePath
+      .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
+      .replaceAll('/', '.')
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~')
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const name = String(error.params.additionalProperty).slice(0, 100)
+      return { path: `${place}.${name}`, message: `is not known${suggestion(name, knownNames(schema, error.instancePath))}` }
+    }
+    case 'required':
+      return { path: `${place}.${error.params.missingProperty}`, message: 'is required' }
+    case 'pattern':
+      return { path: place, message: error.params.pattern === '\\S' ? 'must not be blank' : 'is not of the right form' }
+    case 'format':
+      return {
+        path: place,
+        message: error.params.format === 'uuid' ? 'must be a UUID' : 'must be an ISO 8601 time, as 2026-11-20T14:10:00.000Z',
+      }
+    case 'minLength':
+      return { path: place, message: 'must not be empty' }
+    case 'enum':
+      return { path: place, message: `must be one of ${(error.params.allowedValues as string[]).join(', ')}` }
+    default:
+      return { path: place, message: (error.message ?? 'is invalid').replace('must NOT', 'must not') }
+  }
+}
+
+function suggestion(name: string, known: string[]): string {
+  const near = known.map((k) => ({ k, d: distance(k.toLowerCase(), name.toLowerCase()) })).sort((a, b) => a.d - b.d)[0]
+  const close = known.find((k) => k.toLowerCase().endsWith(name.toLowerCase()) && name.length >= MAX_SLIP)
+  const best = near !== undefined && near.d <= Math.min(MAX_SLIP, Math.ceil(name.length / 2)) ? near.k : close
+  return best === undefined ? '' : `: did you mean ${best}?`
+}
+
+/** The fields that the schema knows at a place of the data. */
+function knownNames(schema: object, instancePath: string): string[] {
+  let at = schema as { properties?: Record<string, object>; items?: object } | undefined
+  for (const step of instancePath.split('/').slice(1)) at = (/^\d+$/.test(step) ? at?.items : at?.properties?.[step]) as typeof at
+  return Object.keys(at?.properties ?? {})
+}
