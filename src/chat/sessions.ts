@@ -1,6 +1,7 @@
 import { invalid, ReparteeError } from '../core/errors.ts'
 import type { Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
+import { toIso } from '../core/time.ts'
 import { deleteSession as deleteRows } from '../store/deletion.ts'
 import { insertConversation } from '../store/messages.ts'
 import { insertSession, renameSession as rename } from '../store/sessions.ts'
@@ -25,7 +26,7 @@ function toSession({ clock, newId }: Deps, agentId: string, { name, externalUser
   return {
     id: newId(),
     agentId,
-    name: name ?? new Date(now).toISOString(),
+    name: name ?? toIso(now),
     userId: externalUserId?.toLowerCase() ?? newId(),
     totalMessages: 0,
     lastMessageAt: now,

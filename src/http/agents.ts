@@ -4,13 +4,14 @@ import { type AgentChange, countAgent, createAgent, deleteAgent, listAgents, upd
 import type { Deps } from '../chat/deps.ts'
 import type { Agent } from '../core/agent.ts'
 import { pageLimit } from '../core/limits.ts'
+import { toIso } from '../core/time.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
 
 const toAgent = (agent: Agent) => ({
   ...agent,
-  createdAt: new Date(agent.createdAt).toISOString(),
-  updatedAt: new Date(agent.updatedAt).toISOString(),
+  createdAt: toIso(agent.createdAt),
+  updatedAt: toIso(agent.updatedAt),
 })
 
 /** `null` in an optional field is the same as leaving it out, except where null is a value of its own. */

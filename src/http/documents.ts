@@ -5,6 +5,7 @@ import type { Deps } from '../chat/deps.ts'
 import type { Document, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
+import { toIso } from '../core/time.ts'
 import { parseJson } from './body.ts'
 import { toPagination } from './pagination.ts'
 import { type Call, route } from './route.ts'
@@ -13,8 +14,8 @@ import { validator } from './validation.ts'
 
 const toDocument = (d: Document) => ({
   ...d,
-  createdAt: new Date(d.createdAt).toISOString(),
-  updatedAt: new Date(d.updatedAt).toISOString(),
+  createdAt: toIso(d.createdAt),
+  updatedAt: toIso(d.updatedAt),
 })
 
 const kinds = { text: 'text/plain', markdown: 'text/markdown', html: 'text/html' } as const

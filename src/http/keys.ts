@@ -4,10 +4,11 @@ import type { Deps } from '../chat/deps.ts'
 import { createKey, deleteKey, listKeys, rollKey } from '../chat/keys.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { pageLimit } from '../core/limits.ts'
+import { toIso } from '../core/time.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
 
-const isoOrNull = (time: number | null) => (time === null ? null : new Date(time).toISOString())
+const isoOrNull = (time: number | null) => (time === null ? null : toIso(time))
 
 const toKey = ({ id, name, prefix, scopes, agentIds, expiresAt, lastUsedAt, createdAt }: ApiKey) => ({
   id,
@@ -17,7 +18,7 @@ const toKey = ({ id, name, prefix, scopes, agentIds, expiresAt, lastUsedAt, crea
   agentIds,
   expiresAt: isoOrNull(expiresAt),
   lastUsedAt: isoOrNull(lastUsedAt),
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: toIso(createdAt),
 })
 
 export function keyRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {

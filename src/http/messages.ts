@@ -7,6 +7,7 @@ import { type Exchange, sendMessage } from '../chat/send-message.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
+import { toIso } from '../core/time.ts'
 import { findPlace, listMessages } from '../store/messages.ts'
 import { route } from './route.ts'
 
@@ -14,7 +15,7 @@ const toMessage = ({ id, role, content, createdAt }: Message) => ({
   id,
   role,
   content,
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: toIso(createdAt),
 })
 
 export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
@@ -34,7 +35,13 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     // The session was read before its messages: one may have been appended in between.
     const total = Math.max(session.totalMessages, after + found.length)
     return {
-      messages: messages.map((m) => ({ ...toMessage(m), type: 'TEXT' as const })),
+      messages: messages.map(({ id, role, content, createdAt }) => ({
+        id,
+        role,
+        content,
+        type: 'TEXT' as const,
+        createdAt: toIso(createdAt),
+      })),
       pagination: { hasMore, nextCursor: hasMore ? messages.at(-1)!.id : null, total },
     }
   })

@@ -6,24 +6,23 @@ import { createSession, deleteSession, importSession, renameSession } from '../c
 import { timeAgo } from '../chat/time-ago.ts'
 import { invalid } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
+import { toIso } from '../core/time.ts'
 import { listMessages } from '../store/messages.ts'
 import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
 import { checkText } from './body.ts'
 import { itemSerializer, jsonStream, SLICE_ROWS } from './json-stream.ts'
 import { type Call, route } from './route.ts'
 
-const iso = (time: number): string => new Date(time).toISOString()
-
-const toCreated = ({ id, name, userId, createdAt }: Session) => ({ id, name, userSessionId: userId, createdAt: iso(createdAt) })
+const toCreated = ({ id, name, userId, createdAt }: Session) => ({ id, name, userSessionId: userId, createdAt: toIso(createdAt) })
 
 const toListed = (s: Session, now: number) => ({
   id: s.id,
   name: s.name,
   userSessionId: s.userId,
   totalMessages: s.totalMessages,
-  lastMessageAt: iso(s.lastMessageAt),
+  lastMessageAt: toIso(s.lastMessageAt),
   timeAgo: timeAgo(s.lastMessageAt, now),
-  createdAt: iso(s.createdAt),
+  createdAt: toIso(s.createdAt),
 })
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
@@ -59,19 +58,19 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   route(app, deps, contract.getSession, async ({ session }) => {
     const head = JSON.stringify({
       success: true,
-      session: { id: session.id, name: session.name, createdAt: iso(session.createdAt) },
+      session: { id: session.id, name: session.name, createdAt: toIso(session.createdAt) },
     })
     return jsonStream(
       `${head.slice(0, -1)},"messages":[`,
       history(deps, session),
-      (m) => messageText({ ...m, createdAt: iso(m.createdAt) }),
+      ({ id, role, content, createdAt }) => messageText({ id, role, content, createdAt: toIso(createdAt) }),
       ']}',
     )
   })
 
   route(app, deps, contract.updateSession, async ({ session, body }) => {
     const { id, name, updatedAt } = await renameSession(deps, session, body.name)
-    return { session: { id, name, updatedAt: iso(updatedAt) } }
+    return { session: { id, name, updatedAt: toIso(updatedAt) } }
   })
 
   route(app, deps, contract.deleteSession, async ({ session }) => {

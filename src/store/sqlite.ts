@@ -11,6 +11,12 @@ interface Prepared {
   order: number[]
 }
 
+/** A connection with the statements that were compiled on it. */
+interface Connection {
+  db: DatabaseSync
+  prepared: Map<string, Prepared>
+}
+
 interface Job {
   statements: Statement[]
   guarded: boolean
@@ -27,8 +33,8 @@ const IDLE_READERS = 2
 export class SqliteDatabase implements Database {
   readonly #path: string
   readonly #db: DatabaseSync
-  readonly #prepared = new Map<string, Prepared>()
-  readonly #readers: DatabaseSync[] = []
+  readonly #writer: Connection
+  readonly #readers: Connection[] = []
   #queue: Job[] = []
   #scrubTimer: NodeJS.Timeout | undefined
 
@@ -37,6 +43,7 @@ export class SqliteDatabase implements Database {
     this.#path = join(folder, 'repartee.db')
     this.#db = new DatabaseSync(this.#path)
     this.#db.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`)
+    this.#writer = { db: this.#db, prepared: new Map() }
     migrate(this.#db, new URL('../../migrations/sqlite/', import.meta.url))
   }
 
@@ -58,10 +65,10 @@ export class SqliteDatabase implements Database {
 
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Row[]> {
     const reader = this.#readers.pop() ?? this.#openReader()
-    const { text, order } = rewrite(sql)
+    const { statement, order } = prepare(reader, sql)
     let slice: Row[] = []
     try {
-      for (const row of reader.prepare(text).iterate(...order.map((n) => params[n] as Value))) {
+      for (const row of statement.iterate(...order.map((n) => params[n] as Value))) {
         if (slice.push(row as Row) === sliceRows) {
           yield slice
           slice = []
@@ -70,7 +77,7 @@ export class SqliteDatabase implements Database {
       if (slice.length > 0) yield slice
     } finally {
       if (this.#readers.length < IDLE_READERS) this.#readers.push(reader)
-      else reader.close()
+      else reader.db.close()
     }
   }
 
@@ -85,15 +92,15 @@ export class SqliteDatabase implements Database {
   async close(): Promise<void> {
     clearTimeout(this.#scrubTimer)
     this.#flush()
-    for (const reader of this.#readers) reader.close()
+    for (const reader of this.#readers) reader.db.close()
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#db.close()
   }
 
-  #openReader(): DatabaseSync {
-    const reader = new DatabaseSync(this.#path, { readOnly: true })
-    reader.exec(PRAGMAS)
-    return reader
+  #openReader(): Connection {
+    const db = new DatabaseSync(this.#path, { readOnly: true })
+    db.exec(PRAGMAS)
+    return { db, prepared: new Map() }
   }
 
   #enqueue(statements: Statement[], guarded: boolean): Promise<Row[][] | undefined> {
@@ -150,14 +157,19 @@ export class SqliteDatabase implements Database {
   }
 
   #run(sql: string, params: Value[]): Row[] {
-    let prepared = this.#prepared.get(sql)
-    if (prepared === undefined) {
-      const { text, order } = rewrite(sql)
-      prepared = { statement: this.#db.prepare(text), order }
-      this.#prepared.set(sql, prepared)
-    }
-    return prepared.statement.all(...prepared.order.map((n) => params[n] as Value)) as Row[]
+    const { statement, order } = prepare(this.#writer, sql)
+    return statement.all(...order.map((n) => params[n] as Value)) as Row[]
   }
+}
+
+function prepare({ db, prepared }: Connection, sql: string): Prepared {
+  let known = prepared.get(sql)
+  if (known === undefined) {
+    const { text, order } = rewrite(sql)
+    known = { statement: db.prepare(text), order }
+    prepared.set(sql, known)
+  }
+  return known
 }
 
 function rewrite(sql: string): { text: string; order: number[] } {

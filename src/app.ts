@@ -1,0 +1,115 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { contract } from './api/contract.ts'
+import { AgentBook } from './chat/agent-book.ts'
+import type { Deps } from './chat/deps.ts'
+import { KeyRing } from './chat/key-ring.ts'
+import { ensureAdminKey } from './chat/keys.ts'
+import { TurnQueue } from './chat/turn-queue.ts'
+import type { Config } from './config.ts'
+import { newId } from './core/ids.ts'
+import { openServer } from './http/server.ts'
+import type { Health } from './http/service.ts'
+import { openKnowledge } from './knowledge/knowledge.ts'
+import { openModels } from './models/models.ts'
+import { purgeMarked } from './store/deletion.ts'
+import { lockFolder } from './store/lock.ts'
+import { failRunningTurns } from './store/messages.ts'
+import { SqliteDatabase } from './store/sqlite.ts'
+
+export interface App {
+  deps: Deps
+  /** The admin key that was made because there was none; to be shown once. */
+  newAdminKey: string | undefined
+  /** Resolves to the address that it listens on. */
+  listen(): Promise<string>
+  /** Lets running turns finish, then closes everything in reverse order of opening. */
+  close(): Promise<void>
+}
+
+/** The only wiring: settings become the parts of the service, and the parts one service. Throws where the data folder cannot be used. */
+export async function openApp(config: Config): Promise<App> {
+  const log = pino({ level: config.logLevel, base: null })
+  mkdirSync(config.data, { recursive: true })
+  const lock = lockFolder(config.data)
+  const db = new SqliteDatabase(config.data)
+  const knowledge = openKnowledge({ folder: join(config.data, 'knowledge'), ids: newId })
+  const deps: Deps = {
+    db,
+    knowledge,
+    models: openModels({ openai: openAiSettings(config) }, knowledge),
+    agents: new AgentBook(db),
+    keys: new KeyRing(db, Date.now),
+    turns: new TurnQueue(config),
+    limits: config,
+    defaultModel: config.model,
+    clock: Date.now,
+    newId,
+    warn: (about, error) => log.warn({ err: toLogged(error) }, about),
+  }
+  deps.models.find(config.model) // a default that no agent could use must stop the start
+  const failed = await failRunningTurns(db)
+  if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
+  const newAdminKey = await ensureAdminKey(deps, config.adminKey)
+  await knowledge.start()
+  purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
+
+  const health: Health = { state: 'starting' }
+  const server = openServer({
+    deps,
+    contract: contract(config),
+    health,
+    publicUrl: config.publicUrl,
+    log: {
+      request: (entry) => log.info(entry, 'request'),
+      failure: (entry, error) => log.error({ ...entry, err: toLogged(error) }, 'failure'),
+    },
+  })
+  return {
+    deps,
+    newAdminKey,
+    async listen() {
+      const address = await server.listen({ host: config.host, port: config.port })
+      health.state = 'ready'
+      return address
+    },
+    async close() {
+      health.state = 'stopping'
+      await drain(deps, server, config.drainMs)
+      await knowledge.close()
+      await db.close()
+      lock.release()
+    },
+  }
+}
+
+function openAiSettings({ openaiApiKey, openaiBaseUrl, modelTimeoutMs }: Config) {
+  if (openaiApiKey === undefined && openaiBaseUrl === undefined) return undefined
+  return { apiKey: openaiApiKey, baseUrl: openaiBaseUrl ?? 'https://api.openai.com/v1', timeoutMs: modelTimeoutMs }
+}
+
+/** No new connection is taken; connections go as they fall idle; turns have until the limit to finish, then they are stopped and can be continued later. */
+async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Promise<void> {
+  const idle = setInterval(() => server.server.closeIdleConnections(), 100)
+  const limit = setTimeout(() => deps.turns.abortAll(), limitMs)
+  await server.close()
+  clearTimeout(limit)
+  clearInterval(idle)
+}
+
+/** What a log may say of an error: its kind, its own words and where; a provider's words and whatever else hangs on it stay out. */
+function toLogged(error: unknown): object {
+  const { name, code, message, stack, cause } = error as Error & { code?: string }
+  const inner = cause as (Error & { code?: string }) | undefined
+  return {
+    type: name,
+    code,
+    message,
+    stack,
+    ...(inner instanceof Error
+      ? { cause: { type: inner.name, code: inner.code, stack: inner.stack?.split('\n').slice(1, 6).join('\n') } }
+      : {}),
+  }
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { isKeyLike } from './chat/key-format.ts'
+import type { Limits } from './core/limits.ts'
+import { type Setting, type SettingName, settings } from './settings.ts'
+
+type ValueOf<S extends Setting> = S['kind'] extends 'integer' ? number : S['kind'] extends 'switch' ? boolean : string
+type Value<S extends Setting> = 'fallback' extends keyof S ? ValueOf<S> : ValueOf<S> | undefined
+export type Config = { readonly [N in SettingName]: Value<(typeof settings)[N]> } & Readonly<Limits>
+
+/** The settings were not understood; the message names every problem and never a value. */
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(`The configuration cannot be used:\n${problems.map((p) => `  - ${p}`).join('\n')}`)
+    this.name = 'ConfigError'
+  }
+}
+
+/**
+ * The effective settings: from the environment, else from the JSON file that `REPARTEE_CONFIG` names, else the defaults.
+ * A secret may also be read from the file that its name with `_FILE` behind it gives. Throws `ConfigError`.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const problems: string[] = []
+  const file = readConfigFile(env.REPARTEE_CONFIG, problems)
+  const config: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries(settings) as [SettingName, Setting][]) {
+    const given = readSecretFile(env, setting, problems) ?? (env[setting.env] === '' ? undefined : env[setting.env]) ?? file[name]
+    config[name] = given === undefined ? setting.fallback : parse(setting, given, problems)
+  }
+  check(env, config as unknown as Config, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  return Object.freeze(config) as unknown as Config
+}
+
+function parse({ env, kind, min = 0, max = Number.MAX_SAFE_INTEGER }: Setting, given: unknown, problems: string[]): unknown {
+  if (kind === 'integer') {
+    const n = typeof given === 'number' ? given : /^\d{1,15}$/.test(String(given)) ? Number(given) : Number.NaN
+    if (!Number.isInteger(n) || n < min || n > max) problems.push(`${env} must be a whole number from ${min} to ${max}`)
+    return n
+  }
+  if (kind === 'switch') {
+    const on = /^(on|true|1|yes)$/i.test(String(given))
+    if (!on && !/^(off|false|0|no)$/i.test(String(given))) problems.push(`${env} must be on or off`)
+    return on
+  }
+  if (typeof given !== 'string') problems.push(`${env} must be text`)
+  return given
+}
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
+
+function check(env: NodeJS.ProcessEnv, { adminKey, logLevel, openaiBaseUrl, publicUrl }: Config, problems: string[]): void {
+  if (adminKey !== undefined && !isKeyLike(adminKey)) {
+    problems.push('REPARTEE_ADMIN_KEY is not of the right form: `repartee keys generate` prints a key that is')
+  }
+  if (!LEVELS.includes(logLevel)) problems.push(`REPARTEE_LOG_LEVEL must be one of ${LEVELS.join(', ')}`)
+  const urls = { OPENAI_BASE_URL: openaiBaseUrl, REPARTEE_PUBLIC_URL: publicUrl }
+  for (const [name, url] of Object.entries(urls)) {
+    if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      problems.push(`${name} must be an http or https URL`)
+  }
+  if (env.REPARTEE_DATABASE_URL)
+    problems.push('REPARTEE_DATABASE_URL is not supported by this version, which has the embedded store only: leave it unset')
+}
+
+function readConfigFile(path: string | undefined, problems: string[]): Record<string, unknown> {
+  if (!path) return {}
+  try {
+    const file = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    for (const name of Object.keys(file)) if (!Object.hasOwn(settings, name)) problems.push(`${path}: ${name} is not a setting`)
+    return file
+  } catch (error) {
+    problems.push(`REPARTEE_CONFIG: ${path} ${error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read'}`)
+    return {}
+  }
+}
+
+function readSecretFile(env: NodeJS.ProcessEnv, { env: name, kind }: Setting, problems: string[]): string | undefined {
+  const path = kind === 'secret' ? env[`${name}_FILE`] : undefined
+  if (!path) return undefined
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    problems.push(`${name}_FILE names a file that cannot be read`)
+    return undefined
+  }
+}
