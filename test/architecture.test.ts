@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+
+/** Floors from the ground up. An import may go down, or stay within its own folder. Files directly under `src` are the roof. */
+const FLOORS = [['core'], ['api', 'text', 'render'], ['store', 'models'], ['knowledge'], ['chat'], ['http'], ['cli']]
+const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)))
+
+/** The only folders in which a third-party package may be imported. */
+const FENCES: Record<string, string[]> = {
+  '@fastify/busboy': ['http'],
+  '@orama/stemmers': ['text'],
+  ajv: ['http'],
+  'fast-json-stringify': ['http'],
+  'fastest-levenshtein': ['http', 'cli'],
+  fastify: ['http', '.'],
+  htmlparser2: ['knowledge'],
+  'markdown-it': ['render'],
+  'node:sqlite': ['store'],
+  pino: ['.'],
+  'sanitize-html': ['render'],
+  typebox: ['api', 'http'],
+}
+
+const imports = globSync('src/**/*.ts').flatMap((file) =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, target]) => ({ file, target: target! })),
+)
+const folderOf = (file: string) => (file.split('/').length > 2 ? file.split('/')[1]! : '.')
+
+test('imports point down, or stay within their folder', () => {
+  const upward = imports
+    .filter(({ target }) => target.startsWith('.'))
+    .map(({ file, target }) => ({ file, target, from: folderOf(file), to: folderOf(normalize(join(dirname(file), target))) }))
+    .filter(({ from, to }) => from !== '.' && from !== to && !(floorOf.get(to)! < floorOf.get(from)!))
+    // The side door starts the service, so it may look at the wiring.
+    .filter(({ from, to }) => !(from === 'cli' && to === '.'))
+  assert.deepEqual(upward, [])
+})
+
+test('each third-party package is imported in its own folders only', () => {
+  const outside = imports
+    .filter(({ target }) => target in FENCES || !/^(\.|node:)/.test(target))
+    .map(({ file, target }) => ({
+      file,
+      name: FENCES[target]
+        ? target
+        : target
+            .split('/')
+            .slice(0, target.startsWith('@') ? 2 : 1)
+            .join('/'),
+    }))
+    .filter(({ file, name }) => !FENCES[name]?.includes(folderOf(file)))
+  assert.deepEqual(outside, [])
+})
+
+test('only config.ts, and the commands that show or hand on settings, read the environment', () => {
+  const readers = globSync('src/**/*.ts').filter((file) => readFileSync(file, 'utf8').includes('process.env'))
+  assert.deepEqual(readers, ['src/cli/run.ts'])
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { says } from '../support/model-server.ts'
+import { needsProcess, type Service, startService } from '../support/service.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+describe('stopping and starting', { skip: needsProcess }, () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+
+  /** Runs the service until it ends by itself. */
+  const runToEnd = async (env: Record<string, string>) => {
+    const child = spawn(process.execPath, [MAIN], { env: { ...process.env, REPARTEE_SAMPLE: 'off', ...env } })
+    let stderr = ''
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    const [code] = await once(child, 'exit')
+    return { code, stderr }
+  }
+
+  test('SIGTERM lets a running turn finish, and its sender gets the reply', async () => {
+    const session = await service.newSession(await service.newAgent())
+    service.model.reset()
+    const release = service.model.hold(says('in time'))
+    const sent = service.client.post(`${session}/messages`, { message: 'last words' })
+    await service.model.received(1)
+    const stopped = service.end('SIGTERM')
+    release()
+    const answer = await sent
+    await stopped
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body.aiMessage.content, 'in time')
+    await service.restart()
+    assert.equal((await service.client.get(session)).body.messages.length, 2)
+  })
+
+  test('a second process on the same data folder is refused, in words, and the first goes on', async () => {
+    const { code, stderr } = await runToEnd({ REPARTEE_DATA: service.data, REPARTEE_PORT: '0' })
+    assert.notEqual(code, 0)
+    assert.match(stderr, /in use by another process/)
+    assert.equal(stderr.trim().split('\n').length, 1)
+    assert.equal((await service.client.get('/agents')).status, 200)
+  })
+
+  test('a port that is taken is said in one line', async () => {
+    const taken = createServer((_: Socket) => {}).listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const folder = mkdtempSync(join(tmpdir(), 'repartee-port-'))
+    const port = String((taken.address() as AddressInfo).port)
+    const { code, stderr } = await runToEnd({ REPARTEE_DATA: folder, REPARTEE_PORT: port })
+    taken.close()
+    rmSync(folder, { recursive: true })
+    assert.notEqual(code, 0)
+    assert.match(stderr, new RegExp(`^Repartee cannot start: port ${port} .* is taken.*\n$`))
+  })
+
+  test('a folder that cannot be used is said in one line', async () => {
+    const { code, stderr } = await runToEnd({ REPARTEE_DATA: '/dev/null/data', REPARTEE_PORT: '0' })
+    assert.notEqual(code, 0)
+    assert.match(stderr, /^Repartee cannot start: .*\/dev\/null\/data.*\n$/)
+  })
+})

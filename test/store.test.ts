@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { statement } from '../src/store/database.ts'
+import { lockFolder } from '../src/store/lock.ts'
+import { SqliteDatabase } from '../src/store/sqlite.ts'
+import { databaseContract } from './contract/database.ts'
+import { storeContract } from './contract/store.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'repartee-store-'))
+after(() => rmSync(root, { recursive: true }))
+const folder = () => mkdtempSync(join(root, 'db-'))
+const open = async () => new SqliteDatabase(folder())
+
+databaseContract('SQLite', open)
+storeContract('SQLite', open)
+
+const agent = (id: string) =>
+  statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', id, 'n', '{}')
+
+test('every commit waits for the disk, in write-ahead mode', async () => {
+  const db = await open()
+  const pragma = async (name: string) => Object.values((await db.read(`PRAGMA ${name}`, []))[0]!)[0]
+  assert.deepEqual([await pragma('journal_mode'), await pragma('synchronous'), await pragma('secure_delete')], ['wal', 2, 1])
+  await db.close()
+})
+
+test('deleted text leaves no trace in the data files', async () => {
+  const path = folder()
+  const db = new SqliteDatabase(path)
+  const secret = 'a text that must go'
+  const held = () => readdirSync(path).filter((file) => readFileSync(join(path, file)).includes(secret))
+  await db.write([
+    statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', '1', secret, '{}'),
+  ])
+  assert.notDeepEqual(held(), [])
+  await db.write([statement('DELETE FROM agent')])
+  db.scrub()
+  const deadline = Date.now() + 3000
+  while (held().length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.deepEqual(held(), [])
+  await db.close()
+})
+
+test('data of a newer version is refused', async () => {
+  const path = folder()
+  await new SqliteDatabase(path).close()
+  const raw = new DatabaseSync(join(path, 'repartee.db'))
+  raw.exec('PRAGMA user_version = 9999')
+  raw.close()
+  assert.throws(() => new SqliteDatabase(path), /newer version of Repartee/)
+})
+
+test('what was written is there after reopening', async () => {
+  const path = folder()
+  const first = new SqliteDatabase(path)
+  await first.write([agent('1')])
+  await first.close()
+  const second = new SqliteDatabase(path)
+  assert.equal((await second.read('SELECT id FROM agent', [])).length, 1)
+  await second.close()
+})
+
+test('a database that another program holds is "unavailable", and nothing is written', async () => {
+  const path = folder()
+  const db = new SqliteDatabase(path)
+  const other = new DatabaseSync(join(path, 'repartee.db'))
+  other.exec('BEGIN IMMEDIATE')
+  await assert.rejects(db.write([agent('1')]), { code: 'unavailable' })
+  other.exec('ROLLBACK')
+  assert.deepEqual(await db.read('SELECT id FROM agent', []), [])
+  await db.write([agent('1')])
+  other.close()
+  await db.close()
+})
+
+test('a data folder belongs to one process at a time', () => {
+  const path = folder()
+  const lock = lockFolder(path)
+  assert.throws(() => lockFolder(path), /in use by another process/)
+  lock.release()
+  lockFolder(path).release()
+})
