@@ -105,7 +105,11 @@ describe('turns', () => {
     const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 1000 })
     const first = await queue.take('s')
     const order: number[] = []
-    const waiting = [1, 2, 3].map((n) => queue.take('s').then((turn) => (order.push(n), turn)))
+    const waiting = [1, 2, 3].map(async (n) => {
+      const turn = await queue.take('s')
+      order.push(n)
+      return turn
+    })
     ;(await queue.take('other')).end()
     first.end()
     for (const turn of waiting) (await turn).end()

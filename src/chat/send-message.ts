@@ -5,7 +5,7 @@ import type { ModelReply, ModelRequest, ModelUsage } from '../core/model.ts'
 import type { Retrieval, Suggestion } from '../core/retrieval.ts'
 import type { Session } from '../core/session.ts'
 import { DONT_KNOW } from '../models/dont-know.ts'
-import { renderHtml } from '../render/html.ts'
+import { renderHtml } from '../render/render.ts'
 import { beginTurn, completeTurn, listRecent, moveTurn, type RecentMessage } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
 import { cite, type Source } from './cite.ts'
@@ -64,7 +64,7 @@ export async function sendMessage(deps: Deps, input: SendInput): Promise<Exchang
         confidence: retrieval.confidence,
       }
       const isHtml = input.format === 'html'
-      const content = isHtml ? renderHtml(markdown, agent.imageHosts) : markdown
+      const content = isHtml ? await renderHtml(markdown, agent.imageHosts) : markdown
       const createdAt = Math.max(deps.clock(), userMessage.createdAt)
       const aiMessage = { id: deps.newId(), role: 'AI' as const, content, model: reply.model, createdAt }
       const detail =

@@ -24,7 +24,7 @@ interface Job {
   reject: (error: unknown) => void
 }
 
-const PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA mmap_size = 268435456;'
+const PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384;'
 /** Deleted text may stay in the write-ahead log until it is folded into the file; a burst of deletes shares one pass. */
 const SCRUB_AFTER_MS = 300
 const IDLE_READERS = 2

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { renderHtml } from '../src/render/render.ts'
+
+const render = (markdown: string, hosts: string[] = []) => renderHtml(markdown, hosts)
+
+describe('Markdown as HTML', () => {
+  const cases: [name: string, markdown: string, html: RegExp][] = [
+    ['emphasis and code', '**b** *i* `c`', /<strong>b<\/strong> <em>i<\/em> <code>c<\/code>/],
+    ['headings and lists', '# H\n\n1. a\n2. b', /<h1>H<\/h1>\s*<ol>\s*<li>a<\/li>\s*<li>b<\/li>/],
+    ['code blocks keep their language', '```js\nx < 1\n```', /<pre><code class="language-js">x &lt; 1\n<\/code><\/pre>/],
+    ['tables, aligned', '|a|b|\n|:-:|--|\n|1|2|', /<th style="text-align:center">a<\/th>\s*<th>b<\/th>[\s\S]*<td>2<\/td>/],
+    ['strikethrough', '~~x~~', /<del>x<\/del>/],
+    [
+      'addresses become links',
+      'see https://example.com/a.',
+      /<a href="https:\/\/example\.com\/a" rel="noopener nofollow">https:\/\/example\.com\/a<\/a>\./,
+    ],
+    [
+      'task lists',
+      '- [x] a\n- [ ] b',
+      /<input type="checkbox" disabled checked \/> a<\/li>\s*<li><input type="checkbox" disabled \/> b/,
+    ],
+  ]
+  for (const [name, markdown, html] of cases) test(name, async () => assert.match(await render(markdown), html))
+})
+
+describe('what cannot act', () => {
+  const hostile = [
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '[x](javascript:alert(1))',
+    '[x](JaVaScRiPt&#58;alert(1))',
+    '[x](data:text/html;base64,PHNjcmlwdD4=)',
+    '[x](vbscript:x)',
+    '![x](javascript:alert(1))',
+    '<a href="javascript:alert(1)">x</a>',
+    '<style>*{background:url(http://evil)}</style>',
+    '<iframe src="http://evil"></iframe>',
+    '<form action="http://evil"><input name=a></form>',
+    '<svg onload=alert(1)>',
+    '[x](http://a "onmouseover=alert(1)")',
+    '```"><script>alert(1)</script>\nx\n```',
+    '[x]: javascript:alert(1)\n\n[x]',
+    '<xmp><script>alert(1)</script></xmp>',
+  ]
+  for (const markdown of hostile) {
+    test(markdown.replaceAll('\n', '⏎'), async () => {
+      const html = await render(markdown)
+      // What is left in angle brackets is markup: none of it may be able to act.
+      const markup = html.match(/<[^>]*>/g)?.join('') ?? ''
+      assert.doesNotMatch(markup, /<(script|style|iframe|form|svg|img|xmp|object)|\son\w+=|href="(?!https?:|mailto:)|src=/i)
+    })
+  }
+
+  test('an image becomes a link, unless its host is listed', async () => {
+    const markdown = '![logo](https://cdn.example/x.png)'
+    assert.equal((await render(markdown)).trim(), '<p><a href="https://cdn.example/x.png" rel="noopener nofollow">logo</a></p>')
+    assert.match(await render(markdown, ['cdn.example']), /<img src="https:\/\/cdn\.example\/x\.png" alt="logo" \/>/)
+    assert.doesNotMatch(await render(markdown, ['example']), /<img/)
+  })
+
+  test('deep nesting is rendered in time, and breaks nothing', async () => {
+    for (const markdown of ['> '.repeat(20_000), '['.repeat(20_000), '*a '.repeat(10_000), `${'- '.repeat(5_000)}x`]) {
+      assert.equal(typeof (await render(markdown)), 'string')
+    }
+  })
+})
