@@ -99,17 +99,11 @@ async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Prom
   clearInterval(idle)
 }
 
-/** What a log may say of an error: its kind, its own words and where; a provider's words and whatever else hangs on it stay out. */
+/** What a log may say of an error, and of what caused it: kind, words and place. A parser's words quote what it read, and a provider's are its own: they stay out. */
 function toLogged(error: unknown): object {
-  const { name, code, message, stack, cause } = error as Error & { code?: string }
-  const inner = cause as (Error & { code?: string }) | undefined
-  return {
-    type: name,
-    code,
-    message,
-    stack,
-    ...(inner instanceof Error
-      ? { cause: { type: inner.name, code: inner.code, stack: inner.stack?.split('\n').slice(1, 6).join('\n') } }
-      : {}),
-  }
+  const { name, code, message, stack = '', cause } = error as Error & { code?: string }
+  const frames = stack.slice(stack.indexOf('\n    at ') + 1)
+  const quotes = name === 'SyntaxError' || (name === 'Error' && code === undefined)
+  const words = quotes ? {} : { message }
+  return { type: name, code, ...words, stack: frames, ...(cause instanceof Error ? { cause: toLogged(cause) } : {}) }
 }

@@ -1,0 +1,48 @@
+import type { Span } from '../../text/sentences.ts'
+import type { AnswerType } from './answer-types.ts'
+import type { Unit } from './units.ts'
+
+// What is quoted along with a unit stays below this: more is for the reader to open.
+const MAX_CHARS = 900
+
+/**
+ * The stretch to quote so that a unit makes sense: a line that ends in a colon with the list, table or code after it; a table row with its table;
+ * for a question how to do something, a step with its steps, and the code that follows. A sentence stays as it is.
+ */
+export function quotable(text: string, units: readonly Unit[], at: number, type: AnswerType | undefined): Span {
+  const unit = units[at]!
+  const isStep = (other: Unit | undefined): boolean => other?.kind === 'item' || other?.kind === 'code'
+  let first = at
+  let last = at
+  if (unit.kind === 'row' || unit.kind === 'code' || (type === 'how' && unit.kind === 'item' && isNumbered(text, unit))) {
+    const belongs = (other: Unit | undefined): boolean =>
+      unit.kind === 'row' ? other?.kind === 'row' : unit.kind === 'item' && isStep(other)
+    while (belongs(units[first - 1]) && size(text, units, first - 1, last) <= MAX_CHARS) first--
+    while (belongs(units[last + 1]) && size(text, units, first, last + 1) <= MAX_CHARS) last++
+    if (first > 0 && leads(text, units[first - 1]!)) first--
+  } else if (leads(text, unit)) {
+    const kind = units[at + 1]?.kind
+    if (kind === 'item' || kind === 'code' || kind === 'row') {
+      last++
+      while (
+        (units[last + 1]?.kind === kind || (kind === 'item' && isStep(units[last + 1]))) &&
+        size(text, units, first, last + 1) <= MAX_CHARS
+      )
+        last++
+    }
+  } else if (type === 'how' && units[at + 1]?.kind === 'code' && size(text, units, at, at + 1) <= MAX_CHARS) last++
+  return { start: last > first || unit.kind === 'row' ? lineStart(text, units[first]!) : unit.start, end: units[last]!.end }
+}
+
+const leads = (text: string, unit: Unit): boolean =>
+  unit.kind !== 'code' && /[:：]\W{0,3}$/u.test(text.slice(Math.max(unit.start, unit.end - 5), unit.end))
+const size = (text: string, units: readonly Unit[], first: number, last: number): number =>
+  units[last]!.end - lineStart(text, units[first]!)
+
+/** With the mark of a list item, which the unit itself leaves out. */
+function lineStart(text: string, unit: Unit): number {
+  if (unit.kind === 'sentence') return unit.start
+  return text.lastIndexOf('\n', unit.start - 1) + 1
+}
+
+const isNumbered = (text: string, unit: Unit): boolean => /^\s*\d{1,3}[.)]/.test(text.slice(lineStart(text, unit), unit.start))

@@ -1,0 +1,91 @@
+/** One term that was searched: a stem of the question, or of the conversation before it. */
+export interface TermSignal {
+  /** Passages of the base that hold it; 0 when none does. */
+  frequency: number
+  /** 1 for a term of the question itself, less for one taken over from the conversation. */
+  weight: number
+  /** It stands in the best hit's text, title or heading. */
+  inBest: boolean
+}
+
+/** What the retriever knows once it has ranked; see `retrievalConfidence`. */
+export interface RetrievalSignals {
+  /** Passages in the base. */
+  passages: number
+  /** The distinct stems that were searched, stop words left out. */
+  terms: TermSignal[]
+  /** Score of the best hit and of the next; 0 where there is none. On the scale of `retrieve.ts`. */
+  best: number
+  second: number
+}
+
+/** What the best sentence adds, each 0 to 1 as a share of the question's idf; see `answerConfidence`. */
+export interface AnswerSignals {
+  /** Of the question's terms: in the sentence; spelt alike there; in the sentence before, title or heading; nowhere in its passage. */
+  share: number
+  soft: number
+  around: number
+  missing: number
+  /** Neighbouring terms that are neighbours in it. */
+  pairs: number
+  /** How well it fits the question word, undefined without one. */
+  type: number | undefined
+  /** Distinct terms of the question. */
+  terms: number
+}
+
+/** The confidence from which on the base is held to have the answer, of either figure in this file. */
+export const ANSWER_THRESHOLD = 0.5
+
+// Fitted by bench/fit-confidence.ts: logistic regression on questions whose article is, or is not, in the base.
+// In the order of the features below, the constant first.
+const RETRIEVAL = [-0.48, 4.07, 2.73, 1.37, 0.04, 1.33, -0.72]
+const ANSWER = [-2.53, 0.83, 3.36, 1.99, 1.36, 1.42, 2.23, -0.13, 0.11]
+
+// The sizes of base that the fit has seen; beyond them it is not carried on.
+const SMALLEST = 20
+const LARGEST = 1500
+// Keeps a figure that is certain from swamping all others.
+const LEAST_DOUBT = 0.001
+
+/** 0 to 1: how sure the ranking alone is that the base holds the answer. 0 without hits. */
+export function retrievalConfidence(signals: RetrievalSignals): number {
+  return signals.best > 0 ? logistic(RETRIEVAL, retrievalFeatures(signals)) : 0
+}
+
+/** 0 to 1: the same, refined with what the best sentence says. `retrieval` is the figure above. */
+export function answerConfidence(retrieval: number, signals: AnswerSignals): number {
+  return retrieval > 0 ? logistic(ANSWER, answerFeatures(retrieval, signals)) : 0
+}
+
+/** What a stem says by being rare: that of BM25, never negative. */
+export function idfOf(passages: number, frequency: number): number {
+  const known = Math.min(frequency, passages)
+  return Math.log(1 + (passages - known + 0.5) / (known + 0.5))
+}
+
+/** Exported for the fit only, as the next. */
+export function retrievalFeatures({ passages, terms, best, second }: RetrievalSignals): number[] {
+  let all = 0
+  let found = 0
+  let unknown = 0
+  for (const { frequency, weight, inBest } of terms) {
+    const idf = idfOf(passages, frequency) * weight
+    all += idf
+    if (inBest) found += idf
+    if (frequency === 0) unknown += idf
+  }
+  const whole = all || 1
+  const size = Math.log(Math.min(LARGEST, Math.max(SMALLEST, passages)))
+  return [Math.log(best / whole + 0.05), found / whole, (best - second) / best, unknown / whole, Math.log(terms.length), size]
+}
+
+export function answerFeatures(retrieval: number, { share, soft, around, missing, pairs, type, terms }: AnswerSignals): number[] {
+  const held = Math.min(1 - LEAST_DOUBT, Math.max(LEAST_DOUBT, retrieval))
+  return [Math.log(held / (1 - held)), share, soft, around, missing, pairs, type === undefined ? 0 : type - 0.5, Math.log(terms)]
+}
+
+function logistic(weights: readonly number[], features: readonly number[]): number {
+  const sum = features.reduce((total, feature, i) => total + feature * weights[i + 1]!, weights[0]!)
+  return 1 / (1 + Math.exp(-sum))
+}

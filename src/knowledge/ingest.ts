@@ -1,0 +1,268 @@
+import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
+import type { Document, Metadata, NewDocument } from '../core/document.ts'
+import type { Clock } from '../core/ports.ts'
+import { acceptDocument, acceptVersion, changeDocument, removeDocument } from '../store/knowledge-documents.ts'
+import { KnowledgeFile } from '../store/knowledge-file.ts'
+import { bury, buryStaged, eraseSome, mergeSome, raiseVersion } from '../store/knowledge-index.ts'
+import { fileOf, markPending, unmarkPending } from './files.ts'
+import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
+
+interface Job {
+  agentId: string
+  run: (file: KnowledgeFile) => unknown
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+/** Files kept open for writing. */
+const OPEN_FILES = 16
+/** Deleted text stays in the write-ahead log until that is folded into the file; a burst of deletes shares one pass. */
+const SCRUB_AFTER_MS = 200
+/** Work starts when no change has come for so long, or the first has waited so long: what is indexed together costs far less. */
+const QUIET_MS = 25
+const MAX_WAIT_MS = 500
+/** An agent without changes for so long has its index joined into one. */
+const REST_AFTER_MS = 1_000
+/** A full disk or a lock held by a backup may pass. */
+const MAX_FAILURES = 3
+const RETRY_AFTER_MS = 2_000
+
+/**
+ * The one writer of all knowledge files: takes documents in, indexes them in the background, removes and merges.
+ * Lives in a thread of its own; agents take turns.
+ */
+export class Ingest {
+  readonly #folder: string
+  readonly #clock: Clock
+  readonly #limits: IndexLimits
+  readonly #files = new Map<string, KnowledgeFile>()
+  #jobs: Job[] = []
+  /** Agents with something to be done, in the order of their turns. */
+  readonly #waiting = new Set<string>()
+  readonly #marked = new Set<string>()
+  readonly #unscrubbed = new Set<string>()
+  readonly #failures = new Map<string, number>()
+  #scrubTimer: NodeJS.Timeout | undefined
+  /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
+  readonly #resting = new Set<string>()
+  readonly #tidying = new Set<string>()
+  #restTimer: NodeJS.Timeout | undefined
+  #lastJobAt = 0
+  #running: Promise<void> | undefined
+  #active: string | undefined
+  #closing = false
+
+  constructor(folder: string, clock: Clock, limits: IndexLimits = INDEX_LIMITS) {
+    this.#folder = folder
+    this.#clock = clock
+    this.#limits = limits
+  }
+
+  add(agentId: string, id: string, document: NewDocument): Promise<Document> {
+    const at = this.#clock()
+    return this.#commit(agentId, (file) => acceptDocument(file, id, document, at))
+  }
+
+  replace(agentId: string, id: string, document: NewDocument): Promise<Document | undefined> {
+    const at = this.#clock()
+    return this.#commit(agentId, (file) => acceptVersion(file, id, document, at))
+  }
+
+  change(agentId: string, id: string, change: { title?: string; metadata?: Metadata }): Promise<Document | undefined> {
+    const at = this.#clock()
+    return this.#commit(agentId, (file) => {
+      raiseVersion(file)
+      this.#unscrubbed.add(agentId)
+      return changeDocument(file, id, change, at)
+    })
+  }
+
+  remove(agentId: string, id: string): Promise<boolean> {
+    return this.#commit(agentId, (file) => {
+      const extent = removeDocument(file, id)
+      if (extent === undefined) return false
+      bury(file, extent.first, extent.last, extent.indexedTitle)
+      raiseVersion(file)
+      this.#unscrubbed.add(agentId)
+      return true
+    })
+  }
+
+  /** Takes up the work of these agents, as `markPending` left it noted. */
+  resume(agentIds: readonly string[]): void {
+    for (const agentId of agentIds) {
+      this.#marked.add(agentId)
+      this.#schedule(agentId)
+    }
+  }
+
+  removeAgent(agentId: string): void {
+    for (const agents of [this.#waiting, this.#unscrubbed, this.#resting, this.#tidying]) agents.delete(agentId)
+    for (const job of this.#jobs.filter((job) => job.agentId === agentId)) job.resolve(undefined as never)
+    this.#jobs = this.#jobs.filter((job) => job.agentId !== agentId)
+    this.#close(agentId)
+    KnowledgeFile.remove(fileOf(this.#folder, agentId))
+    this.#unmark(agentId)
+  }
+
+  /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#flush()
+    clearTimeout(this.#scrubTimer)
+    clearTimeout(this.#restTimer)
+    await this.#running
+    for (const [agentId, file] of this.#files) {
+      file.scrub()
+      this.#close(agentId)
+    }
+  }
+
+  /** All changes asked for in one turn of the event loop share one transaction an agent, and one wait for the disk. */
+  #commit<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#jobs.push({ agentId, run, resolve, reject }) === 1) setImmediate(() => this.#flush())
+    })
+  }
+
+  #flush(): void {
+    const jobs = this.#jobs
+    this.#jobs = []
+    for (const [agentId, group] of Map.groupBy(jobs, (job) => job.agentId)) this.#together(agentId, group)
+  }
+
+  #together(agentId: string, jobs: readonly Job[]): void {
+    try {
+      const file = this.#open(agentId)
+      this.#mark(agentId)
+      const results = file.write(() => jobs.map((job) => job.run(file)))
+      for (const [i, job] of jobs.entries()) job.resolve(results[i] as never)
+      this.#lastJobAt = performance.now()
+      this.#tidying.delete(agentId)
+      this.#schedule(agentId)
+    } catch (error) {
+      // One that fails must not fail the others: each gets a transaction of its own.
+      if (jobs.length === 1) jobs[0]!.reject(error)
+      else for (const job of jobs) this.#together(agentId, [job])
+    }
+  }
+
+  #open(agentId: string): KnowledgeFile {
+    let file = this.#files.get(agentId)
+    if (file === undefined) {
+      file = KnowledgeFile.openToWrite(fileOf(this.#folder, agentId))
+      const opened = file
+      opened.write(() => buryStaged(opened))
+      for (const idle of this.#files.keys()) {
+        if (this.#files.size < OPEN_FILES) break
+        if (idle !== this.#active && !this.#waiting.has(idle) && !this.#unscrubbed.has(idle)) this.#close(idle)
+      }
+    } else this.#files.delete(agentId)
+    this.#files.set(agentId, file)
+    return file
+  }
+
+  #close(agentId: string): void {
+    this.#files.get(agentId)?.close()
+    this.#files.delete(agentId)
+  }
+
+  #schedule(agentId: string): void {
+    this.#waiting.add(agentId)
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      await this.#quiet()
+      const [agentId] = this.#waiting
+      if (agentId === undefined || this.#closing) return
+      this.#waiting.delete(agentId)
+      this.#active = agentId
+      const more = await this.#tryTurn(agentId)
+      this.#active = undefined
+      // An agent without a mark was deleted meanwhile.
+      if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
+      else if (!this.#waiting.has(agentId)) this.#rest(agentId)
+    }
+  }
+
+  /** Lets requests in, and waits for the end of a burst of them, but not for long. */
+  async #quiet(): Promise<void> {
+    const start = performance.now()
+    await nextTurn()
+    while (!this.#closing && performance.now() - this.#lastJobAt < QUIET_MS && performance.now() - start < MAX_WAIT_MS)
+      await pauseMs(QUIET_MS / 3)
+  }
+
+  #rest(agentId: string): void {
+    this.#unmark(agentId)
+    if (this.#tidying.delete(agentId)) return
+    this.#resting.add(agentId)
+    clearTimeout(this.#restTimer)
+    this.#restTimer = setTimeout(() => {
+      for (const rested of this.#resting) {
+        this.#tidying.add(rested)
+        this.#schedule(rested)
+      }
+      this.#resting.clear()
+    }, REST_AFTER_MS)
+  }
+
+  async #tryTurn(agentId: string): Promise<boolean> {
+    try {
+      const more = await this.#turn(agentId)
+      this.#failures.delete(agentId)
+      return more
+    } catch (error) {
+      const failures = (this.#failures.get(agentId) ?? 0) + 1
+      // Deleted meanwhile.
+      if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
+      if (failures >= MAX_FAILURES) {
+        // Left alone until the next change or start, so that the others get their turns.
+        process.emitWarning(`the knowledge base of agent ${agentId} cannot be written: ${String(error)}`)
+        this.#marked.delete(agentId)
+        this.#failures.delete(agentId)
+        return false
+      }
+      this.#failures.set(agentId, failures)
+      await pauseMs(RETRY_AFTER_MS)
+      return true
+    }
+  }
+
+  /** One piece of an agent's work: erasing before indexing, indexing before merging. False when nothing is left. */
+  async #turn(agentId: string): Promise<boolean> {
+    const file = this.#open(agentId)
+    if (eraseSome(file)) {
+      this.#unscrubbed.add(agentId)
+      return true
+    }
+    if (this.#unscrubbed.has(agentId)) this.#scrubSoon()
+    if (await indexSome(file, this.#clock, this.#limits, () => this.#closing || !this.#files.has(agentId))) return true
+    return mergeSome(file, () => KnowledgeFile.openToRead(fileOf(this.#folder, agentId))!, this.#tidying.has(agentId))
+  }
+
+  #scrubSoon(): void {
+    this.#scrubTimer ??= setTimeout(() => {
+      this.#scrubTimer = undefined
+      for (const agentId of this.#unscrubbed) {
+        const file = this.#files.get(agentId)
+        if (file === undefined || file.scrub()) this.#unscrubbed.delete(agentId)
+      }
+      if (this.#unscrubbed.size > 0) this.#scrubSoon()
+    }, SCRUB_AFTER_MS)
+  }
+
+  #mark(agentId: string): void {
+    if (this.#marked.has(agentId)) return
+    markPending(this.#folder, agentId)
+    this.#marked.add(agentId)
+  }
+
+  #unmark(agentId: string): void {
+    if (this.#marked.delete(agentId)) unmarkPending(this.#folder, agentId)
+  }
+}

@@ -1,0 +1,109 @@
+import { resolve } from 'node:path'
+import type { NewDocument } from '../core/document.ts'
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Ids } from '../core/ports.ts'
+import { listAgents } from './files.ts'
+import type { IngestMethods } from './ingest-worker.ts'
+import type { QuestionMethods } from './questions-worker.ts'
+import { WorkerHandle } from './worker.ts'
+
+export interface KnowledgeOptions {
+  /** Where the agents' files lie: one database an agent. Made where there is none. */
+  folder: string
+  /** Makes the ids of documents. */
+  ids: Ids
+}
+
+/** Room for one batch of passages in the making, or for one large document. */
+const INGEST_HEAP_MB = 1_024
+const QUESTIONS_HEAP_MB = 512
+/** Before an ingest thread that died is started again for the work it left. */
+const RESTART_AFTER_MS = 1_000
+
+/**
+ * The knowledge of all agents, in files of their own. Two threads, each started when first needed: one writes, one answers, so
+ * that neither reading a book nor a hard question holds up the service. An agent without a file costs nothing.
+ */
+export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowledge {
+  const folder = resolve(given)
+  const agents = listAgents(folder)
+  const known = new Set(agents.known)
+  let closed = false
+  const ingest = new WorkerHandle<IngestMethods>(
+    new URL('./ingest-worker.ts', import.meta.url),
+    { folder },
+    INGEST_HEAP_MB,
+    () => {
+      // Twice and more in a row is stopped by the count of attempts at each document.
+      setTimeout(() => {
+        if (!closed && listAgents(folder).pending.length > 0) ingest.call('start').catch(() => {})
+      }, RESTART_AFTER_MS).unref()
+    },
+  )
+  const questions = new WorkerHandle<QuestionMethods>(
+    new URL('./questions-worker.ts', import.meta.url),
+    { folder },
+    QUESTIONS_HEAP_MB,
+  )
+
+  return {
+    async addDocument(agentId, document) {
+      known.add(agentId)
+      const own = withOwnBytes(document)
+      return ingest.callWith(own.content, 'add', agentId, ids(), own)
+    },
+    async replaceDocument(agentId, documentId, document) {
+      if (!known.has(agentId)) return undefined
+      const own = withOwnBytes(document)
+      return ingest.callWith(own.content, 'replace', agentId, documentId, own)
+    },
+    async updateDocument(agentId, documentId, change) {
+      return known.has(agentId) ? ingest.call('change', agentId, documentId, change) : undefined
+    },
+    async deleteDocument(agentId, documentId) {
+      return known.has(agentId) && ingest.call('remove', agentId, documentId)
+    },
+    async findDocument(agentId, documentId) {
+      return known.has(agentId) ? questions.call('findDocument', agentId, documentId) : undefined
+    },
+    async listDocuments(agentId, page) {
+      if (known.has(agentId)) return questions.call('listDocuments', agentId, page)
+      return page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
+    },
+    async listPassages(agentId, documentId, page) {
+      return known.has(agentId) ? questions.call('listPassages', agentId, documentId, page) : undefined
+    },
+    async count(agentId) {
+      return known.has(agentId) ? questions.call('count', agentId) : { documents: 0, passages: 0 }
+    },
+    async retrieve(agentId, input) {
+      return known.has(agentId) ? questions.call('retrieve', agentId, input) : { query: '', hits: [], confidence: 0 }
+    },
+    async extract(agentId, input) {
+      return known.has(agentId) ? questions.call('extract', agentId, input) : { quotes: [], confidence: 0 }
+    },
+    async suggest(agentId, input) {
+      return known.has(agentId) ? questions.call('suggest', agentId, input) : []
+    },
+    async deleteAgent(agentId) {
+      if (!known.delete(agentId)) return
+      await ingest.call('removeAgent', agentId)
+      if (questions.started) await questions.call('forget', agentId)
+    },
+    async start() {
+      if (agents.pending.length > 0) await ingest.call('start')
+    },
+    async close() {
+      closed = true
+      if (questions.started) await questions.call('close')
+      await questions.terminate()
+      if (ingest.started) await ingest.call('close')
+      await ingest.terminate()
+    },
+  }
+}
+
+/** The bytes are handed over to the other thread, and those given may be part of a larger buffer. */
+function withOwnBytes(document: NewDocument): NewDocument & { content: Uint8Array<ArrayBuffer> } {
+  return { ...document, content: new Uint8Array(document.content) }
+}

@@ -1,0 +1,96 @@
+import type { HistoryEntry } from '../core/message.ts'
+import { type Analysis, analyse, detectLanguage, type Language, type Token } from '../text/analyse.ts'
+import { runGrams, wordGrams } from '../text/ngrams.ts'
+
+/** A word of the question as it is searched. */
+export interface QuestionWord {
+  stem: string
+  exact: string
+  weight: number
+  spaced: boolean
+}
+
+/** Everything that is searched for a question. Weights: 1 for each time that the question itself has a term, less for what the conversation adds. */
+export interface Question {
+  words: QuestionWord[]
+  /** Pieces of scripts without spaces. */
+  pieces: Map<string, number>
+  /** n-grams of words. */
+  grams: Map<string, number>
+  /** Stems of the question itself, in its order: neighbours should be neighbours in a passage. */
+  sequence: string[]
+}
+
+/** Exchanges that may still be meant. */
+const EXCHANGES = 4
+const HISTORY_WEIGHT = 0.8
+const FADING = 0.6
+/** A message of more words than this says less with each of them: a long reply must not swamp the question. */
+const FREE_WORDS = 4
+const SWAMPING = 1.5
+/** So many content terms make a question half self-contained. */
+const BARE_TERMS = 2.5
+const BARE_STEEPNESS = 4
+const POINTING_FACTOR = 1.3
+/** Pronouns and demonstratives: what they stand for was said before. */
+const POINTING = new Set(
+  `he she it they him her them his hers its their theirs this that these those there then one ones former latter such same another other
+   er sie es ihm ihn ihr ihre sein seine diese dieser dieses dort el ella ellos ellas eso esto ese esta este su sus il elle ils elles lui leur
+   ce cette ces celui celle lei loro questo questa quello quella ele ela eles elas isso isto esse essa hij zij hem haar hun dit dat deze die
+   on ona ono oni jego jej ich ten ta to он она оно они его её ее их этот эта это эти тот та те`.split(/\s+/),
+)
+
+/**
+ * What to search for a question in its conversation. A question that stands alone ignores the past; a bare "why did he?"
+ * leans on it. `held`: the languages of the base.
+ */
+export function toQuestion(text: string, history: readonly HistoryEntry[], held: readonly Language[]): Question {
+  const analysis = analyse(text, detectLanguage(text, held))
+  const question: Question = { words: [], pieces: new Map(), grams: new Map(), sequence: [] }
+  const content = contentOf(analysis)
+  add(question, analysis, content, 1)
+  question.sequence = content.map((token) => token.stem)
+  if (history.length > 0) addHistory(question, analysis, new Set(question.sequence).size, history, held)
+  return question
+}
+
+function addHistory(
+  question: Question,
+  asked: Analysis,
+  terms: number,
+  history: readonly HistoryEntry[],
+  held: readonly Language[],
+): void {
+  const pointing = asked.tokens.some((token) => POINTING.has(token.exact)) ? POINTING_FACTOR : 1
+  const bareness = Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS))
+  let age = -1
+  for (const entry of [...history].reverse()) {
+    // The reply comes before its question on the way back, and both are of one age.
+    if (entry.role === 'AI' || age < 0) age++
+    else if (history.every(({ role }) => role === 'USER')) age++
+    if (age >= EXCHANGES) return
+    const analysis = analyse(entry.content, detectLanguage(entry.content, held))
+    const content = analysis.tokens.filter((token) => !token.stop)
+    if (content.length === 0) continue
+    const weight = bareness * HISTORY_WEIGHT * FADING ** age * Math.min(1, (FREE_WORDS / content.length) ** SWAMPING)
+    if (weight > 0.01) add(question, analysis, content, weight)
+  }
+}
+
+/** All tokens that say something; where none does, all. */
+function contentOf(analysis: Analysis): Token[] {
+  const content = analysis.tokens.filter((token) => !token.stop)
+  return content.length > 0 ? content : analysis.tokens
+}
+
+function add(question: Question, analysis: Analysis, content: readonly Token[], weight: number): void {
+  for (const { stem, exact, spaced } of content) {
+    question.words.push({ stem, exact, spaced, weight })
+    if (spaced) for (const gram of wordGrams(exact)) increase(question.grams, gram, weight)
+  }
+  for (const run of analysis.runs) for (const gram of runGrams(run)) increase(question.pieces, gram, weight)
+}
+
+export function increase<K>(weights: Map<K, number>, key: K, by: number): void {
+  weights.set(key, (weights.get(key) ?? 0) + by)
+}

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { Questions } from './questions.ts'
+import { serve } from './rpc.ts'
+
+const questions = new Questions((workerData as { folder: string }).folder)
+
+const methods = {
+  findDocument: questions.findDocument.bind(questions),
+  listDocuments: questions.listDocuments.bind(questions),
+  listPassages: questions.listPassages.bind(questions),
+  count: questions.count.bind(questions),
+  retrieve: questions.retrieve.bind(questions),
+  extract: questions.extract.bind(questions),
+  suggest: questions.suggest.bind(questions),
+  forget: questions.forget.bind(questions),
+  close: questions.close.bind(questions),
+}
+export type QuestionMethods = typeof methods
+
+serve(parentPort!, methods)

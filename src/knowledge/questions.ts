@@ -1,0 +1,89 @@
+import type { Document, DocumentStatus, Passage } from '../core/document.ts'
+import type { Page, PageInput } from '../core/page.ts'
+import type { Extract, ExtractInput, Retrieval, RetrieveInput, SuggestInput, Suggestion } from '../core/retrieval.ts'
+import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
+import { KnowledgeFile } from '../store/knowledge-file.ts'
+import { KnowledgeIndex } from '../store/knowledge-reader.ts'
+import { extractAnswer } from './answer/extract-answer.ts'
+import { suggestQuestions } from './answer/suggest-questions.ts'
+import { fileOf } from './files.ts'
+import { retrieve } from './retrieve.ts'
+
+/** Agents whose files stay open; opening one costs about a millisecond. */
+const OPEN_FILES = 64
+/** A suggestion is judged by the best that is found with it. */
+const HITS_OF_A_SUGGESTION = 5
+
+/** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. */
+export class Questions {
+  readonly #folder: string
+  readonly #indexes = new Map<string, KnowledgeIndex>()
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  findDocument(agentId: string, id: string): Document | undefined {
+    return this.#in(agentId, undefined, (index) => findDocument(index.file, id))
+  }
+
+  listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
+    const nothing = page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
+    return this.#in<Page<Document> | undefined>(agentId, nothing, (index) => listDocuments(index.file, page))
+  }
+
+  listPassages(agentId: string, id: string, page: PageInput): Page<Passage> | undefined {
+    return this.#in(agentId, undefined, (index) => listPassages(index.file, id, page))
+  }
+
+  count(agentId: string): { documents: number; passages: number } {
+    return this.#in(agentId, { documents: 0, passages: 0 }, (index) => countKnowledge(index.file))
+  }
+
+  retrieve(agentId: string, input: RetrieveInput): Retrieval {
+    return this.#in(agentId, { query: '', hits: [], confidence: 0 }, (index) => retrieve(index, input))
+  }
+
+  extract(agentId: string, input: ExtractInput): Extract {
+    return this.#in(agentId, { quotes: [], confidence: 0 }, (index) =>
+      extractAnswer(input, { passages: index.slots, frequency: (stem) => index.lists(`s${stem}`).df }),
+    )
+  }
+
+  suggest(agentId: string, input: SuggestInput): Suggestion[] {
+    return this.#in(agentId, [], (index) =>
+      suggestQuestions(input, (query) =>
+        retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter }),
+      ),
+    )
+  }
+
+  /** Closes the agent's file, which is about to go. */
+  forget(agentId: string): void {
+    this.#indexes.get(agentId)?.close()
+    this.#indexes.delete(agentId)
+  }
+
+  close(): void {
+    for (const agentId of [...this.#indexes.keys()]) this.forget(agentId)
+  }
+
+  #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T): T {
+    const index = this.#open(agentId)
+    return index === undefined ? nothing : index.read(() => work(index))
+  }
+
+  #open(agentId: string): KnowledgeIndex | undefined {
+    let index = this.#indexes.get(agentId)
+    if (index === undefined) {
+      const file = KnowledgeFile.openToRead(fileOf(this.#folder, agentId))
+      if (file === undefined) return undefined
+      index = new KnowledgeIndex(file)
+      const [oldest] = this.#indexes.keys()
+      if (this.#indexes.size >= OPEN_FILES) this.forget(oldest!)
+    } else this.#indexes.delete(agentId)
+    // Last used, last to go.
+    this.#indexes.set(agentId, index)
+    return index
+  }
+}

@@ -1,0 +1,139 @@
+import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import type { Reading } from './block.ts'
+import { HtmlBlocks } from './html-blocks.ts'
+
+const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
+const DROPPED = new Set('script style template noscript head svg math iframe object select button dialog textarea'.split(' '))
+/** Around the text rather than in it, unless they stand within `main` or `article`. */
+const AROUND = new Set(['nav', 'header', 'footer', 'aside'])
+const AROUND_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search'])
+const HIDDEN_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i
+// Their end tags are often left out, so that what is hidden in them would have no end.
+const UNCLOSED = new Set(['p', 'li', 'dt', 'dd', 'tr', 'td', 'th', 'option', 'thead', 'tbody', 'tfoot'])
+
+/**
+ * The text of an HTML page as light Markdown, without scripts, navigation and what is hidden.
+ * Built on the tokenizer and counters, not on a tree: time and memory are linear whatever the nesting.
+ */
+export function readHtml(text: string): Reading {
+  const reader = new HtmlReader(text)
+  const tokenizer = new Tokenizer({ xmlMode: false, decodeEntities: true }, reader)
+  tokenizer.write(text)
+  tokenizer.end()
+  return reader.reading()
+}
+
+class HtmlReader implements TokenizerCallbacks {
+  readonly #source: string
+  readonly #out = new HtmlBlocks()
+  #title = ''
+  #inTitle = false
+  #tag = ''
+  #attribute = ''
+  #value = ''
+  #role = ''
+  #hidden = false
+  /** The element whose content is being passed over, and how many of its name are open. */
+  #skipped: { name: string; depth: number } | undefined
+  /** How deep in `main` and `article`, and in what stands around the text. */
+  #main = 0
+  #around: { name: string; depth: number } | undefined
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  reading(): Reading {
+    const blocks = this.#out.finish()
+    const heading = blocks.find((block) => block.kind === 'heading')?.text.replace(/^#+ /, '')
+    return { title: this.#title.replace(/\s+/g, ' ').trim() || heading || null, blocks }
+  }
+
+  onopentagname(start: number, end: number): void {
+    this.#tag = this.#source.slice(start, end).toLowerCase()
+    this.#role = ''
+    this.#hidden = false
+  }
+
+  onattribname(start: number, end: number): void {
+    this.#attribute = this.#source.slice(start, end).toLowerCase()
+    this.#value = ''
+  }
+
+  onattribdata(start: number, end: number): void {
+    // Nothing read here is longer; `data:` addresses are.
+    this.#value = (this.#value + this.#source.slice(start, end)).slice(0, 500)
+  }
+
+  onattribentity(codepoint: number): void {
+    this.#value += String.fromCodePoint(codepoint)
+  }
+
+  onattribend(quote: QuoteType): void {
+    const value = quote === QuoteType.NoValue ? '' : this.#value.toLowerCase()
+    if (this.#attribute === 'role') this.#role = value
+    else if (this.#attribute === 'hidden') this.#hidden = value !== 'false'
+    else if (this.#attribute === 'aria-hidden') this.#hidden ||= value === 'true'
+    else if (this.#attribute === 'style') this.#hidden ||= HIDDEN_STYLE.test(value)
+  }
+
+  onopentagend(): void {
+    this.#open(this.#tag, VOID.has(this.#tag))
+  }
+
+  onselfclosingtag(): void {
+    this.#open(this.#tag, true)
+  }
+
+  onclosetag(start: number, end: number): void {
+    const name = this.#source.slice(start, end).toLowerCase()
+    if (name === 'title') this.#inTitle = false
+    if (this.#skipped !== undefined) {
+      if (name === this.#skipped.name && --this.#skipped.depth === 0) this.#skipped = undefined
+      return
+    }
+    if (name === 'main' || name === 'article') this.#main = Math.max(0, this.#main - 1)
+    if (name === this.#around?.name && --this.#around.depth === 0) this.#around = undefined
+    this.#out.close(name)
+    this.#out.place(this.#main > 0, this.#around !== undefined)
+  }
+
+  ontext(start: number, end: number): void {
+    this.#text(this.#source.slice(start, end))
+  }
+
+  ontextentity(codepoint: number): void {
+    this.#text(String.fromCodePoint(codepoint))
+  }
+
+  oncdata(): void {}
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onprocessinginstruction(): void {}
+  onend(): void {}
+
+  #text(text: string): void {
+    if (this.#inTitle) this.#title += text
+    else if (this.#skipped === undefined) this.#out.text(text)
+  }
+
+  #open(name: string, empty: boolean): void {
+    if (name === 'title' && this.#title === '' && (this.#skipped === undefined || this.#skipped.name === 'head'))
+      this.#inTitle = true
+    if (this.#skipped !== undefined) {
+      // The head ends with the first body, should its own end be missing.
+      if (this.#skipped.name === 'head' && name === 'body') this.#skipped = undefined
+      else if (name === this.#skipped.name && !empty) this.#skipped.depth++
+      return
+    }
+    const dropped = DROPPED.has(name) || name === 'title' || (this.#hidden && !UNCLOSED.has(name))
+    if (dropped && !empty) this.#skipped = { name, depth: 1 }
+    if (dropped) return
+    if (name === 'main' || name === 'article') this.#main++
+    if (this.#around !== undefined) {
+      if (name === this.#around.name && !empty) this.#around.depth++
+    } else if (this.#main === 0 && (AROUND.has(name) || AROUND_ROLES.has(this.#role)) && !empty) this.#around = { name, depth: 1 }
+    this.#out.place(this.#main > 0, this.#around !== undefined)
+    this.#out.open(name)
+  }
+}

@@ -1,0 +1,66 @@
+import type { MessagePort } from 'node:worker_threads'
+import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
+
+/** What a worker thread can be asked. Arguments and results are copied from thread to thread. */
+// biome-ignore lint/suspicious/noExplicitAny: any function may be offered
+export type Methods = Record<string, (...args: any[]) => unknown>
+
+export interface Request {
+  id: number
+  method: string
+  args: unknown[]
+}
+
+export type Response = { id: number; value: unknown } | { id: number; error: SentError }
+
+/** An error class does not survive the way between threads; its fields do. */
+export interface SentError {
+  code: ErrorCode
+  message: string
+  details: ErrorDetail[] | undefined
+  retryAfter: number | undefined
+  /** Of a defect: for the log, not for callers. */
+  stack: string | undefined
+}
+
+/** Result codes of SQLite that mean "not now": busy, locked, out of memory, read-only, I/O, full, cannot open. */
+const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
+
+export function toSentError(error: unknown): SentError {
+  if (error instanceof ReparteeError) {
+    const { code, message, details, retryAfter } = error
+    return { code, message, details, retryAfter, stack: undefined }
+  }
+  const stack = error instanceof Error ? error.stack : String(error)
+  const passing = PASSING.has(((error as { errcode?: number } | null)?.errcode ?? 0) & 0xff)
+  if (passing)
+    return {
+      code: 'unavailable',
+      message: 'The knowledge base is out of reach. Try again.',
+      details: undefined,
+      retryAfter: 1,
+      stack,
+    }
+  return { code: 'internal_error', message: 'The knowledge base failed.', details: undefined, retryAfter: undefined, stack }
+}
+
+export function fromSentError({ code, message, details, retryAfter, stack }: SentError): ReparteeError {
+  return new ReparteeError(code, message, {
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(stack === undefined ? {} : { cause: stack }),
+  })
+}
+
+/** Answers every request on the port with the method of its name. */
+export function serve(port: MessagePort, methods: Methods): void {
+  port.on('message', async ({ id, method, args }: Request) => {
+    let response: Response
+    try {
+      response = { id, value: await methods[method]!(...args) }
+    } catch (error) {
+      response = { id, error: toSentError(error) }
+    }
+    port.postMessage(response)
+  })
+}

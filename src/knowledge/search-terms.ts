@@ -1,0 +1,51 @@
+import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
+import { stemAs } from '../text/analyse.ts'
+import { wordGrams } from '../text/ngrams.ts'
+import { increase, type Question } from './question.ts'
+import { repair } from './spelling.ts'
+
+/** What is looked up in the index, by weight. */
+export interface SearchTerms {
+  stems: Map<string, number>
+  /** The same without second guesses at a misspelt word: what a passage should hold to be the answer. */
+  asked: Map<string, number>
+  exact: Map<string, number>
+  /** n-grams of words, and pieces of scripts without spaces. */
+  grams: Map<string, number>
+  pieces: Map<string, number>
+  /** Stems of the question in its order. */
+  sequence: string[]
+}
+
+/** Words that the base does not hold are searched as those that were probably meant. */
+export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
+  const { pieces } = question
+  const grams = new Map(question.grams)
+  const terms: SearchTerms = {
+    stems: new Map(),
+    asked: new Map(),
+    exact: new Map(),
+    grams,
+    pieces,
+    sequence: [...question.sequence],
+  }
+  for (const { stem, exact, spaced, weight } of question.words) {
+    const unknown = spaced && index.vocabulary.frequency(exact) === 0 && index.lists(`s${stem}`).df === 0
+    const meant = unknown ? repair(index, exact) : []
+    for (const [i, { word, weight: trust }] of meant.entries()) {
+      const meantStem = stemAs(word, index.languages)
+      increase(terms.stems, meantStem, weight * trust)
+      increase(terms.exact, word, weight * trust)
+      if (i > 0) continue
+      increase(terms.asked, meantStem, weight * trust)
+      terms.sequence = terms.sequence.map((other) => (other === stem ? meantStem : other))
+      for (const gram of wordGrams(exact)) increase(terms.grams, gram, -weight)
+      for (const gram of wordGrams(word)) increase(terms.grams, gram, weight)
+    }
+    if (meant.length > 0) continue
+    increase(terms.stems, stem, weight)
+    increase(terms.asked, stem, weight)
+    if (exact !== '') increase(terms.exact, exact, weight)
+  }
+  return terms
+}

@@ -1,0 +1,61 @@
+/** The slots with the highest sum of the two, best first; none without a score, none that is hidden (1). */
+export function topSlots(
+  first: Float32Array,
+  second: Float32Array,
+  slots: number,
+  most: number,
+  hidden: Uint8Array | undefined,
+): number[] {
+  // A heap with the least of the best on top.
+  const heap: number[] = []
+  const scores: number[] = []
+  let least = 0
+  for (let slot = 0; slot < slots; slot++) {
+    const score = first[slot]! + second[slot]!
+    if (score <= least || (hidden !== undefined && hidden[slot] === 1)) continue
+    if (heap.length < most) {
+      heap.push(slot)
+      scores.push(score)
+      siftUp(heap, scores)
+      if (heap.length === most) least = scores[0]!
+    } else {
+      heap[0] = slot
+      scores[0] = score
+      siftDown(heap, scores)
+      least = scores[0]!
+    }
+  }
+  return heap
+    .map((slot, i) => ({ slot, score: scores[i]! }))
+    .sort((a, b) => b.score - a.score || a.slot - b.slot)
+    .map(({ slot }) => slot)
+}
+
+function siftUp(heap: number[], scores: number[]): void {
+  for (let at = heap.length - 1; at > 0; ) {
+    const parent = (at - 1) >> 1
+    if (scores[parent]! <= scores[at]!) return
+    swap(heap, scores, at, parent)
+    at = parent
+  }
+}
+
+function siftDown(heap: number[], scores: number[]): void {
+  for (let at = 0; ; ) {
+    const left = 2 * at + 1
+    if (left >= heap.length) return
+    const child = left + 1 < heap.length && scores[left + 1]! < scores[left]! ? left + 1 : left
+    if (scores[at]! <= scores[child]!) return
+    swap(heap, scores, at, child)
+    at = child
+  }
+}
+
+function swap(heap: number[], scores: number[], a: number, b: number): void {
+  const slot = heap[a]!
+  const score = scores[a]!
+  heap[a] = heap[b]!
+  scores[a] = scores[b]!
+  heap[b] = slot
+  scores[b] = score
+}

@@ -1,0 +1,97 @@
+import { Worker } from 'node:worker_threads'
+import { ReparteeError } from '../core/errors.ts'
+import { fromSentError, type Methods, type Request, type Response } from './rpc.ts'
+
+interface Call {
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+/** Left to itself, short-lived garbage grows a thread by 150 MB under load, and gains nothing. */
+const YOUNG_MB = 16
+
+/** A thread that is started by the first call, and anew by the next call after it died. It keeps the process alive only while calls are open. */
+export class WorkerHandle<M extends Methods> {
+  readonly #url: URL
+  readonly #data: unknown
+  readonly #maxHeapMb: number
+  readonly #onDeath: () => void
+  #worker: Worker | undefined
+  #calls = new Map<number, Call>()
+  #lastId = 0
+
+  /** `onDeath`: it ended without being told to. */
+  constructor(url: URL, data: unknown, maxHeapMb: number, onDeath: () => void = () => {}) {
+    this.#url = url
+    this.#data = data
+    this.#maxHeapMb = maxHeapMb
+    this.#onDeath = onDeath
+  }
+
+  get started(): boolean {
+    return this.#worker !== undefined
+  }
+
+  /** Rejects with `ReparteeError`; `unavailable` where the thread dies before it answers. */
+  call<K extends keyof M & string>(method: K, ...args: Parameters<M[K]>): Promise<Awaited<ReturnType<M[K]>>> {
+    return this.#send(method, args, [])
+  }
+
+  /** As `call`, but the bytes are handed over and not copied: the caller's are gone. */
+  callWith<K extends keyof M & string>(
+    bytes: Uint8Array<ArrayBuffer>,
+    method: K,
+    ...args: Parameters<M[K]>
+  ): Promise<Awaited<ReturnType<M[K]>>> {
+    return this.#send(method, args, [bytes.buffer])
+  }
+
+  #send(method: string, args: unknown[], transfer: ArrayBuffer[]): Promise<never> {
+    const worker = this.#worker ?? this.#start()
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      this.#calls.set(id, { resolve, reject })
+      worker.ref()
+      const request: Request = { id, method, args }
+      worker.postMessage(request, transfer)
+    })
+  }
+
+  async terminate(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = undefined
+    await worker?.terminate()
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#url, {
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMb, maxYoungGenerationSizeMb: YOUNG_MB },
+    })
+    const calls = new Map<number, Call>()
+    this.#calls = calls
+    this.#worker = worker
+    let cause: unknown
+    worker.on('message', (response: Response) => {
+      const call = calls.get(response.id)
+      calls.delete(response.id)
+      if (calls.size === 0) worker.unref()
+      if ('error' in response) call?.reject(fromSentError(response.error))
+      else call?.resolve(response.value as never)
+    })
+    worker.on('error', (error) => {
+      cause = error
+    })
+    worker.on('exit', () => {
+      const unexpected = this.#worker === worker
+      if (unexpected) this.#worker = undefined
+      for (const call of calls.values())
+        call.reject(
+          new ReparteeError('unavailable', 'The knowledge base had to start anew. Try again.', { retryAfter: 1, cause }),
+        )
+      calls.clear()
+      if (unexpected) this.#onDeath()
+    })
+    return worker
+  }
+}

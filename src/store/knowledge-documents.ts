@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto'
+import type { Document, DocumentSource, DocumentStatus, Metadata, NewDocument, Passage } from '../core/document.ts'
+import type { Page, PageInput } from '../core/page.ts'
+import type { KnowledgeFile } from './knowledge-file.ts'
+import { passageIdOf, positionOf } from './knowledge-passages.ts'
+
+/** A row of `document`. */
+export interface DocumentRow {
+  number: number
+  id: string
+  title: string
+  title_given: number
+  source: string
+  media_type: string
+  bytes: number
+  metadata: string
+  status: DocumentStatus
+  progress: number
+  error_code: string | null
+  error_message: string | null
+  created_at: number
+  updated_at: number
+  work: Work | null
+  attempts: number
+  revision: number
+  first: number
+  last: number
+  indexed_title: string
+  generation: number
+}
+
+/** What is still to be done about a document: read its content, or index its passages under a new title. */
+export type Work = 'read' | 'retitle'
+
+export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
+  created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation`
+
+function toDocument(row: DocumentRow): Document {
+  return {
+    id: row.id,
+    title: row.title,
+    source: JSON.parse(row.source) as DocumentSource,
+    mediaType: row.media_type,
+    bytes: row.bytes,
+    metadata: JSON.parse(row.metadata) as Metadata,
+    status: row.status,
+    progress: row.progress,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    passageCount: row.last - row.first + 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+const rowOf = (file: KnowledgeFile, id: string): DocumentRow | undefined =>
+  file.get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
+
+export function findDocument(file: KnowledgeFile, id: string): Document | undefined {
+  const row = rowOf(file, id)
+  return row === undefined ? undefined : toDocument(row)
+}
+
+/** Newest first. Undefined where the cursor is no document of this file. */
+export function listDocuments(file: KnowledgeFile, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(file, page.cursor)?.number
+  if (after === undefined) return undefined
+  const condition = page.status === undefined ? '?1 IS NULL' : 'status = ?1'
+  const status = page.status ?? null
+  const rows = file.all<DocumentRow>(
+    `SELECT ${COLUMNS} FROM document WHERE ${condition} AND number < ?2 ORDER BY number DESC LIMIT ?3`,
+    status,
+    after,
+    page.limit + 1,
+  )
+  const { total } = file.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition}`, status)!
+  return { items: rows.slice(0, page.limit).map(toDocument), hasMore: rows.length > page.limit, total }
+}
+
+/** In reading order. Undefined where there is no such document, or the cursor is no passage of it. */
+export function listPassages(file: KnowledgeFile, documentId: string, page: PageInput): Page<Passage> | undefined {
+  const document = rowOf(file, documentId)
+  if (document === undefined) return undefined
+  const total = document.last - document.first + 1
+  const after = page.cursor === undefined ? -1 : positionOf(document.id, document.generation, page.cursor)
+  if (after === undefined || after >= total) return undefined
+  const rows = file.all<Omit<Passage, 'id' | 'index'> & { position: number }>(
+    'SELECT position, text, heading, page FROM passage WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
+    document.first + after,
+    document.last,
+    page.limit,
+  )
+  const items = rows.map((row) => ({
+    id: passageIdOf(document.id, document.generation, row.position),
+    index: row.position,
+    text: row.text,
+    heading: row.heading,
+    page: row.page,
+  }))
+  return { items, hasMore: after + 1 + items.length < total, total }
+}
+
+export function countKnowledge(file: KnowledgeFile): { documents: number; passages: number } {
+  return file.get<{ documents: number; passages: number }>(
+    'SELECT count(*) AS documents, coalesce(sum(last - first + 1), 0) AS passages FROM document',
+  )!
+}
+
+const hashOf = (document: NewDocument): Uint8Array =>
+  createHash('sha256')
+    .update(`${document.title ?? ''}\0${sourceTitle(document.source)}\0`)
+    .update(document.content)
+    .digest()
+
+const sourceTitle = (source: DocumentSource): string =>
+  source.type === 'file' ? source.filename : source.type === 'url' ? source.url : ''
+
+/** The values that a new document and a new version of one have in common. */
+const given = (document: NewDocument, at: number) => [
+  document.title ?? sourceTitle(document.source),
+  document.title === undefined ? 0 : 1,
+  JSON.stringify(document.source),
+  document.mediaType,
+  document.content.length,
+  hashOf(document),
+  JSON.stringify(document.metadata),
+  at,
+]
+
+/**
+ * Takes a document in, to be read later. One with the same title and bytes is returned as it is, and tried again if it failed.
+ * In a transaction of the caller.
+ */
+export function acceptDocument(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document {
+  const same = file.get<{ id: string; status: DocumentStatus }>(
+    'SELECT id, status FROM document WHERE hash = ?',
+    hashOf(document),
+  )
+  if (same !== undefined)
+    return (same.status === 'failed' ? acceptVersion(file, same.id, document, at) : findDocument(file, same.id))!
+  const number = file.run(
+    `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, id, created_at, status, progress, work)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, 'read')`,
+    ...given(document, at),
+    id,
+    at,
+  )
+  file.run('INSERT INTO content VALUES (?, ?)', number, document.content)
+  return findDocument(file, id)!
+}
+
+/** Takes a new version of a document in; its present passages stay until that is read. In a transaction of the caller. */
+export function acceptVersion(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document | undefined {
+  const row = file.get<{ number: number }>(
+    `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?,
+       status = 'queued', progress = 0, work = 'read', attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL WHERE id = ? RETURNING number`,
+    ...given(document, at),
+    id,
+  )
+  if (row === undefined) return undefined
+  file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', row.number, document.content)
+  return findDocument(file, id)
+}
+
+/** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */
+export function changeDocument(
+  file: KnowledgeFile,
+  id: string,
+  change: { title?: string; metadata?: Metadata },
+  at: number,
+): Document | undefined {
+  if (change.metadata !== undefined)
+    file.run('UPDATE document SET metadata = ?, updated_at = ? WHERE id = ?', JSON.stringify(change.metadata), at, id)
+  if (change.title !== undefined) {
+    file.run(
+      `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,
+      change.title,
+      at,
+      id,
+    )
+  }
+  return findDocument(file, id)
+}
+
+/** The passages that a document has in the index. */
+export interface Extent {
+  first: number
+  last: number
+  indexedTitle: string
+}
+
+/** In a transaction of the caller, who buries the passages of the extent returned. Undefined where there is no such document. */
+export function removeDocument(file: KnowledgeFile, id: string): Extent | undefined {
+  const row = rowOf(file, id)
+  if (row === undefined) return undefined
+  file.run('DELETE FROM content WHERE document = ?', row.number)
+  file.run('DELETE FROM document WHERE number = ?', row.number)
+  return { first: row.first, last: row.last, indexedTitle: row.indexed_title }
+}

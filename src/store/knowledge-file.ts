@@ -1,0 +1,121 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { migrate } from './migrate.ts'
+
+export type SqlValue = string | number | null | Uint8Array
+type SqlRow = Record<string, SqlValue>
+
+const MIGRATIONS = new URL('../../migrations/knowledge/', import.meta.url)
+// A cache of 256 kB a file: many agents' files are open at once, and the index keeps its own lists at hand.
+const PRAGMAS =
+  'PRAGMA busy_timeout = 5000; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -256; PRAGMA temp_store = MEMORY;'
+
+let newest: number | undefined
+
+const newestMigration = (folder: URL): number => Math.max(...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0))
+
+/** One connection to an agent's knowledge file, with its statements prepared once. Not for sharing between threads. */
+export class KnowledgeFile {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  private constructor(db: DatabaseSync) {
+    this.#db = db
+  }
+
+  /** For the one thread that writes: makes the file where there is none, and brings its schema up to date. */
+  static openToWrite(path: string): KnowledgeFile {
+    mkdirSync(dirname(path), { recursive: true })
+    const db = new DatabaseSync(path)
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS} PRAGMA cache_size = -8192;`)
+    migrate(db, MIGRATIONS)
+    return new KnowledgeFile(db)
+  }
+
+  /** Undefined where there is no such file, or nothing in it yet. */
+  static openToRead(path: string): KnowledgeFile | undefined {
+    if (!existsSync(path)) return undefined
+    const db = new DatabaseSync(path, { readOnly: true })
+    db.exec(PRAGMAS)
+    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+    newest ??= newestMigration(MIGRATIONS)
+    if (version === newest) return new KnowledgeFile(db)
+    db.close()
+    if (version === 0) return undefined
+    KnowledgeFile.openToWrite(path).close()
+    return KnowledgeFile.openToRead(path)
+  }
+
+  static remove(path: string): void {
+    for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  }
+
+  all<T = SqlRow>(sql: string, ...params: SqlValue[]): T[] {
+    return this.#prepare(sql).all(...params) as T[]
+  }
+
+  get<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
+    return this.#prepare(sql).get(...params) as T | undefined
+  }
+
+  /** Rows one at a time. The statement is its own, so that several may be under way. */
+  iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T> {
+    return this.#db.prepare(sql).iterate(...params) as IterableIterator<T>
+  }
+
+  /** Returns the rowid of the last insert. */
+  run(sql: string, ...params: SqlValue[]): number {
+    return Number(this.#prepare(sql).run(...params).lastInsertRowid)
+  }
+
+  /** `durable: false` leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
+  write<T>(work: () => T, { durable = true } = {}): T {
+    if (!durable) this.#db.exec('PRAGMA synchronous = NORMAL')
+    this.#db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = work()
+      this.#db.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      throw error
+    } finally {
+      if (!durable) this.#db.exec('PRAGMA synchronous = FULL')
+    }
+  }
+
+  /** One consistent view over all that `work` reads. */
+  read<T>(work: () => T): T {
+    if (this.#db.isTransaction) return work()
+    this.#db.exec('BEGIN')
+    try {
+      return work()
+    } finally {
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  /** Folds the write-ahead log into the file and empties it, so that deleted text is in neither. False while a reader holds it up. */
+  scrub(): boolean {
+    return this.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')?.busy === 0
+  }
+
+  get isOpen(): boolean {
+    return this.#db.isOpen
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+
+  #prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}

@@ -1,0 +1,235 @@
+import { type IndexedText, letterOf, SegmentBuilder, streams } from './knowledge-build.ts'
+import type { KnowledgeFile } from './knowledge-file.ts'
+import { numbersOf } from './knowledge-posting.ts'
+import { listSegments, listSizes, mergeSegments, type Segment, writeSegment } from './knowledge-segments.ts'
+import { addToVocabulary, takeFromVocabulary } from './knowledge-vocabulary.ts'
+
+export interface NewPassage extends IndexedText {
+  /** Number of its document. */
+  document: number
+  position: number
+  page: number | null
+}
+
+/** Passages analysed and ready to be written in one go. */
+export interface Batch {
+  passages: NewPassage[]
+  forward: Uint8Array[]
+  builder: SegmentBuilder
+}
+
+export const newBatch = (): Batch => ({ passages: [], forward: [], builder: new SegmentBuilder() })
+
+/** Analyses one passage into the batch: the costly part, done outside of any transaction. */
+export function addToBatch(batch: Batch, passage: NewPassage): void {
+  batch.passages.push(passage)
+  batch.forward.push(batch.builder.add(passage))
+}
+
+/** Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. */
+export function writeBatch(file: KnowledgeFile, batch: Batch): number {
+  const ids = new Uint32Array(batch.passages.length)
+  for (const [i, passage] of batch.passages.entries()) {
+    ids[i] = file.run(
+      'INSERT INTO passage (document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?)',
+      passage.document,
+      passage.position,
+      passage.heading,
+      passage.page,
+      passage.text,
+      batch.forward[i]!,
+    )
+  }
+  if (ids.length > 0) {
+    writeSegment(file, batch.builder, ids)
+    addToVocabulary(file, batch.builder)
+  }
+  return ids[0] ?? 0
+}
+
+/** Tells readers that something changed. In the transaction of the change. */
+export function raiseVersion(file: KnowledgeFile): void {
+  file.run('UPDATE manifest SET version = version + 1')
+}
+
+/** Puts a stretch of passages out of sight at once; `eraseSome` removes them later. `title` is the one they were indexed under. */
+export function bury(file: KnowledgeFile, first: number, last: number, title: string): void {
+  if (last < first) return
+  file.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 0, ?)', first, last, first, title)
+}
+
+/** The same for passages that are not complete yet: `publish` brings them to light; after a crash they are erased. */
+export function stage(file: KnowledgeFile, first: number, last: number, title: string): void {
+  file.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 1, ?)', first, last, first, title)
+}
+
+export function publish(file: KnowledgeFile, first: number): void {
+  file.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
+}
+
+/** Gives up what a crash left half done. Before anything else is staged. */
+export function buryStaged(file: KnowledgeFile): void {
+  file.run('UPDATE dead SET staged = 0 WHERE staged = 1')
+}
+
+interface DeadRow {
+  first: number
+  last: number
+  erased: number
+  title: string
+}
+
+/** Passages erased in one transaction: some 50 ms of work. */
+const ERASE_SLICE = 400
+
+/**
+ * Removes the next few buried passages: their rows, their words from the vocabulary, and every list that only the dead still
+ * stand in, since the name of a list is a word. One transaction. False when nothing is left to erase.
+ */
+export function eraseSome(file: KnowledgeFile): boolean {
+  const dead = file.get<DeadRow>(
+    'SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT 1',
+  )
+  if (dead === undefined) return false
+  const rows = file.all<{ id: number; text: string; heading: string }>(
+    'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+    dead.erased,
+    dead.last,
+    ERASE_SLICE,
+  )
+  const builder = new SegmentBuilder()
+  for (const row of rows) builder.add({ title: dead.title, heading: row.heading, text: row.text })
+  const upTo = rows.length < ERASE_SLICE ? dead.last : rows.at(-1)!.id
+  file.write(
+    () => {
+      takeFromVocabulary(file, builder)
+      file.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
+      const done = upTo === dead.last
+      file.run('UPDATE dead SET erased = ?, title = ? WHERE first = ?', upTo + 1, done ? '' : dead.title, dead.first)
+      dropDeadLists(file, builder, dead.first, dead.last)
+    },
+    { durable: false },
+  )
+  return true
+}
+
+function dropDeadLists(file: KnowledgeFile, builder: SegmentBuilder, first: number, last: number): void {
+  const isDead = deathOf(file)
+  for (const segment of listSegments(file)) {
+    if (segment.ids[0]! > last || segment.ids.at(-1)! < first) continue
+    let mostDead = 0
+    for (const id of segment.ids) if (isDead(id)) mostDead++
+    for (const stream of streams) {
+      for (const term of builder.lists[stream].keys()) {
+        const key = letterOf[stream] + term
+        const list = file.get<{ df: number; data: Uint8Array }>(
+          'SELECT df, data FROM post WHERE segment = ? AND key = ?',
+          segment.number,
+          key,
+        )
+        if (list === undefined || list.df > mostDead) continue
+        if (numbersOf(list.data, list.df).every((local) => isDead(segment.ids[local]!))) {
+          file.run('DELETE FROM post WHERE segment = ? AND key = ?', segment.number, key)
+        }
+      }
+    }
+  }
+}
+
+/** Tells the dead by passage id. */
+function deathOf(file: KnowledgeFile): (id: number) => boolean {
+  const ranges = file.all<{ first: number; last: number }>('SELECT first, last FROM dead ORDER BY first')
+  return (id) => {
+    let low = 0
+    let high = ranges.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (ranges[middle]!.first <= id) low = middle + 1
+      else high = middle
+    }
+    return low > 0 && id <= ranges[low - 1]!.last
+  }
+}
+
+/** Neighbours of one size that are joined into one. */
+const FAN = 8
+/** A merge is one transaction, and a write that comes meanwhile waits: at 200,000 passages some seconds. Larger segments stay as they are. */
+const MAX_MERGED = 200_000
+/** Share of dead passages from which on a segment is written anew. */
+const MAX_DEAD_SHARE = 0.2
+
+/**
+ * Keeps segments few and mostly alive: the first `FAN` neighbours of a size become one, or one with many dead is rewritten;
+ * when `idle`, all become one if the small ones have come to weigh something. One transaction. False when there was nothing to do.
+ */
+export function mergeSome(file: KnowledgeFile, openReader: () => KnowledgeFile, idle: boolean): boolean {
+  if (file.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return false
+  const sizes = listSizes(file)
+  const isDead = deathOf(file)
+  const group = mostlyDead(file, isDead) ?? neighbours(sizes) ?? (idle ? everything(sizes) : undefined)
+  if (group === undefined) return false
+  const numbers = new Set(group.map(({ number }) => number))
+  const segments = listSegments(file).filter(({ number }) => numbers.has(number))
+  const reader = openReader()
+  try {
+    file.write(
+      () => {
+        mergeSegments(file, reader, segments, isDead)
+        forgetDead(file)
+        raiseVersion(file)
+      },
+      { durable: false },
+    )
+  } finally {
+    reader.close()
+  }
+  return true
+}
+
+type Size = Pick<Segment, 'number' | 'n'>
+
+function mostlyDead(file: KnowledgeFile, isDead: (id: number) => boolean): Size[] | undefined {
+  if (file.get('SELECT 1 FROM dead') === undefined) return undefined
+  const segment = listSegments(file).find(
+    ({ ids, n }) => ids.reduce((dead, id) => dead + (isDead(id) ? 1 : 0), 0) >= n * MAX_DEAD_SHARE,
+  )
+  return segment === undefined ? undefined : [segment]
+}
+
+const tierOf = ({ n }: Size): number => Math.floor(Math.log(n) / Math.log(FAN))
+
+function neighbours(segments: readonly Size[]): Size[] | undefined {
+  for (let tier = 0; FAN ** tier <= MAX_MERGED; tier++) {
+    let run: Size[] = []
+    let n = 0
+    for (const segment of segments) {
+      if (tierOf(segment) > tier || n + segment.n > MAX_MERGED) {
+        if (run.length >= FAN) return run
+        run = []
+        n = 0
+        if (tierOf(segment) > tier) continue
+      }
+      run.push(segment)
+      n += segment.n
+    }
+    if (run.length >= FAN) return run
+  }
+  return undefined
+}
+
+function everything(segments: readonly Size[]): Size[] | undefined {
+  const total = segments.reduce((sum, { n }) => sum + n, 0)
+  const largest = segments.reduce((most, { n }) => Math.max(most, n), 0)
+  return segments.length > 1 && total <= MAX_MERGED && total - largest >= largest / 4 ? [...segments] : undefined
+}
+
+/** Drops the marks of erased passages that no segment names any more. */
+function forgetDead(file: KnowledgeFile): void {
+  const erased = file.all<{ first: number; last: number }>('SELECT first, last FROM dead WHERE erased > last')
+  if (erased.length === 0) return
+  const segments = listSegments(file)
+  for (const { first, last } of erased) {
+    if (!segments.some((segment) => segment.ids.some((id) => id >= first && id <= last)))
+      file.run('DELETE FROM dead WHERE first = ?', first)
+  }
+}

@@ -1,0 +1,252 @@
+import type { MetadataFilter } from '../core/agent.ts'
+import type { Metadata } from '../core/document.ts'
+import { gramHashes } from '../text/analyse.ts'
+import type { Language } from '../text/languages.ts'
+import { ByteCache } from './knowledge-cache.ts'
+import type { KnowledgeFile } from './knowledge-file.ts'
+import type { Posting } from './knowledge-posting.ts'
+import { listSegments, type Segment } from './knowledge-segments.ts'
+import { Vocabulary } from './knowledge-spelling.ts'
+
+/** A term over the whole base. Slots number the passages of all segments, in order of their ids. */
+export interface TermLists {
+  /** Passages that hold it, the dead included as in `slots`. */
+  df: number
+  parts: { posting: Posting; offset: number }[]
+}
+
+/** A passage as it is shown and scored. */
+export interface FoundPassage {
+  documentId: string
+  title: string
+  source: string
+  metadata: string
+  generation: number
+  position: number
+  heading: string
+  page: number | null
+  text: string
+}
+
+/** What the close look at a candidate needs, as hashes of 16 bits. */
+export interface Sketch {
+  /** Its stems in order: title, 0, text. */
+  forward: Uint16Array
+  titleGrams: Uint16Array
+  textGrams: Uint16Array
+}
+
+const NOTHING: TermLists = { df: 0, parts: [] }
+// The lists kept at hand: enough to hold what questions about a base of this size share, within bounds.
+const CACHE_BYTES_PER_PASSAGE = 200
+const MIN_CACHE_BYTES = 256 * 1024
+const MAX_CACHE_BYTES = 8 * 1024 * 1024
+/** What an entry takes beside its bytes. */
+const ENTRY_BYTES = 200
+const MAX_MASKS = 16
+/** Sketches kept at hand: some 10,000 short passages. */
+const MAX_SKETCH_BYTES = 8 * 1024 * 1024
+/** Passages that were shown, which are often the same few. */
+const MAX_PASSAGE_BYTES = 2 * 1024 * 1024
+/** n-grams are counted in the head of a long passage only. */
+const MAX_SKETCH_CHARS = 8_000
+
+/** Reads one agent's index. Everything inside one `read` sees one state of the file. */
+export class KnowledgeIndex {
+  readonly #file: KnowledgeFile
+  readonly vocabulary: Vocabulary
+  #version = -1
+  #segments: { segment: Segment; offset: number }[] = []
+  #hidden: Uint8Array | undefined
+  readonly #lists = new ByteCache<string, TermLists>(MIN_CACHE_BYTES)
+  #masks = new Map<string, Uint8Array>()
+  /** By slot, as of the version loaded. */
+  readonly #passages = new ByteCache<number, FoundPassage>(MAX_PASSAGE_BYTES)
+  /** By passage id, under which nothing ever changes. */
+  readonly #sketches = new ByteCache<number, Sketch>(MAX_SKETCH_BYTES)
+  /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
+  #memory = new Map<string, unknown>()
+  /** Number of passages in the segments, the dead included: what document frequencies are told against. */
+  slots = 0
+  averageGrams = 1
+  /** Those of the passages, most frequent first. */
+  languages: Language[] = []
+
+  constructor(file: KnowledgeFile) {
+    this.#file = file
+    this.vocabulary = new Vocabulary(file)
+  }
+
+  read<T>(work: () => T): T {
+    return this.#file.read(() => {
+      const { version } = this.#file.get<{ version: number }>('SELECT version FROM manifest')!
+      if (version !== this.#version) this.#load(version)
+      return work()
+    })
+  }
+
+  get file(): KnowledgeFile {
+    return this.#file
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+
+  #load(version: number): void {
+    let offset = 0
+    let grams = 0
+    const known = new Map(this.#segments.map(({ segment }) => [segment.number, segment]))
+    this.#segments = listSegments(this.#file, known).map((segment) => {
+      const placed = { segment, offset }
+      offset += segment.n
+      grams += segment.grams
+      return placed
+    })
+    this.slots = offset
+    this.averageGrams = Math.max(1, grams / Math.max(1, offset))
+    this.languages = this.#file.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC').map((row) => row.code)
+    this.#hidden = this.#loadHidden()
+    this.#lists.clear(Math.min(MAX_CACHE_BYTES, Math.max(MIN_CACHE_BYTES, offset * CACHE_BYTES_PER_PASSAGE)))
+    this.#passages.clear(MAX_PASSAGE_BYTES)
+    this.#masks.clear()
+    this.#memory.clear()
+    this.#version = version
+  }
+
+  #loadHidden(): Uint8Array | undefined {
+    const dead = this.#file.all<{ first: number; last: number }>('SELECT first, last FROM dead')
+    if (dead.length === 0) return undefined
+    const hidden = new Uint8Array(this.slots)
+    for (const { first, last } of dead) this.#fill(hidden, first, last, 1)
+    return hidden
+  }
+
+  /** Sets the slots of all passages whose id lies from `first` to `last`. */
+  #fill(slots: Uint8Array, first: number, last: number, value: number): void {
+    for (const { segment, offset } of this.#segments) {
+      if (segment.ids[0]! > last || segment.ids.at(-1)! < first) continue
+      slots.fill(value, offset + lowerBound(segment.ids, first), offset + lowerBound(segment.ids, last + 1))
+    }
+  }
+
+  /** The passages that may not be found: 1 by slot. Undefined where all may. */
+  hidden(filter: MetadataFilter | null): Uint8Array | undefined {
+    if (filter === null || Object.keys(filter).length === 0) return this.#hidden
+    const key = JSON.stringify(filter)
+    let mask = this.#masks.get(key)
+    if (mask === undefined) {
+      mask = this.#maskOf(filter)
+      if (this.#masks.size >= MAX_MASKS) this.#masks.clear()
+      this.#masks.set(key, mask)
+    }
+    return mask
+  }
+
+  #maskOf(filter: MetadataFilter): Uint8Array {
+    const mask = new Uint8Array(this.slots).fill(1)
+    for (const row of this.#file.iterate<{ metadata: string; first: number; last: number }>(
+      'SELECT metadata, first, last FROM document WHERE last >= first',
+    )) {
+      if (passes(JSON.parse(row.metadata) as Metadata, filter)) this.#fill(mask, row.first, row.last, 0)
+    }
+    if (this.#hidden !== undefined) for (let slot = 0; slot < mask.length; slot++) mask[slot]! |= this.#hidden[slot]!
+    return mask
+  }
+
+  lists(key: string): TermLists {
+    const known = this.#lists.get(key)
+    if (known !== undefined) return known
+    const parts: TermLists['parts'] = []
+    let df = 0
+    let bytes = ENTRY_BYTES
+    for (const { segment, offset } of this.#segments) {
+      const posting = this.#file.get<Posting>(
+        'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
+        segment.number,
+        key,
+      )
+      if (posting === undefined) continue
+      parts.push({ posting, offset })
+      df += posting.df
+      bytes += posting.data.length + ENTRY_BYTES
+    }
+    const found = parts.length === 0 ? NOTHING : { df, parts }
+    this.#lists.set(key, found, bytes)
+    return found
+  }
+
+  /** Passages that hold a 4-gram; a little high, never above their number. */
+  gramFrequency(gram: string): number {
+    return this.remember(`g${gram}`, () =>
+      Math.min(this.slots, this.#file.get<{ n: number }>('SELECT n FROM gram WHERE gram = ?', gram)?.n ?? 0),
+    )
+  }
+
+  /** What `find` returned for this key before, while the index has not changed. */
+  remember<T>(key: string, find: () => T): T {
+    let value = this.#memory.get(key) as T | undefined
+    if (value === undefined) {
+      value = find()
+      if (this.#memory.size >= 20_000) this.#memory.clear()
+      this.#memory.set(key, value)
+    }
+    return value
+  }
+
+  passage(slot: number): FoundPassage {
+    const known = this.#passages.get(slot)
+    if (known !== undefined) return known
+    const row = this.#file.get<FoundPassage>(
+      `SELECT d.id AS documentId, d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text
+       FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?`,
+      this.#idAt(slot),
+    )!
+    this.#passages.set(slot, row, 2 * (row.text.length + row.title.length + row.metadata.length) + ENTRY_BYTES)
+    return row
+  }
+
+  sketch(slot: number): Sketch {
+    const id = this.#idAt(slot)
+    const known = this.#sketches.get(id)
+    if (known !== undefined) return known
+    const row = this.#file.get<{ forward: Uint8Array; title: string; heading: string; text: string }>(
+      'SELECT p.forward, d.indexed_title AS title, p.heading, p.text FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?',
+      id,
+    )!
+    const sketch: Sketch = {
+      forward: new Uint16Array(row.forward.buffer.slice(row.forward.byteOffset, row.forward.byteOffset + row.forward.byteLength)),
+      titleGrams: gramHashes(`${row.title}\n${row.heading}`),
+      textGrams: gramHashes(row.text.slice(0, MAX_SKETCH_CHARS)),
+    }
+    this.#sketches.set(id, sketch, 2 * (sketch.forward.length + sketch.titleGrams.length + sketch.textGrams.length) + ENTRY_BYTES)
+    return sketch
+  }
+
+  #idAt(slot: number): number {
+    const place = this.#segments.findLast(({ offset }) => offset <= slot)!
+    return place.segment.ids[slot - place.offset]!
+  }
+}
+
+/** A document passes when each key of its metadata equals the value, or one of the values. */
+function passes(metadata: Metadata, filter: MetadataFilter): boolean {
+  return Object.entries(filter).every(([key, wanted]) => {
+    if (!Object.hasOwn(metadata, key)) return false
+    const held = metadata[key]!
+    const values = Array.isArray(held) ? held : [held]
+    return (Array.isArray(wanted) ? wanted : [wanted]).some((value) => values.includes(value))
+  })
+}
+
+/** Position of the first id that is not below `id`. */
+function lowerBound(ids: Uint32Array, id: number): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ids[middle]! < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}

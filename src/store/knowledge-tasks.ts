@@ -1,0 +1,98 @@
+import type { DocumentSource, Passage } from '../core/document.ts'
+import { COLUMNS, type DocumentRow, type Extent, type Work } from './knowledge-documents.ts'
+import type { KnowledgeFile } from './knowledge-file.ts'
+
+/** A document with work to be done. */
+export interface Task extends Extent {
+  number: number
+  revision: number
+  work: Work
+  title: string
+  titleGiven: boolean
+  source: DocumentSource
+  mediaType: string
+  attempts: number
+}
+
+/** Documents that wait, longest waiting first. */
+export function listTasks(file: KnowledgeFile, most: number): Task[] {
+  return file
+    .all<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL ORDER BY number LIMIT ?`, most)
+    .map((row) => ({
+      number: row.number,
+      revision: row.revision,
+      work: row.work!,
+      title: row.title,
+      titleGiven: row.title_given === 1,
+      source: JSON.parse(row.source) as DocumentSource,
+      mediaType: row.media_type,
+      attempts: row.attempts,
+      first: row.first,
+      last: row.last,
+      indexedTitle: row.indexed_title,
+    }))
+}
+
+/** What was sent to be read. */
+export function contentOf(file: KnowledgeFile, task: Task): Uint8Array {
+  return (
+    file.get<{ content: Uint8Array }>('SELECT content FROM content WHERE document = ?', task.number)?.content ?? new Uint8Array(0)
+  )
+}
+
+/** The passages that a document has now. */
+export function passagesOf(file: KnowledgeFile, task: Task): Omit<Passage, 'id' | 'index'>[] {
+  return file.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', task.first, task.last)
+}
+
+/** Marks documents as being read, and counts the attempt. In a transaction of the caller. */
+export function startTasks(file: KnowledgeFile, tasks: readonly Task[]): void {
+  for (const { number } of tasks)
+    file.run(`UPDATE document SET status = 'processing', attempts = attempts + 1 WHERE number = ? AND work = 'read'`, number)
+}
+
+/** They were not come to after all: the attempt does not count. The status stays: it never goes back. In a transaction of the caller. */
+export function releaseTasks(file: KnowledgeFile, tasks: Iterable<Task>): void {
+  for (const { number } of tasks)
+    file.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > 0', number)
+}
+
+export function setProgress(file: KnowledgeFile, task: Task, progress: number): void {
+  file.run(`UPDATE document SET progress = ? WHERE number = ? AND work = 'read'`, progress, task.number)
+}
+
+/**
+ * The document's passages are those of `extent` from now on. In the transaction that publishes them; the caller buries the old.
+ * False where the document was deleted or changed since the task was listed: then the caller buries the new.
+ */
+export function finishTask(file: KnowledgeFile, task: Task, extent: Extent, at: number): boolean {
+  const done = file.get(
+    `UPDATE document SET title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
+       work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
+    extent.indexedTitle,
+    extent.first,
+    extent.last,
+    extent.indexedTitle,
+    task.work === 'read' ? 1 : 0,
+    task.work === 'read' ? at : null,
+    task.number,
+    task.revision,
+  )
+  if (done === undefined) return false
+  file.run('DELETE FROM content WHERE document = ?', task.number)
+  return true
+}
+
+/** Passages that it had from an earlier version go on answering. In a transaction of the caller. */
+export function failTask(file: KnowledgeFile, task: Task, error: { code: string; message: string }, at: number): void {
+  const failed = file.get(
+    `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?
+     WHERE number = ? AND revision = ? RETURNING number`,
+    error.code,
+    error.message,
+    at,
+    task.number,
+    task.revision,
+  )
+  if (failed !== undefined) file.run('DELETE FROM content WHERE document = ?', task.number)
+}

@@ -1,0 +1,28 @@
+const ASCII = /^[\x00-\x7f]*$/
+const INVISIBLE = /\u200c|\u200d|\u00ad|\u0640/g
+const SPECIAL: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', ς: 'σ', ё: 'е' }
+const SPECIALS = /[ßæœøłđıςё]/g
+
+/** NFKC, lower case, without characters that cannot be seen. Diacritics stay: a stemmer needs them. */
+export function lower(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase()
+  return text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '')
+}
+
+/**
+ * What makes two spellings one, on text that went through `lower`: diacritics of Latin and Greek (and the breve and
+ * diaeresis of Cyrillic) go, ligatures open up, Arabic vowel signs go and its letters take one form each.
+ */
+export function fold(text: string): string {
+  if (ASCII.test(text)) return text
+  const plain = text
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]/g, '')
+    .normalize('NFC')
+    .replace(SPECIALS, (c) => SPECIAL[c]!)
+  return plain
+    .replace(/[أإآٱ]/g, 'ا')
+    .replace(/[ىی]/g, 'ي')
+    .replace(/ک/g, 'ك')
+    .replace(/ة/g, 'ه')
+}

@@ -1,0 +1,79 @@
+import type { Script } from './languages.ts'
+
+/** What a character does to a run of text: ends it, or belongs to one of three kinds of run. */
+export const BREAK = 0
+/** Scripts that put spaces between words: letters, digits and combining marks (without the marks, Hindi falls apart). */
+export const SPACED = 1
+export const HAN = 2
+/** Thai, Lao, Khmer, Myanmar. */
+export const SOUTH_EAST = 3
+export type RunKind = typeof SPACED | typeof HAN | typeof SOUTH_EAST
+
+// With the joiners and the soft hyphen, which stand inside words.
+const LETTER = /[\p{L}\p{N}\p{M}]|\u200c|\u200d|\u00ad/u
+const HAN_OR_KANA = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u
+const UNSPACED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+const UNKNOWN = 255
+
+function classify(character: string): number {
+  if (!LETTER.test(character)) return BREAK
+  if (HAN_OR_KANA.test(character)) return HAN
+  return UNSPACED.test(character) ? SOUTH_EAST : SPACED
+}
+
+// The regular expressions are asked once a character of the basic plane; 64 kB.
+const classes = new Uint8Array(0x10000).fill(UNKNOWN)
+
+function classOf(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  let kind = classes[unit]!
+  if (kind !== UNKNOWN) return kind
+  if (unit >= 0xd800 && unit < 0xe000) return classify(String.fromCodePoint(text.codePointAt(at)!))
+  kind = classify(String.fromCharCode(unit))
+  classes[unit] = kind
+  return kind
+}
+
+/**
+ * Calls `found` with each run of `text`: its kind and its place in UTF-16 units. A run ends at white space and
+ * punctuation, and where the kind of script changes ("2010年" is two runs).
+ */
+export function scan(text: string, found: (kind: RunKind, start: number, end: number) => void): void {
+  let start = 0
+  let current = BREAK
+  for (let at = 0; at < text.length; ) {
+    const unit = text.charCodeAt(at)
+    const width = unit >= 0xd800 && unit < 0xdc00 && at + 1 < text.length ? 2 : 1
+    let kind = unit < 0xd800 ? classes[unit]! : UNKNOWN
+    if (kind === UNKNOWN) kind = classOf(text, at)
+    if (kind !== current) {
+      if (current !== BREAK) found(current as RunKind, start, at)
+      start = at
+      current = kind
+    }
+    at += width
+  }
+  if (current !== BREAK) found(current as RunKind, start, text.length)
+}
+
+const SCRIPTS: readonly (readonly [RegExp, Script])[] = [
+  [/\p{Script=Latin}/u, 'latin'],
+  [/\p{Script=Cyrillic}/u, 'cyrillic'],
+  [/\p{Script=Greek}/u, 'greek'],
+  [/\p{Script=Arabic}/u, 'arabic'],
+  [/\p{Script=Devanagari}/u, 'devanagari'],
+  [/\p{Script=Hebrew}/u, 'hebrew'],
+  [/\p{Script=Hangul}/u, 'hangul'],
+  [HAN_OR_KANA, 'han'],
+  [/\p{Script=Thai}/u, 'thai'],
+  [/\p{Script=Lao}/u, 'lao'],
+  [/\p{Script=Khmer}/u, 'khmer'],
+  [/\p{Script=Myanmar}/u, 'myanmar'],
+]
+
+/** The script of a run, by the first of its letters that has one; numbers and rare scripts are `other`. */
+export function scriptOfRun(run: string): Script {
+  if (/^[a-z]/.test(run)) return 'latin'
+  for (const [pattern, script] of SCRIPTS) if (pattern.test(run)) return script
+  return 'other'
+}

@@ -1,0 +1,83 @@
+/** A stretch of a text, as offsets in UTF-16 units. */
+export interface Span {
+  start: number
+  end: number
+}
+
+// The locale hardly matters for sentences; one segmenter for all, since making one costs more than a page of text.
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+
+// Words that end in a full stop in mid-sentence, lower case, by language.
+const ABBREVIATIONS = new Set(
+  (
+    'mr mrs ms dr prof sr jr st mt ft gen col lt sgt capt cmdr rev hon gov sen rep pres fr messrs ' +
+    'no nos vol vols fig figs eq eqs pp p ch sec sect art approx ca cca c vs v cf viz al ed eds trans dept univ e.g i.e eg ie ' +
+    'jan feb mar apr jun jul aug sep sept oct nov dec ' +
+    'z.b d.h u.a bzw nr bd hrsg vgl sog abb abs str ggf evtl inkl ' +
+    'sra srta ud uds dña av avda núm pág mme mlle m dra nº ' +
+    'т.е т.д т.п г гг в вв им ул стр рис см др тыс млн млрд руб акад проф ' +
+    'nşr bkz örn yy tp ths gs ts dl π.χ κ δρ σελ'
+  ).split(' '),
+)
+// After an initial, a number or a country's letters a full stop may well end the sentence; before these it does.
+const STARTERS =
+  /^(?:the|an?|in|on|at|it|its|he|she|they|we|you|this|that|these|those|there|but|and|if|when|as|for|to|die|der|das|ein|eine|es|er|sie|im|el|la|los|las|un|una|en|le|les|il|elle|в|на|он|она|это)(?![\p{L}\p{M}])/iu
+const LAST_WORD = /(?:^|[\s([“"'«—-])([\p{L}\p{M}\p{N}º]+(?:\.[\p{L}\p{M}]+)*)\.\s*$/u
+const UNSTOPPED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+// Thai and Lao put a space between clauses and no stop at the end: a "sentence" there is clauses up to about this length.
+const CLAUSE_CHARS = 140
+// A line break after a shorter line is meant (verse, addresses, lists without marks); after a longer one the text was wrapped.
+const WRAPPED_CHARS = 45
+const LINE = /[^\n]*\n?/g
+const OPENING = /[\p{Ps}\p{Pi}]$/u
+
+/**
+ * The sentences of a text in order, without the white space around them; no letter of the text lies outside.
+ * Any script. A blank line ends a sentence, and so does the end of a short line. Linear in the length of the text.
+ */
+export function sentences(text: string): Span[] {
+  const prose = unwrapped(text)
+  const spans: Span[] = []
+  let start = 0
+  for (const { segment, index } of segmenter.segment(prose)) {
+    const end = index + segment.length
+    if (end < prose.length && readsOn(segment, prose, end)) continue
+    // The segmenter leaves a bracket or quotation mark that opens the next sentence with the one before.
+    const cut = end < prose.length && OPENING.test(segment) ? end - 1 : end
+    push(spans, prose, start, cut)
+    start = cut
+  }
+  return spans
+}
+
+/** The text with the line ends in wrapped paragraphs made spaces, so that only line ends that are meant remain. Offsets hold. */
+function unwrapped(text: string): string {
+  if (!text.includes('\n')) return text
+  return text.replace(LINE, (line) =>
+    line.endsWith('\n') && line.trimEnd().length >= WRAPPED_CHARS ? `${line.slice(0, -1)} ` : line,
+  )
+}
+
+function readsOn(segment: string, prose: string, next: number): boolean {
+  if (segment.endsWith('\n') || !segment.trimEnd().endsWith('.')) return false
+  const word = LAST_WORD.exec(segment.slice(-24))?.[1]
+  if (word === undefined) return false
+  if (ABBREVIATIONS.has(word.toLowerCase())) return true
+  const mayEnd = /^(?:\p{Lu}(?:\.\p{Lu})*|\d{1,2})$/u.test(word)
+  return mayEnd && !STARTERS.test(prose.slice(next, next + 12))
+}
+
+function push(spans: Span[], text: string, from: number, to: number): void {
+  const piece = text.slice(from, to)
+  const end = from + piece.trimEnd().length
+  let start = to - piece.trimStart().length
+  if (end <= start) return
+  if (UNSTOPPED.test(piece)) {
+    for (let at = start; at < end; at++) {
+      if (text[at] !== ' ' || at - start < CLAUSE_CHARS) continue
+      spans.push({ start, end: at })
+      start = at + 1
+    }
+  }
+  spans.push({ start, end })
+}

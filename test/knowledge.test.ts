@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { newId } from '../src/core/ids.ts'
+import type { Knowledge } from '../src/core/knowledge.ts'
+import { Ingest } from '../src/knowledge/ingest.ts'
+import { openKnowledge } from '../src/knowledge/knowledge.ts'
+import { Questions } from '../src/knowledge/questions.ts'
+import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
+after(() => rmSync(home, { recursive: true, force: true }))
+const newFolder = (): string => mkdtempSync(join(home, 'k-'))
+const open = (folder = newFolder()): Knowledge => openKnowledge({ folder, ids: newId })
+
+knowledgeContract('embedded', async () => open())
+
+/** Does any file of the folder hold these bytes? */
+const holds = (folder: string, text: string): boolean =>
+  readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(text))
+
+describe('knowledge files', () => {
+  test('asking about an agent without documents makes no file', async () => {
+    const folder = newFolder()
+    const knowledge = open(folder)
+    await knowledge.retrieve(randomUUID(), { query: 'x', history: [], topK: 1, filter: null })
+    await knowledge.deleteAgent(randomUUID())
+    assert.deepEqual(readdirSync(folder), [])
+    await knowledge.close()
+  })
+
+  test('the text of a deleted document is in no file soon after, and neither are its words', async () => {
+    const folder = newFolder()
+    const knowledge = open(folder)
+    const agent = randomUUID()
+    // Together, so that they share a part of the index in which most stay.
+    const [document] = await Promise.all([
+      knowledge.addDocument(agent, textOf('The password is xylophonequartz, says Bartholomew.', { title: 'Hushhush' })),
+      knowledge.addDocument(agent, textOf('Other things stay where they are.', { title: 'Other' })),
+      ...Array.from({ length: 20 }, (_, i) => knowledge.addDocument(agent, textOf(`Note ${i}.`))),
+    ])
+    await settled(knowledge, agent)
+    assert.ok(holds(folder, 'xylophonequartz'))
+    await knowledge.deleteDocument(agent, document.id)
+    await until(
+      async () => !['xylophonequartz', 'artholomew', 'bartholomew', 'ushhush'].some((word) => holds(folder, word)),
+      2_000,
+    )
+    assert.equal((await find(knowledge, agent, 'where do things stay'))[0]?.title, 'Other')
+    await knowledge.close()
+  })
+
+  test('the old text of a replaced document and its old title are in no file soon after', async () => {
+    const folder = newFolder()
+    const knowledge = open(folder)
+    const agent = randomUUID()
+    const document = await knowledge.addDocument(agent, textOf('The password is xylophonequartz.', { title: 'Hushhush' }))
+    await settled(knowledge, agent)
+    await knowledge.replaceDocument(agent, document.id, textOf('There is no password.', { title: 'Open' }))
+    await settled(knowledge, agent)
+    await until(async () => !['xylophonequartz', 'ushhush'].some((word) => holds(folder, word)), 2_000)
+    await knowledge.close()
+  })
+
+  test('the files of a deleted agent are gone', async () => {
+    const folder = newFolder()
+    const knowledge = open(folder)
+    const agent = randomUUID()
+    await knowledge.addDocument(agent, textOf('Anything.'))
+    await settled(knowledge, agent)
+    await find(knowledge, agent, 'anything')
+    await knowledge.deleteAgent(agent)
+    assert.deepEqual(readdirSync(folder), [])
+    await knowledge.close()
+  })
+
+  test('what was accepted before an orderly end is there after the next start', async () => {
+    const folder = newFolder()
+    const agent = randomUUID()
+    const first = open(folder)
+    const documents = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => first.addDocument(agent, textOf(`Document ${i} of many.`))),
+    )
+    await first.close()
+    const second = open(folder)
+    await second.start()
+    await settled(second, agent)
+    assert.deepEqual(await second.count(agent), { documents: 50, passages: 50 })
+    assert.ok(await second.findDocument(agent, documents[7]!.id))
+    await second.close()
+    assert.equal(existsSync(join(folder, `${agent}.pending`)), false)
+  })
+
+  test('a large document appears as a whole, and others are answered meanwhile', async () => {
+    const knowledge = open()
+    const agent = randomUUID()
+    const paragraph = (i: number): string =>
+      `Chapter ${i} of the long book tells of mountain${i} and of the river below it. ${'It rained all the day long. '.repeat(40)}`
+    const large = await knowledge.addDocument(
+      agent,
+      textOf(Array.from({ length: 6_000 }, (_, i) => paragraph(i)).join('\n\n'), { title: 'Long book' }),
+    )
+    const small = await knowledge.addDocument(agent, textOf('A short note.', { title: 'Note' }))
+    await until(async () => {
+      const [hit] = await find(knowledge, agent, 'mountain77')
+      const { status, passageCount } = (await knowledge.findDocument(agent, large.id))!
+      assert.equal(passageCount > 0, status === 'ready')
+      if (hit !== undefined) await until(async () => (await knowledge.findDocument(agent, large.id))?.status === 'ready', 1_000)
+      return hit !== undefined
+    }, 120_000)
+    await settled(knowledge, agent)
+    assert.equal((await knowledge.findDocument(agent, small.id))?.status, 'ready')
+    await knowledge.close()
+  })
+})
+
+describe('ingestion', () => {
+  const agent = randomUUID()
+  const paragraphs = (n: number, word: string): string =>
+    Array.from({ length: n }, (_, i) => `Paragraph ${i} about the ${word}. ${'It rained all the day long. '.repeat(50)}`).join(
+      '\n\n',
+    )
+  const idle = async (questions: Questions): Promise<void> => {
+    for (const status of ['queued', 'processing'] as const)
+      await until(async () => questions.listDocuments(agent, { limit: 1, status })?.total === 0)
+  }
+  const count = (questions: Questions, query: string): number =>
+    questions.retrieve(agent, { query, history: [], topK: 100, filter: null }).hits.length
+
+  test('takes as many turns as it needs, and gives up no document for having waited', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const questions = new Questions(folder)
+    await Promise.all(Array.from({ length: 40 }, (_, i) => ingest.add(agent, newId(), textOf(`Note ${i} about the walnut.`))))
+    await idle(questions)
+    assert.equal(questions.listDocuments(agent, { limit: 1, status: 'ready' })?.total, 40)
+    assert.equal(count(questions, 'walnut'), 40)
+    questions.close()
+    await ingest.close()
+  })
+
+  test('interrupted in a large document leaves nothing to be found, and begins anew', async () => {
+    const folder = newFolder()
+    const id = newId()
+    const first = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const questions = new Questions(folder)
+    await first.add(agent, id, textOf(paragraphs(90, 'hazel'), { title: 'Hazel' }))
+    await until(async () => questions.findDocument(agent, id)!.progress > 0)
+    await first.close()
+    assert.equal(count(questions, 'hazel'), 0)
+    assert.notEqual(questions.findDocument(agent, id)?.status, 'ready')
+    const second = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    second.resume([agent])
+    await idle(questions)
+    const { passageCount, status } = questions.findDocument(agent, id)!
+    assert.equal(status, 'ready')
+    assert.ok(passageCount > 20 && passageCount < 100)
+    assert.equal(count(questions, 'hazel'), passageCount)
+    questions.close()
+    await second.close()
+  })
+
+  test('of a document that is deleted meanwhile ends with nothing', async () => {
+    const folder = newFolder()
+    const id = newId()
+    const ingest = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const questions = new Questions(folder)
+    await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
+    await until(async () => questions.findDocument(agent, id)!.progress > 0)
+    await ingest.remove(agent, id)
+    await until(async () => !holds(folder, 'hazel'), 5_000)
+    assert.equal(count(questions, 'hazel'), 0)
+    questions.close()
+    await ingest.close()
+  })
+
+  test('of many small documents keeps the index in few parts', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest(folder, Date.now, { documents: 1, passages: 1 })
+    const questions = new Questions(folder)
+    for (let i = 0; i < 100; i++) await ingest.add(agent, newId(), textOf(`Note ${i} about the walnut.`))
+    await idle(questions)
+    await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
+    const file = KnowledgeFile.openToRead(join(folder, `${agent}.db`))!
+    assert.ok(file.all('SELECT number FROM segment').length < 8)
+    file.close()
+    assert.equal(count(questions, 'walnut'), 100)
+    questions.close()
+    await ingest.close()
+  })
+
+  test('refuses a file of a newer version', async () => {
+    const folder = newFolder()
+    const newer = new DatabaseSync(join(folder, `${agent}.db`))
+    newer.exec('PRAGMA user_version = 99')
+    newer.close()
+    const ingest = new Ingest(folder, Date.now)
+    await assert.rejects(ingest.add(agent, newId(), textOf('x')), /newer version/)
+    await ingest.close()
+  })
+})
+
+describe('a process killed while documents are read', () => {
+  test('loses nothing that it accepted, and leaves nothing half done', async () => {
+    const folder = newFolder()
+    const agent = randomUUID()
+    const accepted = new Set<string>()
+    const deleted = new Set<string>()
+    for (const aliveMs of [350, 500, 800]) {
+      const child = fork(new URL('./support/knowledge-writer.ts', import.meta.url), [folder, agent], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      })
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      await new Promise<void>((resolve) => {
+        child.on('message', (message: { added?: string; deleted?: string }) => {
+          if (message.added !== undefined) {
+            accepted.add(message.added)
+            setTimeout(resolve, aliveMs)
+          }
+          if (message.deleted !== undefined) deleted.add(message.deleted)
+        })
+      })
+      child.kill('SIGKILL')
+      await gone
+    }
+    assert.ok(accepted.size > 0)
+    const knowledge = open(folder)
+    await knowledge.start()
+    await settled(knowledge, agent)
+    // The word stands in every document once: every one is found, once, or was deleted.
+    const { documents, passages } = await knowledge.count(agent)
+    assert.equal(documents, passages)
+    for (const id of accepted) {
+      const document = await knowledge.findDocument(agent, id)
+      if (deleted.has(id)) assert.equal(document, undefined)
+      // A delete that was asked for but not acknowledged may have happened.
+      else if (document !== undefined) assert.equal(document.status, 'ready')
+    }
+    const { hits } = await knowledge.retrieve(agent, { query: 'persimmon', history: [], topK: 100, filter: null })
+    assert.equal(new Set(hits.map((hit) => hit.passageId)).size, hits.length)
+    assert.equal(hits.length, Math.min(100, passages))
+    for (const id of deleted) assert.ok(!hits.some((hit) => hit.documentId === id))
+    await knowledge.close()
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { analyse, contentStems, detectLanguage, gramHashes } from '../src/text/analyse.ts'
+import { runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
+
+const exact = (text: string): string[] => analyse(text).tokens.flatMap((token) => (token.exact === '' ? [] : [token.exact]))
+
+describe('analysis of a text', () => {
+  test('words are folded: case, width, ligatures and diacritics', () => {
+    assert.deepEqual(exact('Café ＡＢＣ ﬁne Straße'), ['cafe', 'abc', 'fine', 'strasse'])
+  })
+
+  test('every token says where it stands in the text as given', () => {
+    const text = 'Ｗide “quotes”, naïve—dashes; 東京タワー and ประเทศไทย'
+    for (const { start, end } of analyse(text).tokens) assert.match(text.slice(start, end), /^[\p{L}\p{N}\p{M}]+$/u)
+    const naive = analyse(text).tokens.find((token) => token.exact === 'naive')!
+    assert.equal(text.slice(naive.start, naive.end), 'naïve')
+  })
+
+  test('inflections share a stem, in the language of the text', () => {
+    assert.deepEqual(
+      contentStems(analyse('running quickly', 'en')),
+      contentStems(analyse('runs quick', 'en')).map((stem, i) => (i === 1 ? 'quickli' : stem)),
+    )
+    assert.deepEqual(contentStems(analyse('Häuser', 'de')), contentStems(analyse('Haus', 'de')))
+    assert.deepEqual(contentStems(analyse('книги', 'ru')), contentStems(analyse('книга', 'ru')))
+  })
+
+  test('the possessive is no word', () => {
+    assert.deepEqual(exact("Newton's and Hooke’s laws"), ['newton', 'and', 'hooke', 'laws'])
+  })
+
+  test('stop words are marked, and kept where there is nothing else', () => {
+    assert.deepEqual(contentStems(analyse('what is the speed of light')), ['speed', 'light'])
+    assert.equal(contentStems(analyse('to be or not to be')).length, 6)
+  })
+
+  test('a run of mixed scripts falls apart where the script changes', () => {
+    const words = exact('2010年発売')
+    assert.ok(words.includes('2010'))
+    assert.ok(words.includes('発売'))
+  })
+
+  test('Hindi keeps its marks', () => {
+    assert.deepEqual(exact('किताबें हैं'), ['किताबें', 'हैं'])
+  })
+
+  test('Han gives pairs and words, Thai gives words', () => {
+    const stems = analyse('東京大学').tokens.map((token) => token.stem)
+    for (const stem of ['東京', '京大', '大学']) assert.ok(stems.includes(stem))
+    assert.ok(exact('ประเทศไทยมีประชากร').includes('ประชากร'))
+  })
+
+  test('the language is told by script and by a vote of the words', () => {
+    const texts = {
+      en: 'Where was the king born?',
+      de: 'Wann wurde der König geboren?',
+      es: '¿Cuándo nació el rey de España?',
+      fr: 'Quand est né le roi de France ?',
+      ro: 'Când s-a născut regele și unde?',
+      tr: 'Kral ne zaman doğdu?',
+      vi: 'Vua sinh ra ở đâu?',
+      ru: 'Когда родился король?',
+      uk: 'Коли народився король і де він жив?',
+      el: 'Πότε γεννήθηκε ο βασιλιάς;',
+      ar: 'متى ولد الملك؟',
+      hi: 'राजा का जन्म कब हुआ था?',
+      zh: '国王是什么时候出生的？',
+      ja: '王様はいつ生まれましたか',
+      th: 'กษัตริย์ประสูติเมื่อใด',
+      ko: '왕은 언제 태어났습니까?',
+    }
+    for (const [language, text] of Object.entries(texts)) assert.equal(detectLanguage(text), language, text)
+  })
+
+  test('a question is taken to be in a language that the base holds', () => {
+    assert.equal(detectLanguage('a la carte', ['en']), 'en')
+    assert.equal(detectLanguage('كتاب', ['en']), 'ar')
+  })
+
+  test('nothing comes of nothing, and odd text does no harm', () => {
+    for (const text of ['', ' \n', '!?', '\ud800', '👍🏽', '́', 'a'.repeat(100_000), '𠮷野家𠮷', '𝒳'.repeat(200)]) {
+      for (const { stem } of analyse(text).tokens) assert.notEqual(stem, '')
+      assert.ok(gramHashes(text) instanceof Uint16Array)
+    }
+  })
+})
+
+describe('n-grams', () => {
+  test('of a word are of four letters, with marks at its ends', () => {
+    assert.deepEqual(wordGrams('word'), ['^wor', 'word', 'ord$'])
+    assert.deepEqual(wordGrams('a'), ['^a$'])
+  })
+
+  test('of a run are of one to three characters, never cut inside one', () => {
+    assert.deepEqual(runGrams({ text: '𠮷野', han: true }), ['𠮷', '野', '𠮷野'])
+    assert.deepEqual(runGrams({ text: 'ไทยม', han: false }), ['ไทย', 'ทยม', 'ไทยม'])
+  })
+
+  test('for spelling are told once each', () => {
+    assert.deepEqual(spellingGrams('aaaa'), ['^aa', 'aaa', 'aa$'])
+  })
+})
