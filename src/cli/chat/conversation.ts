@@ -1,0 +1,57 @@
+import { type Answer, type Client, ServiceError } from '../client.ts'
+
+export type Exchange = Answer<'sendMessage'>
+
+/** One conversation at a time with one agent. Its session is made with the first question, so that looking in leaves nothing behind. */
+export class Conversation {
+  readonly #client: Client
+  readonly #agentId: string
+  readonly #starters: string[]
+  #sessionId: string | undefined
+  #last: Exchange | undefined
+
+  constructor(client: Client, agentId: string, starters: string[]) {
+    this.#client = client
+    this.#agentId = agentId
+    this.#starters = starters
+  }
+
+  startAnew(): void {
+    this.#sessionId = undefined
+    this.#last = undefined
+  }
+
+  /** What the last reply cites. */
+  get sources(): NonNullable<Exchange['sources']> {
+    return this.#last?.sources ?? []
+  }
+
+  /** The questions on offer: those of the last reply; before the first one the agent's starters. */
+  get offers(): string[] {
+    return this.#last === undefined ? this.#starters : (this.#last.followUps ?? []).map(({ text }) => text)
+  }
+
+  /** What is meant by a line: the number of an offer is that question. */
+  toQuestion(line: string): string {
+    return (/^\d{1,2}$/.test(line) ? this.offers[Number(line) - 1] : undefined) ?? line
+  }
+
+  async ask(message: string, signal: AbortSignal): Promise<Exchange> {
+    this.#sessionId ??= await this.#open(signal)
+    const path = `/agents/${this.#agentId}/sessions/${this.#sessionId}/messages`
+    try {
+      const body = { message, include: ['sources'] }
+      this.#last = await this.#client.call<'sendMessage'>('POST', path, { body, signal })
+      return this.#last
+    } catch (error) {
+      // Somebody deleted it: the next question opens another.
+      if (error instanceof ServiceError && error.code === 'session_not_found') this.startAnew()
+      throw error
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<string> {
+    const path = `/agents/${this.#agentId}/sessions`
+    return (await this.#client.call<'createSession'>('POST', path, { body: {}, signal })).session.id
+  }
+}

@@ -1,0 +1,12 @@
+/** What one look at one thing found. */
+export interface Finding {
+  name: string
+  state: 'ok' | 'warn' | 'fail'
+  message: string
+  /** What to do about it. */
+  advice?: string
+}
+
+export const ok = (name: string, message: string): Finding => ({ name, state: 'ok', message })
+export const warn = (name: string, message: string, advice: string): Finding => ({ name, state: 'warn', message, advice })
+export const fail = (name: string, message: string, advice: string): Finding => ({ name, state: 'fail', message, advice })

@@ -1,0 +1,36 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { lockFolder } from '../../store/lock.ts'
+import { quickCheck } from '../../store/quick-check.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const NAME = 'store'
+
+/** Reads every database file of a stopped data folder through. */
+export function checkStore({ data }: Config, isRunning: boolean): Finding[] {
+  if (!existsSync(join(data, 'repartee.db'))) return [ok(NAME, 'no data yet')]
+  if (isRunning) return [ok(NAME, 'in use by the running service; stop it to have the files checked')]
+  let lock: { release(): void }
+  try {
+    lock = lockFolder(data)
+  } catch {
+    return [
+      warn(NAME, `${data} is in use by a process that does not answer`, 'If it is not starting just now, stop it and try again.'),
+    ]
+  }
+  try {
+    const files = readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.db'))
+    const broken = files.flatMap((file) => checkFile(join(data, file)))
+    return broken.length > 0 ? broken : [ok(NAME, files.length === 1 ? 'sound (1 file)' : `sound (${files.length} files)`)]
+  } finally {
+    lock.release()
+  }
+}
+
+function checkFile(path: string): Finding[] {
+  const damage = quickCheck(path)
+  return damage === undefined
+    ? []
+    : [fail(NAME, `${path} is damaged: ${damage}`, 'Restore it from a backup, and keep the broken file aside.')]
+}

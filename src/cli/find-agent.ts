@@ -1,0 +1,45 @@
+import { isUuid } from '../core/ids.ts'
+import { type Agent, type Client, listAll, ServiceError } from './client.ts'
+import { CommandError } from './command.ts'
+import { nearest } from './nearest.ts'
+import { oneLine } from './show.ts'
+
+/**
+ * The agent that a person names: by its id, its name, or an unambiguous beginning of it; letter case does not matter.
+ * `whole` takes no beginnings: for what cannot be undone. Throws `CommandError` that lists the candidates.
+ */
+export async function findAgent(client: Client, given: string, options: { whole?: boolean } = {}): Promise<Agent> {
+  if (isUuid(given)) return findById(client, given)
+  const agents = await listAll<Agent>(client, '/agents', 'agents')
+  const wanted = given.toLowerCase()
+  const rules: ((name: string) => boolean)[] = [(name) => name === given, (name) => name.toLowerCase() === wanted]
+  if (!options.whole) rules.push((name) => name.toLowerCase().startsWith(wanted))
+  for (const rule of rules) {
+    const found = agents.filter(({ name }) => rule(name))
+    if (found.length === 1) return found[0]!
+    if (found.length > 1)
+      throw new CommandError(`More than one agent answers to "${given}"; say which by its id:\n${lines(found)}`)
+  }
+  throw notFound(given, agents)
+}
+
+async function findById({ call }: Client, id: string): Promise<Agent> {
+  try {
+    return (await call<'getAgent'>('GET', `/agents/${id}`)).agent
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'agent_not_found') throw error
+    throw new CommandError(`There is no agent with the id ${id}. \`repartee agents\` lists them.`, undefined, { cause: error })
+  }
+}
+
+function notFound(given: string, agents: Agent[]): CommandError {
+  const slip = nearest(
+    given,
+    agents.map(({ name }) => name),
+  )
+  const near = agents.filter(({ name }) => name === slip || name.toLowerCase().includes(given.toLowerCase()))
+  const hint = near.length === 0 ? '`repartee agents` lists them.' : `Did you mean:\n${lines(near)}`
+  return new CommandError(`There is no agent "${given}". \`repartee agents create "${given}"\` makes one. ${hint}`)
+}
+
+const lines = (agents: Agent[]) => agents.map(({ id, name }) => `  ${id}  ${oneLine(name, 80)}`).join('\n')

@@ -1,0 +1,80 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { basename, extname, join, resolve } from 'node:path'
+import { CommandError } from '../command.ts'
+
+/** What is picked up from a folder. A file that is named outright is sent whatever it is: the service knows best what it reads. */
+const KINDS = new Set(['.md', '.markdown', '.html', '.htm', '.txt'])
+
+export interface Skipped {
+  path: string
+  /** Completes "skipped because it is …". */
+  reason: string
+}
+
+export interface FoundFiles {
+  /** As the user would type them, each file once. */
+  paths: string[]
+  skipped: Skipped[]
+}
+
+/** The documents under the given files and folders, in the order of their names. Throws `CommandError` where one is not there. */
+export function findFiles(given: string[]): FoundFiles {
+  const found: FoundFiles = { paths: [], skipped: [] }
+  for (const path of given) {
+    const stats = statOf(path)
+    if (stats === undefined) throw new CommandError(`There is no file or folder ${path}, or you may not read it.`)
+    if (stats.isDirectory()) walk(path, found)
+    else found.paths.push(path)
+  }
+  const unique = new Map(found.paths.map((path) => [resolve(path), path]))
+  return { paths: [...unique.values()], skipped: found.skipped }
+}
+
+function walk(folder: string, found: FoundFiles): void {
+  const skip = (path: string, reason: string) => found.skipped.push({ path, reason })
+  let entries: Dirent[]
+  try {
+    entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    skip(folder, 'not readable')
+    return
+  }
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.name.startsWith('.')) skip(path, 'hidden')
+    else if (entry.name === 'node_modules') skip(path, 'node_modules')
+    else if (entry.isDirectory()) walk(path, found)
+    else lookAtFile(path, found, skip)
+  }
+}
+
+function lookAtFile(path: string, found: FoundFiles, skip: (path: string, reason: string) => void): void {
+  const kind = extname(path).toLowerCase()
+  const stats = statOf(path)
+  if (stats === undefined) skip(path, 'not readable')
+  else if (stats.isDirectory())
+    skip(path, 'a link to a folder') // following it could go round in a circle
+  else if (!stats.isFile()) skip(path, 'not a file')
+  else if (!KINDS.has(kind)) skip(path, `of another kind (${kind === '' ? basename(path) : kind})`)
+  else if (stats.size === 0) skip(path, 'empty')
+  else found.paths.push(path)
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** `Skipped 7: 3 hidden, 2 of another kind (.png), …`; undefined where nothing was. */
+export function describeSkipped(skipped: Skipped[]): string | undefined {
+  if (skipped.length === 0) return undefined
+  const counts = Object.entries(Object.groupBy(skipped, ({ reason }) => reason)).map(([reason, all]) => ({
+    reason,
+    count: all!.length,
+  }))
+  const parts = counts.sort((a, b) => b.count - a.count).map(({ reason, count }) => `${count} ${reason}`)
+  return `Skipped ${skipped.length}: ${parts.join(', ')}.`
+}

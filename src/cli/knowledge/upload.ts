@@ -1,0 +1,91 @@
+import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, type Document, ServiceError } from '../client.ts'
+
+/** Enough to keep one writer of the service busy, without standing in the way of its conversations. */
+const AT_ONCE = 4
+const LOOK_EVERY_MS = { first: 100, longest: 1_000 }
+/** The whole undertaking is at fault, not the one file. */
+const HOPELESS = new Set(['unauthorized', 'forbidden', 'agent_not_found'])
+
+/** What became of one file. */
+export interface Outcome {
+  path: string
+  state: 'ready' | 'known' | 'queued' | 'failed'
+  document?: Document
+  /** Why it failed, in words for people. */
+  reason?: string
+}
+
+interface Undertaking {
+  client: Client
+  agentId: string
+  signal: AbortSignal
+}
+
+/** Sends files, and tells of each. `known` has been there before, `queued` is to be followed. Rejects when aborted, or when no further file could do better. */
+export function uploadFiles(task: Undertaking, paths: string[], tell: (outcome: Outcome) => void): Promise<void> {
+  return each(paths, task.signal, async (path) => tell(await uploadFile(task, path)))
+}
+
+async function uploadFile({ client, agentId, signal }: Undertaking, path: string): Promise<Outcome> {
+  const form = new FormData()
+  try {
+    form.set('file', await openAsBlob(path), basename(path))
+  } catch {
+    return { path, state: 'failed', reason: 'the file cannot be read' }
+  }
+  try {
+    const { document } = await client.call<'addDocument'>('POST', `/agents/${agentId}/documents`, {
+      body: form,
+      signal,
+      isRepeatable: true,
+    })
+    return toOutcome(path, document, 'known')
+  } catch (error) {
+    if (!(error instanceof ServiceError) || HOPELESS.has(error.code)) throw error
+    return { path, state: 'failed', reason: error.reason }
+  }
+}
+
+/** Waits until each document is ready or failed. They are looked at in the order in which they were sent, which is about that of their indexing. */
+export function followDocuments(task: Undertaking, queued: Outcome[], tell: (outcome: Outcome) => void): Promise<void> {
+  return each(queued, task.signal, async ({ path, document }) => {
+    for (let waitMs = LOOK_EVERY_MS.first; ; waitMs = Math.min(waitMs * 1.5, LOOK_EVERY_MS.longest)) {
+      const outcome = await look(task, path, document!.id)
+      if (outcome.state !== 'queued') return tell(outcome)
+      await sleep(waitMs, undefined, { signal: task.signal })
+    }
+  })
+}
+
+async function look({ client, agentId, signal }: Undertaking, path: string, id: string): Promise<Outcome> {
+  try {
+    const { document } = await client.call<'getDocument'>('GET', `/agents/${agentId}/documents/${id}`, { signal })
+    return toOutcome(path, document, 'ready')
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'document_not_found') throw error
+    return { path, state: 'failed', reason: 'it was removed while it was being indexed' }
+  }
+}
+
+function toOutcome(path: string, document: Document, whenReady: 'ready' | 'known'): Outcome {
+  if (document.status === 'ready') return { path, document, state: whenReady }
+  if (document.status === 'failed')
+    return { path, document, state: 'failed', reason: document.error?.message ?? 'for no given reason' }
+  return { path, document, state: 'queued' }
+}
+
+/** A few at a time. The first failure ends the common queue, so that no worker takes up more; what is under way is let finish. */
+async function each<T>(items: T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values().filter(() => {
+    signal.throwIfAborted()
+    return true
+  })
+  const worker = async () => {
+    for (const item of queue) await work(item)
+  }
+  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}

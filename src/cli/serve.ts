@@ -1,0 +1,105 @@
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { App } from '../app.ts'
+import { hashKey, makeKey, shownPrefix } from '../chat/key-format.ts'
+import { type Config, loadConfig } from '../config.ts'
+import type { Sample } from '../sample.ts'
+import { type Command, CommandError, exitCodes, type Terminal } from './command.ts'
+import { LOCAL_FILE } from './service.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  usage: '',
+  about: 'Run the service (the default). Settings come from the environment: see docs/configuration.md.',
+  async run(terminal) {
+    const config = loadConfig(terminal.env)
+    const app = await open(config)
+    const address = await listen(app, config)
+    const baseUrl = `${config.publicUrl ?? address}/v1`
+    const stop = new Promise<void>((resolve) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+    })
+    const keyFile = join(config.data, LOCAL_FILE)
+    try {
+      leaveKey(app, keyFile, `${address}/v1`)
+      const sample = await Promise.race([makeSample(app, config), stop])
+      greet(terminal, { baseUrl, newAdminKey: app.newAdminKey, sample: sample ?? undefined, keyFile })
+      await stop
+    } finally {
+      rmSync(keyFile, { force: true })
+      await app.close()
+    }
+    return exitCodes.ok
+  },
+}
+
+/** The sample is a convenience: without it the service works all the same. */
+async function makeSample({ deps }: App, { sample, data }: Config): Promise<Sample | undefined> {
+  if (!sample) return undefined
+  const { ensureSample } = await import('../sample.ts')
+  return ensureSample(deps, data).catch((error: unknown) => {
+    deps.warn('the sample agent could not be made', error)
+    return undefined
+  })
+}
+
+async function open(config: Config): Promise<App> {
+  try {
+    // Loaded here, so that the help need not read the whole service.
+    const { openApp } = await import('../app.ts')
+    return await openApp(config)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason: Record<string, string> = {
+      EACCES: `the data folder ${config.data} cannot be written`,
+      EROFS: `the data folder ${config.data} cannot be written`,
+      ENOTDIR: `${config.data} is not a folder`,
+      EEXIST: `${config.data} is not a folder`,
+      ENOSPC: 'there is no room on the disk',
+    }
+    throw new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? message}`)
+  }
+}
+
+async function listen(app: App, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen()
+  } catch (error) {
+    await app.close()
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason =
+      code === 'EADDRINUSE' ? `port ${port} of ${host} is taken: stop what listens there, or set REPARTEE_PORT` : message
+    throw new CommandError(`Repartee cannot start: ${reason}`)
+  }
+}
+
+/** A key that is in no store, for the owner of the data folder alone; it ends with the process. */
+function leaveKey(app: App, path: string, url: string): void {
+  const key = makeKey()
+  const { newId, clock, keys } = app.deps
+  const rights = { name: 'local', scopes: ['admin' as const], agentIds: null, expiresAt: null, lastUsedAt: null, fixed: true }
+  keys.adopt({ ...rights, id: newId(), hash: hashKey(key), prefix: shownPrefix(key), createdAt: clock() })
+  rmSync(path, { force: true })
+  writeFileSync(path, `${JSON.stringify({ url, key })}\n`, { mode: 0o600 })
+  chmodSync(path, 0o600)
+}
+
+interface Greeting {
+  baseUrl: string
+  newAdminKey: string | undefined
+  sample: Sample | undefined
+  keyFile: string
+}
+
+function greet(terminal: Terminal, { baseUrl, newAdminKey, sample, keyFile }: Greeting): void {
+  const lines = ['', `Repartee is ready.   Base URL: ${baseUrl}`]
+  if (newAdminKey !== undefined) lines.push('', `Admin key, shown this once; keep it:   ${newAdminKey}`)
+  if (sample !== undefined) {
+    const key = newAdminKey ?? `$(sed 's/.*"key":"\\([^"]*\\).*/\\1/' ${keyFile})`
+    lines.push('', 'Ask the sample agent, which knows the documentation:', '', curlLine(baseUrl, sample, key))
+  }
+  terminal.out(`${lines.join('\n')}\n`)
+}
+
+const curlLine = (baseUrl: string, { agentId, sessionId }: Sample, key: string) =>
+  `curl -s ${baseUrl}/agents/${agentId}/sessions/${sessionId}/messages -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"message":"How do I add my own documents?"}'`

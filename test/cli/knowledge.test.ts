@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { needsProcess, type Service, startService } from '../support/service.ts'
+import { repartee } from './repartee.ts'
+
+const options = { skip: needsProcess }
+let service: Service
+let env: Record<string, string>
+let docs: string
+before(async () => {
+  if (needsProcess) return
+  service = await startService()
+  env = { REPARTEE_DATA: service.data }
+  await service.newAgent({ name: 'House', model: 'extractive' })
+  docs = join(service.data, 'docs')
+  mkdirSync(docs)
+  writeFileSync(join(docs, 'holidays.md'), '# Holidays\n\nEvery employee has 30 days of paid holiday a year.\n')
+  writeFileSync(join(docs, 'canteen.txt'), 'The canteen on the ground floor opens at noon.\n')
+  writeFileSync(join(docs, 'parking.html'), '<title>Parking</title><p>Parking on level 3 of the garage is free.</p>')
+  writeFileSync(join(docs, 'blank.md'), ' \n')
+  const { stdout, stderr, code } = await repartee(['knowledge', 'add', 'House', docs], env)
+  assert.equal(code, 1, stderr)
+  assert.match(stdout, /^failed {2}\S+blank\.md: .+$/m)
+  assert.match(stdout, /^4 files: 3 ready, 1 failed\.$/m)
+})
+after(() => service?.stop())
+
+test('what was added is listed with its state, and a failed document with its reason', options, async () => {
+  const { code, stdout, stderr } = await repartee(['knowledge', 'list', 'House'], env)
+  assert.equal(code, 0)
+  for (const title of ['Holidays', 'Parking']) assert.match(stdout, new RegExp(`^\\S+ +\\S+ \\S+ +ready +1 +${title}$`, 'm'))
+  assert.match(stderr, /failed: .*blank/)
+  const { documents } = JSON.parse((await repartee(['knowledge', 'list', 'House', '--json'], env)).stdout)
+  assert.equal(documents.length, 4)
+})
+
+test('adding the same again changes nothing', options, async () => {
+  const { stdout } = await repartee(['knowledge', 'add', 'House', join(docs, 'holidays.md'), join(docs, 'canteen.txt')], env)
+  assert.match(stdout, /^2 files: 0 ready, 2 known already, 0 failed\.$/m)
+})
+
+test('a search shows the passages with their scores, best first', options, async () => {
+  const { code, stdout } = await repartee(['knowledge', 'search', 'House', 'When', 'does', 'the', 'canteen', 'open?'], env)
+  assert.equal(code, 0)
+  assert.match(stdout, /^1\. .*\(\d[\d.e+-]*\)\n {3}The canteen on the ground floor opens at noon\./)
+  const { hits } = JSON.parse((await repartee(['knowledge', 'search', 'House', 'canteen', '--top', '1', '--json'], env)).stdout)
+  assert.equal(hits.length, 1)
+})
+
+test('the agent answers from what was added, in a conversation, with its source', options, async () => {
+  const { code, stdout, stderr } = await repartee(['chat', 'House'], env, 'How many days of holiday does an employee have?\n')
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /30 days/)
+  assert.match(stdout, /^\[1\] Holidays — .*30 days/m)
+})
+
+test('a document is removed by its title; a slip in the title is answered with the near one', options, async () => {
+  const slip = await repartee(['knowledge', 'remove', 'House', 'Parkin'], env)
+  assert.equal(slip.code, 1)
+  assert.match(slip.stderr, /no document "Parkin"\. Did you mean "Parking"\?/)
+  assert.equal((await repartee(['knowledge', 'remove', 'House', 'Parking'], env)).code, 0)
+  const { stdout } = await repartee(['knowledge', 'search', 'House', 'parking level 3 garage'], env)
+  assert.doesNotMatch(stdout, /garage/)
+})

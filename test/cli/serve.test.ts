@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { until } from '../support/poll.ts'
+import { repartee, start } from './repartee.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'repartee-cli-'))
+after(() => rmSync(root, { recursive: true }))
+const settings = (data: string, sample = 'off') => ({
+  REPARTEE_PORT: '0',
+  REPARTEE_DATA: data,
+  REPARTEE_SAMPLE: sample,
+  REPARTEE_LOG_LEVEL: 'warn',
+})
+
+test('a running service leaves a key for its owner alone, and takes it away when it stops', async () => {
+  const data = mkdtempSync(join(root, 'data-'))
+  const { child, printed, ended } = start(['serve'], settings(data))
+  await until('the service is ready', () => /Base URL/.test(printed()), 20_000)
+  const file = join(data, 'local.json')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const { key } = JSON.parse(readFileSync(file, 'utf8'))
+  const { stdout } = await repartee(['keys', '--json'], { REPARTEE_DATA: data })
+  assert.ok(!stdout.includes(key.slice(0, 12)))
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+  assert.equal(existsSync(file), false)
+})
+
+test('a sample that cannot be made does not keep the service from working, or from stopping', async () => {
+  const data = mkdtempSync(join(root, 'data-'))
+  writeFileSync(join(data, 'sample.json'), 'no JSON')
+  const { child, printed, ended } = start([], settings(data, 'on'))
+  await until('the service is ready', () => /Base URL/.test(printed()), 20_000)
+  assert.match(printed(), /the sample agent could not be made/)
+  assert.equal((await repartee(['agents'], { REPARTEE_DATA: data })).code, 0)
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+})
