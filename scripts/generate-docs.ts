@@ -1,0 +1,195 @@
+import { writeFileSync } from 'node:fs'
+import { contract } from '../src/api/contract.ts'
+import { toOpenApi } from '../src/api/openapi.ts'
+import { loadConfig } from '../src/config.ts'
+import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
+import { statusOf } from '../src/http/errors.ts'
+import { type Setting, type SettingName, settings } from '../src/settings.ts'
+
+/** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
+const explained: Record<ErrorCode, string> = {
+  invalid_request:
+    'The error `invalid_request` means that the request is malformed: no valid JSON, or a field that is missing, unknown, of the wrong type or out of range. `details` names every place at fault; change the request before sending it again.',
+  invalid_cursor:
+    'The error `invalid_cursor` means that the cursor is not the id of an item in this list. Start again from the first page, without `cursor`.',
+  unauthorized:
+    'The error `unauthorized` means that the key is missing, given twice, mistyped, unknown, revoked or expired; the answer does not tell which. Send one good key in the header `X-API-Key`.',
+  forbidden:
+    'The error `forbidden` means that the key is good but may not do this: it lacks the scope, or the key that should be changed is the one that `REPARTEE_ADMIN_KEY` sets. Use a key with the scope that the operation needs.',
+  route_not_found:
+    'The error `route_not_found` means that there is no such path. Check the spelling, and that the path begins with `/v1`.',
+  agent_not_found:
+    'The error `agent_not_found` means that there is no such agent, or that the key may not see it. Check the id in the path and the agents that the key is bound to.',
+  session_not_found:
+    'The error `session_not_found` means that the agent has no such session: it never was, it belongs to another agent, or it was deleted. Create a new session.',
+  document_not_found:
+    'The error `document_not_found` means that the agent has no such document: it never was, it belongs to another agent, or it was removed.',
+  key_not_found: 'The error `key_not_found` means that there is no such key, or that it was revoked already.',
+  method_not_allowed:
+    'The error `method_not_allowed` means that the path exists but does not take this method. The header `Allow` lists the methods that it takes.',
+  request_timeout:
+    'The error `request_timeout` means that the request took too long to arrive, and the connection is closed. Send it again, faster.',
+  session_busy:
+    'The error `session_busy` means that too many messages wait for their turn in this session, or that this one has waited too long. Nothing was stored; send the message again after the seconds in `Retry-After`.',
+  payload_too_large:
+    'The error `payload_too_large` means that the body is larger than this request may have. Send less, or raise `REPARTEE_MAX_BODY_BYTES` or, for documents, `REPARTEE_MAX_UPLOAD_BYTES`.',
+  unsupported_media_type:
+    'The error `unsupported_media_type` means that the body was not sent as `Content-Type: application/json`, or was sent with a `Content-Encoding`. File uploads are sent as `multipart/form-data`. On a document it means that nothing here reads documents of its type.',
+  headers_too_large:
+    'The error `headers_too_large` means that the headers of the request exceed 16 KiB. Send fewer or shorter ones.',
+  rate_limited:
+    'The error `rate_limited` means that the caller sends too many requests. This version sets no such limit and never answers with it; a client should nevertheless wait for the seconds in `Retry-After`.',
+  internal_error:
+    'The error `internal_error` is a defect of Repartee. The log holds the cause under the `requestId` of the answer; please report it.',
+  model_failed:
+    'The error `model_failed` means that the model refused or broke, and its fallbacks too. The message is stored, and `details` names it: sending the same text again continues it.',
+  model_timeout:
+    'The error `model_timeout` means that the model did not answer in time. The message is stored, and `details` names it: sending the same text again continues it.',
+  unavailable:
+    'The error `unavailable` means that the service is starting or stopping, or that its data is out of reach for the moment. Send the request again after the seconds in `Retry-After`.',
+}
+
+interface Group {
+  title: string
+  intro: string
+  names: SettingName[]
+}
+
+/** How the settings are told; every setting stands in exactly one group. */
+const groups: Group[] = [
+  {
+    title: 'How do I change the port or the address?',
+    intro: 'The port is changed with `REPARTEE_PORT`, the address with `REPARTEE_HOST`.',
+    names: ['port', 'host', 'publicUrl'],
+  },
+  {
+    title: 'How do I choose the data folder, the admin key and whether there is a sample?',
+    intro: 'The data folder is chosen with `REPARTEE_DATA`.',
+    names: ['data', 'adminKey', 'sample'],
+  },
+  {
+    title: 'How do I make the log more or less detailed?',
+    intro: 'The log is made more or less detailed with `REPARTEE_LOG_LEVEL`.',
+    names: ['logLevel'],
+  },
+  {
+    title: 'How do I configure models?',
+    intro: 'Models are configured by the address and the key of their provider.',
+    names: ['model', 'modelTimeoutMs', 'openaiApiKey', 'openaiBaseUrl'],
+  },
+  {
+    title: 'How do I change the limits of a request?',
+    intro: 'Each limit of a request is a setting.',
+    names: ['maxBodyBytes', 'maxUploadBytes', 'maxMessageChars', 'maxContextChars', 'maxNameChars'],
+  },
+  {
+    title: 'How do I change how long things may take?',
+    intro: 'Waiting, a turn and stopping have a time each.',
+    names: ['maxWaitingSends', 'maxWaitMs', 'turnTimeoutMs', 'drainMs'],
+  },
+]
+
+const GENERATED = '<!-- Made by `npm run docs`: change scripts/generate-docs.ts or the table that it reads, not this page. -->'
+
+const kinds: Record<Setting['kind'], string> = {
+  text: 'text',
+  integer: 'whole number',
+  switch: '`on` or `off`',
+  secret: 'secret',
+}
+
+function toItem(name: SettingName): string {
+  const { env, kind, fallback, min, max, about }: Setting = settings[name]
+  const range = kind !== 'integer' ? '' : max === undefined ? ` from ${min ?? 0}` : ` from ${min ?? 0} to ${max}`
+  const shown = typeof fallback === 'boolean' ? (fallback ? 'on' : 'off') : fallback
+  const standard = shown === undefined ? 'not set by default' : `default \`${shown}\``
+  const alias = kind === 'secret' ? `; or \`${env}_FILE\`` : ''
+  return `- \`${env}\` (${kinds[kind]}${range}; ${standard}${alias}; in the file \`${name}\`): ${about}`
+}
+
+/** The page of all settings, from `src/settings.ts`. */
+export function configurationPage(): string {
+  const told = groups.flatMap(({ names }) => names)
+  const missing = Object.keys(settings).filter((name) => told.filter((n) => n === name).length !== 1)
+  if (missing.length > 0) throw new Error(`settings that do not stand in exactly one group: ${missing.join(', ')}`)
+  return `${GENERATED}
+
+# Configuration
+
+Repartee is configured by environment variables, which are read once, at the start. Every setting has a default, so that Repartee starts without any. A setting that cannot be understood stops the start with a message that names every problem at once and never a value.
+
+\`\`\`console
+$ REPARTEE_PORT=9000 REPARTEE_DATA=/var/lib/repartee npm start
+\`\`\`
+
+## How do I use a configuration file?
+
+A configuration file is used by setting \`REPARTEE_CONFIG\` to its path. The file is JSON; it names settings in camel case without the prefix \`REPARTEE_\`, as given below for each. The environment wins over the file, and the file wins over the defaults. A name that is not a setting stops the start.
+
+\`\`\`console
+$ cat repartee.json
+{ "port": 9000, "data": "/var/lib/repartee", "sample": false }
+$ REPARTEE_CONFIG=repartee.json npm start
+\`\`\`
+
+## How do I keep secrets out of the environment?
+
+A secret is kept out of the environment by putting it into a file of its own and naming that file in the variable with \`_FILE\` behind its name: \`REPARTEE_ADMIN_KEY_FILE\`, \`OPENAI_API_KEY_FILE\`. White space around the secret is ignored.
+
+${groups.map(({ title, intro, names }) => `## ${title}\n\n${intro}\n\n${names.map(toItem).join('\n')}\n`).join('\n')}`
+}
+
+/** The page of all error codes, from `src/core/errors.ts` and `src/http/errors.ts`. */
+export function errorsPage(): string {
+  const sorted = [...errorCodes].sort((a, b) => statusOf[a] - statusOf[b])
+  return `${GENERATED}
+
+# Errors
+
+Every answer that is not a success is a JSON object with \`success: false\` and \`error\`. \`error.code\` is for programs and never changes its meaning; \`error.message\` is for people; \`error.details\`, where present, names the places of the request at fault; \`error.requestId\` finds the log line. The example uses the variables that the [quick start](quick-start.md) sets.
+
+\`\`\`sh
+curl -s $BASE/agents/$AGENT/sessions/$SESSION/messages -H "X-API-Key: $KEY" -H "Content-Type: application/json" -d '{}'
+\`\`\`
+
+\`\`\`json
+{
+  "success": false,
+  "error": {
+    "code": "invalid_request",
+    "message": "body.message is required",
+    "requestId": "01a1fb88-8293-74a5-8fb1-2c3d4e5f6071",
+    "details": [{ "path": "body.message", "message": "is required" }]
+  }
+}
+\`\`\`
+
+## Which errors are worth sending again?
+
+Errors with the header \`Retry-After\` are worth sending again after that many seconds: \`session_busy\`, \`unavailable\`. \`model_failed\` and \`model_timeout\` are worth sending again unchanged, which continues the stored message. Other errors below 500 stay until the request is changed.
+
+## In which order are requests checked?
+
+Requests are checked in this order: route, key, path and query, scope, existence, media type, size, body. The first check that fails decides the answer.
+
+${sorted.map((code) => `## ${statusOf[code]} ${code}\n\n${explained[code]}\n`).join('\n')}`
+}
+
+/** The contract with its default limits, as OpenAPI. */
+export function openApiFile(): string {
+  return `${JSON.stringify(toOpenApi(contract(loadConfig({})), '/v1'), undefined, 2)}\n`
+}
+
+/** What is generated, by its path from the root of the project. */
+export const generated: Record<string, () => string> = {
+  'docs/configuration.md': configurationPage,
+  'docs/errors.md': errorsPage,
+  'docs/openapi.json': openApiFile,
+}
+
+if (import.meta.main) {
+  for (const [path, make] of Object.entries(generated)) {
+    writeFileSync(new URL(`../${path}`, import.meta.url), make())
+    console.log(`written: ${path}`)
+  }
+}

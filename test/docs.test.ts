@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { generated } from '../scripts/generate-docs.ts'
+import { makeKey } from '../src/chat/key-format.ts'
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url))
+const QUICK_START = 'docs/quick-start.md'
+/** Pages that need nothing from another page; all others begin where the quick start ends. */
+const SELF_CONTAINED = ['README.md', QUICK_START]
+const PAGE_LIMIT_MS = 120_000
+
+/** Blocks marked `console` are read and not run; each by the words that it begins with, and why. */
+const notRun: [page: string, begin: string, reason: string][] = [
+  ['README.md', '$ git clone', 'needs the address of the repository, and the start of the service does not end'],
+  [QUICK_START, '$ git clone', 'needs the address of the repository, and the start of the service does not end'],
+  ['docs/models.md', '$ OPENAI_API_KEY=', 'starts a second service, with a key of the reader'],
+  ['docs/models.md', '$ OPENAI_BASE_URL=', 'starts a second service, beside servers of the reader'],
+  ['docs/operations.md', '[Service]', 'is the unit file of a supervisor'],
+  ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
+  ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
+  ['CONTRIBUTING.md', '$ npm test', 'would run this test within itself'],
+]
+
+/** What a page promises of its answers where it does not show them. */
+const promised: [page: string, text: string][] = [
+  ['README.md', 'The shop is open on Saturday from 10:00 to 16:00. [1]'],
+  ['README.md', "I don't know: the knowledge base does not hold an answer to this question."],
+]
+
+/** What a newcomer may ask the sample agent, and words that the reply must hold: the pages are its knowledge base. */
+const asked: [question: string, words: string][] = [
+  ['How do I add my own documents?', 'in one of three ways'],
+  ['Which models can I use?', 'the built-in `extractive` model, and `openai/NAME`'],
+  ['What happens when the model fails?', '502 `model_failed`'],
+  ['How do I delete a session?', 'DELETE /agents/{agentId}/sessions/{sessionId}'],
+  ['How do I use Ollama?', '`OPENAI_BASE_URL`'],
+  ['I lost the admin key, what now?', 'npm start -- keys create --admin'],
+  ['How do I back up the service?', 'copy the data folder'],
+  ['How do I change the port?', '`REPARTEE_PORT`'],
+  ['Which scopes does a key have?', 'The scope `knowledge`'],
+  ['How do I get HTML replies?', '"format": "html"'],
+  ['Is there a rate limit?', 'There is no rate limit yet'],
+  ['What is the capital of France?', "I don't know"],
+  ['How do I bake bread?', "I don't know"],
+]
+
+interface Block {
+  page: string
+  /** Of its first line of text, from 1. */
+  line: number
+  language: string
+  text: string
+}
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+const pages = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`)
+    .sort(),
+]
+
+function blocksOf(page: string): Block[] {
+  const blocks: Block[] = []
+  let open: Block | undefined
+  for (const [i, line] of read(page).split('\n').entries()) {
+    if (line.startsWith('```') && open === undefined) open = { page, line: i + 2, language: line.slice(3).trim(), text: '' }
+    else if (line.startsWith('```')) {
+      blocks.push(open!)
+      open = undefined
+    } else if (open !== undefined) open.text += `${line}\n`
+  }
+  assert.equal(open, undefined, `${page}: a block of code is not closed`)
+  return blocks
+}
+
+describe('generated pages are up to date: `npm run docs`', () => {
+  for (const [path, make] of Object.entries(generated)) {
+    it(path, () => assert.equal(read(path), make()))
+  }
+})
+
+describe('links lead somewhere', () => {
+  for (const page of pages) {
+    it(page, () => {
+      const text = read(page).replace(/^```[\s\S]*?^```/gm, '')
+      for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^[a-z]+:/.test(target!)) continue
+        const path = join(ROOT, dirname(page), target!.split('#', 1)[0]!)
+        assert.ok(existsSync(path), `${page} links to ${target}, which is not there`)
+      }
+    })
+  }
+})
+
+describe('files of the code that pages name are there', () => {
+  for (const page of pages) {
+    it(page, () => {
+      for (const [, path] of read(page).matchAll(
+        /`((?:src|scripts|test|api|chat|http|knowledge|models|render|store)\/[\w/.-]+\.ts)`/g,
+      )) {
+        const isThere = existsSync(join(ROOT, path!)) || existsSync(join(ROOT, 'src', path!))
+        assert.ok(isThere, `${page} names ${path}, which is not there`)
+      }
+    })
+  }
+})
+
+describe('blocks of code', () => {
+  const blocks = pages.flatMap(blocksOf)
+
+  it('are run, are the answer of the block before, or are named with a reason', () => {
+    for (const [i, { page, line, language, text }] of blocks.entries()) {
+      const place = `${page}:${line}`
+      if (language === 'console') {
+        const isListed = notRun.some(([of, begin]) => of === page && text.startsWith(begin))
+        assert.ok(isListed, `${place} is not run, and notRun gives no reason`)
+      } else if (language === 'json') {
+        const before = blocks[i - 1]
+        assert.ok(before?.page === page && before.language === 'sh', `${place} is the answer of no block above it`)
+      } else assert.equal(language, 'sh', `${place} is in a language that nothing here checks`)
+    }
+  })
+
+  it('that are not run are still there', () => {
+    for (const [page, begin] of notRun) {
+      assert.ok(
+        blocks.some((block) => block.page === page && block.language === 'console' && block.text.startsWith(begin)),
+        `${page} has no block that begins with ${begin}`,
+      )
+    }
+  })
+})
+
+describe('the examples of the pages do what the pages say', { concurrency: 4 }, () => {
+  let provider: Server
+  before(async () => {
+    provider = await openProvider()
+  })
+  after(() => provider.close())
+
+  for (const page of pages) {
+    const blocks = blocksOf(page)
+    const commands = blocks.filter(isCommand)
+    if (commands.length === 0) continue
+    it(page, { timeout: PAGE_LIMIT_MS }, async () => {
+      const setUp = SELF_CONTAINED.includes(page) ? [] : blocksOf(QUICK_START).filter(isCommand).map(withoutNpm)
+      const { port } = provider.address() as AddressInfo
+      const service = await openService({ REPARTEE_SAMPLE: 'off', OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` })
+      try {
+        const outputs = await runBlocks([...setUp, ...commands], service)
+        commands.forEach((block, i) => {
+          const next = blocks[blocks.indexOf(block) + 1]
+          check(block, next?.language === 'json' ? next : undefined, outputs[setUp.length + i]!)
+        })
+        for (const [of, text] of promised)
+          if (of === page) assert.ok(outputs.join('\n').includes(text), `no answer says: ${text}`)
+      } finally {
+        await service.close()
+      }
+    })
+  }
+})
+
+describe('the sample agent', () => {
+  let service: Service
+  before(async () => {
+    service = await openService({ REPARTEE_SAMPLE: 'on' })
+  })
+  after(() => service.close())
+
+  it('answers the curl that the start prints', async () => {
+    const command = service.output.split('\n').find((line) => line.startsWith('curl '))!
+    const [answer] = await runBlocks([{ page: 'the start', line: 1, language: 'sh', text: command }], service)
+    assert.match(answer!, /"success":true.*in one of three ways/)
+  })
+
+  for (const [question, words] of asked) {
+    it(`knows what to say to: ${question}`, async () => {
+      const [, agentId] = /agents\/([0-9a-f-]{36})/.exec(service.output)!
+      const headers = { 'x-api-key': service.key, 'content-type': 'application/json' }
+      const post = async (path: string, body: object) => {
+        const url = `${service.baseUrl}/agents/${agentId}/sessions${path}`
+        return (await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as Answer
+      }
+      const { session } = await post('', {})
+      const { aiMessage } = await post(`/${session.id}/messages`, { message: question })
+      assert.ok(aiMessage.content.includes(words), aiMessage.content)
+    })
+  }
+})
+
+interface Answer {
+  session: { id: string }
+  aiMessage: { content: string }
+}
+
+function isCommand({ language }: Block): boolean {
+  return language === 'sh'
+}
+
+/** What npm adds was seen on the page itself; elsewhere it only takes time. */
+function withoutNpm(block: Block): Block {
+  return { ...block, text: block.text.replaceAll('npm start --', 'node_modules/.bin/node src/main.ts') }
+}
+
+function check({ page, line }: Block, shown: Block | undefined, output: string): void {
+  const place = `${page}:${line}`
+  if (shown === undefined) {
+    assert.doesNotMatch(output, /"success":false/, `${place} fails`)
+    return
+  }
+  const expected = JSON.parse(shown.text)
+  assert.deepEqual(comparable(parse(output, place), expected), comparable(expected), place)
+}
+
+interface Service {
+  /** As a clone, in which the reader's commands run. */
+  folder: string
+  /** What the start printed. */
+  output: string
+  baseUrl: string
+  key: string
+  close(): Promise<void>
+}
+
+/** The service as `npm start` runs it, on a free port and with data of its own. */
+async function openService(settings: NodeJS.ProcessEnv): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'repartee-docs-'))
+  layOutClone(folder)
+  const key = makeKey()
+  const own = { REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key, REPARTEE_LOG_LEVEL: 'silent' }
+  const env = { ...cleanEnvironment(), ...own, ...settings }
+  const child = spawn(process.execPath, ['src/main.ts'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const close = async () => {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const output = await readGreeting(child)
+  return { folder, output, baseUrl: /Base URL: (\S+)/.exec(output)![1]!, key, close }
+}
+
+/** A folder that looks as a clone does, with data of its own. Packages are not installed again. */
+function layOutClone(folder: string): void {
+  for (const name of ['src', 'docs', 'migrations', 'node_modules']) symlinkSync(join(ROOT, name), join(folder, name))
+  const { scripts, ...rest } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...rest, scripts: { start: scripts['start'] } }))
+}
+
+/** What the reader's own settings are must not change the outcome. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(REPARTEE_|OPENAI_|NODE_TEST)/.test(name))
+  return { ...Object.fromEntries(kept), npm_config_update_notifier: 'false' }
+}
+
+/** Everything that the start prints, which ends with an empty line. */
+function readGreeting(service: ChildProcess): Promise<string> {
+  let output = ''
+  return new Promise((resolve, reject) => {
+    service.once('exit', (code) => reject(new Error(`the service ended with ${code}: ${output}`)))
+    service.stdout!.on('data', (chunk) => {
+      output += chunk
+      if (/Base URL: \S+\n(.*\n)*\n$/.test(output)) resolve(output)
+    })
+  })
+}
+
+/** Speaks as much of OpenAI's protocol as the pages need. */
+async function openProvider(): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { model } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string }
+    const content = 'The shop is open from 9:00 to 18:00. [1]'
+    const known = model !== 'no-such-model'
+    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' })
+    const usage = { prompt_tokens: 200, completion_tokens: 20 }
+    response.end(JSON.stringify(known ? { choices: [{ message: { content } }], usage } : { error: { message: 'no such model' } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+/** Runs the blocks in one shell, as a reader does who pastes one after the other. Resolves to what each of them printed. */
+async function runBlocks(blocks: Block[], { folder, baseUrl, key }: Service): Promise<string[]> {
+  const at = mkdtempSync(join(folder, 'blocks-'))
+  const script = ['set -e']
+  for (const [i, { text }] of blocks.entries()) {
+    const own = text.replace(/^BASE=.*$/m, `BASE=${baseUrl}`).replace(/^KEY=.*$/m, `KEY=${key}`)
+    writeFileSync(join(at, `${i}.sh`), own)
+    script.push(`. ${at}/${i}.sh > ${at}/${i}.out 2> ${at}/${i}.err`)
+  }
+  const shell = spawn('sh', ['-c', script.join('\n')], { cwd: folder, stdio: 'ignore', env: cleanEnvironment(), detached: true })
+  const stop = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), PAGE_LIMIT_MS * 0.9)
+  const code = await new Promise<number | null>((resolve) => shell.once('exit', resolve))
+  clearTimeout(stop)
+  const printed = (i: number, end: string) => {
+    const path = join(at, `${i}.${end}`)
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  }
+  const last = blocks.findLastIndex((_, i) => printed(i, 'out') !== undefined)
+  const { page, line } = blocks[last]!
+  assert.equal(code, 0, `${page}:${line} ends with ${code}\n${printed(last, 'out')}\n${printed(last, 'err')}`)
+  return blocks.map((_, i) => printed(i, 'out')!)
+}
+
+/** The answer of the last command of a block; curl puts no line end between two. */
+function parse(output: string, place: string): unknown {
+  try {
+    return JSON.parse(output.slice(output.lastIndexOf('{"success":')))
+  } catch {
+    return assert.fail(`${place} answers with something that is no JSON:\n${output}`)
+  }
+}
+
+const CHANGING: [RegExp, string][] = [
+  [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME'],
+  [/^rpt_.+$/, 'KEY'],
+  [/^(\d+ \w+|a few seconds) ago$/, 'AGO'],
+]
+/** Fields whose values are another's business, or differ from one moment to the next. */
+const FREE = /^(score|nextCursor)$/
+
+/** An answer with what differs from run to run taken out. Of a list as many items as the page shows. */
+function comparable(real: unknown, shown: unknown = real): unknown {
+  if (typeof real === 'string') return CHANGING.reduce((text, [pattern, name]) => text.replace(pattern, name), real)
+  if (Array.isArray(real)) {
+    const items = Array.isArray(shown) ? shown : real
+    return real.slice(0, items.length).map((item, i) => comparable(item, items[i]))
+  }
+  if (typeof real !== 'object' || real === null) return real
+  const entries = Object.entries(real).map(([name, value]) => {
+    const inner = (shown as Record<string, unknown> | null)?.[name] ?? value
+    return [name, FREE.test(name) ? typeof value : comparable(value, inner)]
+  })
+  return Object.fromEntries(entries)
+}
