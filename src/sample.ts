@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAgent } from './chat/agents.ts'
 import type { Deps } from './chat/deps.ts'
@@ -12,22 +12,34 @@ export interface Sample {
   sessionId: string
 }
 
+/** What is remembered of the sample: that it was made, so that one who deletes it is not given another, and whether all of it was. */
+interface Mark extends Sample {
+  complete: boolean
+}
+
 const DOCS = new URL('../docs/', import.meta.url)
-/** Tells that the sample was made, so that one who deletes it is not given another. */
 const MARK = 'sample.json'
 const READY_WITHIN_MS = 20_000
 const LOOK_EVERY_MS = 25
 
-/** Makes the sample at the first start and waits until it can answer. Undefined where it was deleted since. */
+/** Makes the sample at the first start and waits until it can answer; one that a crash cut off is completed. Undefined where it was deleted since. */
 export async function ensureSample(deps: Deps, folder: string): Promise<Sample | undefined> {
-  const mark = join(folder, MARK)
-  if (existsSync(mark)) {
-    const { agentId, sessionId } = JSON.parse(readFileSync(mark, 'utf8')) as Sample
-    if ((await findAgent(deps.db, agentId)) === undefined) return undefined
-    if ((await findSession(deps.db, agentId, sessionId)) !== undefined) return { agentId, sessionId }
-    const session = await createSession(deps, agentId, { name: 'Try it' })
-    return { agentId, sessionId: session.id }
+  const path = join(folder, MARK)
+  const mark = readMark(path) ?? (await make(deps))
+  const { agentId } = mark
+  if ((await findAgent(deps.db, agentId)) === undefined) return undefined
+  const isOpen = (await findSession(deps.db, agentId, mark.sessionId)) !== undefined
+  const sessionId = isOpen ? mark.sessionId : (await createSession(deps, agentId, { name: 'Try it' })).id
+  writeMark(path, { agentId, sessionId, complete: mark.complete })
+  if (!mark.complete) {
+    await addDocuments(deps, agentId)
+    writeMark(path, { agentId, sessionId, complete: true })
+    await untilIndexed(deps, agentId)
   }
+  return { agentId, sessionId }
+}
+
+async function make(deps: Deps): Promise<Mark> {
   const agent = await createAgent(deps, {
     name: 'Sample: the documentation of Repartee',
     greeting: 'Ask me about Repartee.',
@@ -35,12 +47,30 @@ export async function ensureSample(deps: Deps, folder: string): Promise<Sample |
     followUps: { enabled: true },
   })
   const session = await createSession(deps, agent.id, { name: 'Try it' })
-  writeFileSync(mark, `${JSON.stringify({ agentId: agent.id, sessionId: session.id } satisfies Sample)}\n`)
+  return { agentId: agent.id, sessionId: session.id, complete: false }
+}
+
+function readMark(path: string): Mark | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Mark
+  } catch {
+    return undefined // none yet
+  }
+}
+
+/** In one step: a crash leaves the mark before it, or this one. */
+function writeMark(path: string, mark: Mark): void {
+  writeFileSync(`${path}.new`, `${JSON.stringify(mark)}\n`)
+  renameSync(`${path}.new`, path)
+}
+
+/** Adding one that is there already changes nothing, so this may be done again. */
+async function addDocuments({ knowledge }: Deps, agentId: string): Promise<void> {
   const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
   await Promise.all(
     files.map((filename) => {
       const content = readFileSync(new URL(filename, DOCS))
-      return deps.knowledge.addDocument(agent.id, {
+      return knowledge.addDocument(agentId, {
         source: { type: 'file', filename },
         mediaType: 'text/markdown',
         content,
@@ -48,8 +78,6 @@ export async function ensureSample(deps: Deps, folder: string): Promise<Sample |
       })
     }),
   )
-  await untilIndexed(deps, agent.id)
-  return { agentId: agent.id, sessionId: session.id }
 }
 
 async function untilIndexed({ knowledge, clock }: Deps, agentId: string): Promise<void> {

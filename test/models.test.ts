@@ -47,7 +47,7 @@ describe('the extractive model', () => {
     const model = extractiveModel({ extract: async () => ({ quotes, confidence }) })
     const hits = quotes.map(({ text }) => hit(`Before. ${text} After.`))
     return model.generate(
-      request({ grounding: { ...request().grounding, retrieval: { query: '', hits, confidence }, minScore } }),
+      request({ grounding: { ...request().grounding, retrieval: { query: '', standsAlone: true, hits, confidence }, minScore } }),
       never,
     )
   }

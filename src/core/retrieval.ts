@@ -27,6 +27,8 @@ export interface Hit {
 export interface Retrieval {
   /** The terms that were searched, as text: for traces. */
   query: string
+  /** The question was searched without the conversation before it. */
+  standsAlone: boolean
   hits: Hit[]
   /** 0 to 1: how sure it is that the knowledge base holds the answer. 0 without hits. */
   confidence: number
@@ -67,3 +69,6 @@ export interface SuggestInput {
   count: number
   filter: MetadataFilter | null
 }
+
+/** Of a base that holds nothing. */
+export const nothingFound: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0 }

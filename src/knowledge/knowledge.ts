@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { NewDocument } from '../core/document.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Ids } from '../core/ports.ts'
+import { nothingFound } from '../core/retrieval.ts'
 import { listAgents } from './files.ts'
 import type { IngestMethods } from './ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
@@ -77,7 +78,7 @@ export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowled
       return known.has(agentId) ? questions.call('count', agentId) : { documents: 0, passages: 0 }
     },
     async retrieve(agentId, input) {
-      return known.has(agentId) ? questions.call('retrieve', agentId, input) : { query: '', hits: [], confidence: 0 }
+      return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound
     },
     async extract(agentId, input) {
       return known.has(agentId) ? questions.call('extract', agentId, input) : { quotes: [], confidence: 0 }

@@ -19,6 +19,8 @@ export interface Question {
   grams: Map<string, number>
   /** Stems of the question itself, in its order: neighbours should be neighbours in a passage. */
   sequence: string[]
+  /** It has a pronoun or a demonstrative. */
+  points: boolean
 }
 
 /** Exchanges that may still be meant. */
@@ -46,22 +48,17 @@ const POINTING = new Set(
  */
 export function toQuestion(text: string, history: readonly HistoryEntry[], held: readonly Language[]): Question {
   const analysis = analyse(text, detectLanguage(text, held))
-  const question: Question = { words: [], pieces: new Map(), grams: new Map(), sequence: [] }
+  const points = analysis.tokens.some((token) => POINTING.has(token.exact))
+  const question: Question = { words: [], pieces: new Map(), grams: new Map(), sequence: [], points }
   const content = contentOf(analysis)
   add(question, analysis, content, 1)
   question.sequence = content.map((token) => token.stem)
-  if (history.length > 0) addHistory(question, analysis, new Set(question.sequence).size, history, held)
+  if (history.length > 0) addHistory(question, new Set(question.sequence).size, history, held)
   return question
 }
 
-function addHistory(
-  question: Question,
-  asked: Analysis,
-  terms: number,
-  history: readonly HistoryEntry[],
-  held: readonly Language[],
-): void {
-  const pointing = asked.tokens.some((token) => POINTING.has(token.exact)) ? POINTING_FACTOR : 1
+function addHistory(question: Question, terms: number, history: readonly HistoryEntry[], held: readonly Language[]): void {
+  const pointing = question.points ? POINTING_FACTOR : 1
   const bareness = Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS))
   let age = -1
   for (const entry of [...history].reverse()) {

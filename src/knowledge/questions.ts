@@ -1,6 +1,14 @@
 import type { Document, DocumentStatus, Passage } from '../core/document.ts'
 import type { Page, PageInput } from '../core/page.ts'
-import type { Extract, ExtractInput, Retrieval, RetrieveInput, SuggestInput, Suggestion } from '../core/retrieval.ts'
+import {
+  type Extract,
+  type ExtractInput,
+  nothingFound,
+  type Retrieval,
+  type RetrieveInput,
+  type SuggestInput,
+  type Suggestion,
+} from '../core/retrieval.ts'
 import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
 import { KnowledgeFile } from '../store/knowledge-file.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
@@ -41,12 +49,15 @@ export class Questions {
   }
 
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
-    return this.#in(agentId, { query: '', hits: [], confidence: 0 }, (index) => retrieve(index, input))
+    return this.#in(agentId, nothingFound, (index) => retrieve(index, input))
   }
 
   extract(agentId: string, input: ExtractInput): Extract {
     return this.#in(agentId, { quotes: [], confidence: 0 }, (index) =>
-      extractAnswer(input, { passages: index.slots, frequency: (stem) => index.lists(`s${stem}`).df }),
+      extractAnswer(input.retrieval.standsAlone ? { ...input, history: [] } : input, {
+        passages: index.slots,
+        frequency: (stem) => index.lists(`s${stem}`).df,
+      }),
     )
   }
 

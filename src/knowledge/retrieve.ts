@@ -5,7 +5,7 @@ import type { FoundPassage, KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { hashOf } from '../text/ngrams.ts'
 import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
-import { toQuestion } from './question.ts'
+import { type Question, toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
 import { type SearchTerms, toSearchTerms } from './search-terms.ts'
 
@@ -13,16 +13,33 @@ const PROXIMITY = 0.5
 /** Candidates that are looked at closely; more do not change the order. */
 const CLOSE_LOOK = 30
 
-/** The passages of a base that answer a question best. Call within `index.read`. */
+/**
+ * A question without a pronoun whose answer is found this surely without the conversation needs none of it: history words, which are
+ * many, would only pull it back to what was talked of before. Lower figures cost elliptical questions more than they bring the others.
+ */
+const SURELY = 0.95
+
+/** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput): Retrieval {
-  const terms = toSearchTerms(index, toQuestion(input.query, input.history, index.languages))
+  const alone = toQuestion(input.query, [], index.languages)
+  if (input.history.length === 0) return find(index, alone, input, true)
+  if (!alone.points) {
+    const found = find(index, alone, input, true)
+    if (found.confidence >= SURELY) return found
+  }
+  return find(index, toQuestion(input.query, input.history, index.languages), input, false)
+}
+
+function find(index: KnowledgeIndex, question: Question, { topK, filter }: RetrieveInput, standsAlone: boolean): Retrieval {
+  const terms = toSearchTerms(index, question)
   const query = [...terms.stems.keys()].join(' ')
-  if (index.slots === 0 || terms.stems.size === 0) return { query, hits: [], confidence: 0 }
-  const candidates = findCandidates(index, terms, Math.max(input.topK, CLOSE_LOOK), index.hidden(input.filter))
+  if (index.slots === 0 || terms.stems.size === 0) return { query, standsAlone, hits: [], confidence: 0 }
+  const candidates = findCandidates(index, terms, Math.max(topK, CLOSE_LOOK), index.hidden(filter))
   const ranked = closeLook(index, terms, candidates)
   return {
     query,
-    hits: ranked.slice(0, input.topK).map((hit) => toHit(index.passage(hit.slot), hit)),
+    standsAlone,
+    hits: ranked.slice(0, topK).map((hit) => toHit(index.passage(hit.slot), hit)),
     confidence: retrievalConfidence({
       passages: index.slots,
       terms: signalsOf(index, terms, ranked[0]),

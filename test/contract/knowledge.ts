@@ -54,6 +54,7 @@ export function knowledgeContract(name: string, open: () => Promise<Knowledge>):
     test('an agent without documents finds nothing, and is sure of nothing', async () => {
       assert.deepEqual(await knowledge.retrieve(agent, { query: 'anything', history: [], topK: 3, filter: null }), {
         query: '',
+        standsAlone: true,
         hits: [],
         confidence: 0,
       })

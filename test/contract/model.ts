@@ -10,7 +10,13 @@ export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   ],
   temperature: null,
   maxOutputTokens: null,
-  grounding: { agentId: 'a', question: 'Hello', history: [], retrieval: { query: '', hits: [], confidence: 0 }, minScore: null },
+  grounding: {
+    agentId: 'a',
+    question: 'Hello',
+    history: [],
+    retrieval: { query: '', standsAlone: true, hits: [], confidence: 0 },
+    minScore: null,
+  },
   ...change,
 })
 
