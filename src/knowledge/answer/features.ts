@@ -4,7 +4,7 @@ import { analyse, type Language, type Token } from '../../text/analyse.ts'
 import { idfOf } from '../confidence.ts'
 import { toQuestion } from '../question.ts'
 import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
-import { type Unit, unitsOf } from './units.ts'
+import { isNumbered, type Unit, unitsOf } from './units.ts'
 
 /** What the base knows of its terms: how many passages it has, and how many of them hold a stem. */
 export interface TermStatistics {
@@ -32,6 +32,7 @@ export const featureNames = [
   'news', // says something that the question does not
   'first', // opens its passage
   'question', // asks itself
+  'under', // comes first under a heading with the question's terms
 ] as const
 
 /** A unit of one of the hits, ready to be judged. */
@@ -192,11 +193,13 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
   const all = seen.reduce((mask, unit) => mask | unit.mask, context)
   const missing = 1 - shareOf(asked, all)
   let heading = 0
+  let headed = false
   let before = 0
   for (const [at, unit] of units.entries()) {
     const { mask, soft, words, news, names, places } = seen[at]!
     if (unit.kind === 'heading') {
       heading = mask
+      headed = true
       before = 0
       continue
     }
@@ -208,17 +211,25 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       reading.passage,
       shareOf(asked, near),
       shareOf(asked, (context | heading) & ~mask & ~near),
-      reading.type === undefined ? 0 : typeFit(reading.type, text, names),
+      reading.type === undefined ? 0 : fitOf(reading.type, unit, reading.text, names),
       closePairs(asked, places),
       missing,
       Math.log((words + 1) / USUAL_WORDS),
       Math.min(1, news / NEWS_WORDS),
       at === 0 ? 1 : 0,
       /[?？؟]\s*$/u.test(text) ? 1 : 0,
+      headed ? shareOf(asked, heading) : 0,
     ]
     candidates.push({ ...unit, hit: reading.at, at, features })
     before = mask
+    headed = false
   }
+}
+
+/** Steps and code tell how, whatever their words. */
+function fitOf(type: AnswerType, unit: Unit, text: string, names: number): number {
+  if (type === 'how' && (unit.kind === 'code' || isNumbered(text, unit))) return 1
+  return typeFit(type, text.slice(unit.start, unit.end), names)
 }
 
 /** Sorts the tokens of a passage to its units. */

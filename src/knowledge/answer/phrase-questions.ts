@@ -10,6 +10,8 @@ const NUMBERED = /^(?:\d+(?:\.\d+)*|[IVX]+)[.):]?\s+/
 const NO_SUBJECT =
   /^(?:introduction|overview|summary|contents|table of contents|references|see also|notes?|examples?|usage|background|conclusion|appendix|license|licence|changelog|faq|frequently asked questions|more|other|details|general|description|next steps|further reading|external links|history)$/i
 const MAX_SUBJECT_WORDS = 7
+// Words and no more: a heading with marks in it is a label or code.
+const SUBJECT = /^\p{Lu}[\p{L}\p{N}' ’/&-]{3,}$/u
 const GERUND = /^([A-Z][a-z]{2,}ing)\s+(.+)$/
 /** Verbs that headings of instructions open with. */
 const IMPERATIVES = new Set(
@@ -72,16 +74,12 @@ function isQuestion(text: string): boolean {
 /** "Install the client" → how; "Installing the client" → how; "Rate limits" → what about. */
 function ofHeading(heading: string, text: string): string[] {
   const words = heading.split(' ')
-  if (
-    words.length < 2 ||
-    words.length > MAX_SUBJECT_WORDS ||
-    NO_SUBJECT.test(heading) ||
-    !/^\p{Lu}[\p{L}\p{N}' ’/&-]+$/u.test(heading)
-  )
-    return []
+  if (words.length > MAX_SUBJECT_WORDS || NO_SUBJECT.test(heading) || !SUBJECT.test(heading)) return []
   const how = /^how to (.+)$/i.exec(heading)
   if (how !== null) return [`How do I ${lowered(how[1]!, text)}?`]
-  if (/^(?:and|or|of|in|for|with|from|to)$/i.test(words[1]!)) return []
+  if (words.length === 1 && /ing$/.test(heading)) return [`How does ${heading.toLowerCase()} work?`]
+  if (words.length === 1) return [`What should I know about ${lowered(heading, text)}?`]
+  if (/^(?:and|or|of)$/i.test(words[1]!)) return []
   if (IMPERATIVES.has(words[0]!.toLowerCase())) return [`How do I ${words[0]!.toLowerCase()} ${words.slice(1).join(' ')}?`]
   const gerund = GERUND.exec(heading)
   if (gerund !== null) {

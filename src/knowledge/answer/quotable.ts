@@ -1,6 +1,6 @@
 import type { Span } from '../../text/sentences.ts'
 import type { AnswerType } from './answer-types.ts'
-import type { Unit } from './units.ts'
+import { isNumbered, lineStart, type Unit } from './units.ts'
 
 // What is quoted along with a unit stays below this: more is for the reader to open.
 const MAX_CHARS = 900
@@ -38,11 +38,3 @@ const leads = (text: string, unit: Unit): boolean =>
   unit.kind !== 'code' && /[:：]\W{0,3}$/u.test(text.slice(Math.max(unit.start, unit.end - 5), unit.end))
 const size = (text: string, units: readonly Unit[], first: number, last: number): number =>
   units[last]!.end - lineStart(text, units[first]!)
-
-/** With the mark of a list item, which the unit itself leaves out. */
-function lineStart(text: string, unit: Unit): number {
-  if (unit.kind === 'sentence') return unit.start
-  return text.lastIndexOf('\n', unit.start - 1) + 1
-}
-
-const isNumbered = (text: string, unit: Unit): boolean => /^\s*\d{1,3}[.)]/.test(text.slice(lineStart(text, unit), unit.start))

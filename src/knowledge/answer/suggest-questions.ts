@@ -7,7 +7,7 @@ import { phraseQuestions } from './phrase-questions.ts'
 const MOST_ASKED = 24
 const MAX_CHARS = 120
 /** A passage that scores less than this share of the best one is about something else. */
-const LEAST_SCORE = 0.4
+const LEAST_SCORE = 0.25
 /** Two questions with more of their stems in common than this ask the same. */
 const SAME = 0.6
 

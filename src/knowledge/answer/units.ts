@@ -90,3 +90,11 @@ function linesOf(text: string): Span[] {
   }
   return lines
 }
+
+/** Where the unit's line begins: with the mark of a list item, which the unit itself leaves out. */
+export function lineStart(text: string, unit: Unit): number {
+  return unit.kind === 'sentence' ? unit.start : text.lastIndexOf('\n', unit.start - 1) + 1
+}
+
+export const isNumbered = (text: string, unit: Unit): boolean =>
+  unit.kind === 'item' && /^\s*\d{1,3}[.)]/.test(text.slice(lineStart(text, unit), unit.start))

@@ -1,0 +1,133 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { newId } from '../src/core/ids.ts'
+import type { HistoryEntry, Role } from '../src/core/message.ts'
+import type { Extract, Retrieval, Suggestion } from '../src/core/retrieval.ts'
+import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import type { TermStatistics } from '../src/knowledge/answer/features.ts'
+import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
+import { INDEX_LIMITS, indexSome } from '../src/knowledge/index-documents.ts'
+import { retrieve } from '../src/knowledge/retrieve.ts'
+import { acceptDocument } from '../src/store/knowledge-documents.ts'
+import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
+
+export interface Item {
+  id: string
+  title?: string
+  text: string
+}
+
+export interface Query {
+  id: string
+  text: string
+  lang?: string
+  history: HistoryEntry[]
+  /** Answers that count; empty where the set has none. */
+  golds: string[]
+  answerable: boolean
+  /** Ids of the documents that hold the answer. */
+  relevant: Set<string>
+}
+
+const readLines = <T>(path: string): T[] =>
+  gunzipSync(readFileSync(path))
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as T)
+
+/** A test collection: corpus, queries, judgements and answers as gzipped JSON Lines in a folder. */
+export function readSet(folder: string): { corpus: Item[]; queries: Query[] } {
+  const answers = new Map(
+    readLines<{ q: string; answers: string[]; answerable?: boolean }>(join(folder, 'answers.jsonl.gz')).map((answer) => [
+      answer.q,
+      answer,
+    ]),
+  )
+  const relevant = new Map<string, Set<string>>()
+  for (const { q, d } of readLines<{ q: string; d: string }>(join(folder, 'qrels.jsonl.gz')))
+    relevant.set(q, (relevant.get(q) ?? new Set()).add(d))
+  const asked = readLines<{ id: string; text: string; lang?: string; history?: { role: Role; text: string }[] }>(
+    join(folder, 'queries.jsonl.gz'),
+  )
+  const queries = asked.map(({ id, text, lang, history }) => ({
+    id,
+    text,
+    ...(lang === undefined ? {} : { lang }),
+    history: (history ?? []).map((entry) => ({ role: entry.role, content: entry.text })),
+    golds: answers.get(id)?.answers ?? [],
+    answerable: answers.get(id)?.answerable !== false,
+    relevant: relevant.get(id) ?? new Set<string>(),
+  }))
+  return { corpus: readLines<Item>(join(folder, 'corpus.jsonl.gz')), queries }
+}
+
+/** A knowledge base in a folder of its own, filled through the service's own reading and indexing. */
+export class Base {
+  /** Id in the collection by id of the document. */
+  readonly ids = new Map<string, string>()
+  readonly #folder = mkdtempSync(join(tmpdir(), 'repartee-bench-'))
+  #index: KnowledgeIndex | undefined
+
+  static async of(corpus: readonly Item[], mediaType = 'text/plain'): Promise<Base> {
+    const base = new Base()
+    const path = join(base.#folder, 'base.db')
+    const file = KnowledgeFile.openToWrite(path)
+    file.write(() => {
+      for (const { id, title, text } of corpus.filter((item) => item.text.trim() !== '')) {
+        const content = Buffer.from(text)
+        const documentId = newId()
+        base.ids.set(documentId, id)
+        acceptDocument(
+          file,
+          documentId,
+          { ...(title ? { title } : {}), source: { type: 'text' }, mediaType, content, metadata: {} },
+          0,
+        )
+      }
+    })
+    while (
+      await indexSome(
+        file,
+        () => 0,
+        INDEX_LIMITS,
+        () => false,
+      )
+    );
+    file.close()
+    base.#index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
+    return base
+  }
+
+  retrieve(query: string, history: HistoryEntry[] = [], topK = 6): Retrieval {
+    return this.#index!.read(() => retrieve(this.#index!, { query, history, topK, filter: null }))
+  }
+
+  extract(question: string, history: HistoryEntry[], retrieval: Retrieval): Extract {
+    return this.#index!.read(() => extractAnswer({ question, history, retrieval }, this.statistics))
+  }
+
+  suggest(asked: string[], retrieval: Retrieval, count = 3): Suggestion[] {
+    return this.#index!.read(() =>
+      suggestQuestions({ asked, retrieval, count, filter: null }, (query) => this.retrieve(query, [], 5)),
+    )
+  }
+
+  get statistics(): TermStatistics {
+    const index = this.#index!
+    return { passages: index.slots, frequency: (stem) => index.lists(`s${stem}`).df }
+  }
+
+  /** Runs `work` where `statistics` may be asked. */
+  within<T>(work: () => T): T {
+    return this.#index!.read(work)
+  }
+
+  close(): void {
+    this.#index?.close()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,169 @@
+// Fits the two figures of src/knowledge/confidence.ts and prints their weights:
+//   node bench/fit-confidence.ts FOLDER
+// FOLDER holds test collections. Bases are made of them in several sizes and languages, each without part of the documents that questions are
+// about: those questions cannot be answered.
+import { join } from 'node:path'
+import type { Retrieval } from '../src/core/retrieval.ts'
+import { rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
+import { describe } from '../src/knowledge/answer/features.ts'
+import { answerFeatures, type RetrievalSignals, retrievalFeatures } from '../src/knowledge/confidence.ts'
+import { analyse } from '../src/text/analyse.ts'
+import { Base, type Item, type Query, readSet } from './base.ts'
+import { auc, balancedAccuracy } from './measures.ts'
+
+interface Row {
+  group: string
+  positive: boolean
+  retrieval: number[]
+  answer: ReturnType<typeof signalsOf>
+}
+
+// A refusal of what the base does hold is the worse mistake: it is met on every day, questions from elsewhere now and then.
+const ANSWERABLE_COUNTS = 1.6
+const GROUP_COUNTS: Record<string, number> = { 'oob-a': 2 }
+// Questions of a base; more tell nothing new.
+const QUESTIONS = 800
+
+/** The retriever's signals, seen from outside. */
+function signalsFrom(base: Base, { query, hits }: Retrieval): RetrievalSignals {
+  const best = hits[0]!
+  const { passages, frequency } = base.statistics
+  const held = new Set(analyse(`${best.title}\n${best.heading}\n${best.text}`).tokens.map((token) => token.stem))
+  const terms = query.split(' ').map((stem) => ({ frequency: frequency(stem), weight: 1, inBest: held.has(stem) }))
+  return { passages, terms, best: best.score, second: hits[1]?.score ?? 0 }
+}
+
+async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<Row[]> {
+  const base = await Base.of(corpus)
+  const ids = new Set(corpus.map((item) => item.id))
+  const step = Math.max(1, Math.floor(queries.length / QUESTIONS))
+  const rows = queries
+    .filter((_, i) => i % step === 0)
+    .flatMap((query): Row[] => {
+      const retrieval = base.retrieve(query.text)
+      if ((retrieval.hits[0]?.score ?? 0) <= 0) return []
+      return base.within(() => {
+        const described = describe({ question: query.text, history: [] }, retrieval.hits, base.statistics)
+        const best = rank(described)[0]
+        const positive = query.answerable && [...query.relevant].some((id) => ids.has(id))
+        return best === undefined
+          ? []
+          : [
+              {
+                group,
+                positive,
+                retrieval: retrievalFeatures(signalsFrom(base, retrieval)),
+                answer: signalsOf(best.candidate, described),
+              },
+            ]
+      })
+    })
+  base.close()
+  return rows
+}
+
+/** Weighted logistic regression with a little shrinkage, by Newton's method; the constant first. */
+function fit(rows: readonly Row[], featuresOf: (row: Row) => number[]): number[] {
+  const counts = new Map<string, number>()
+  for (const { group, positive } of rows) counts.set(`${group} ${positive}`, (counts.get(`${group} ${positive}`) ?? 0) + 1)
+  const data = rows.map((row) => ({
+    x: [1, ...featuresOf(row)],
+    y: row.positive ? 1 : 0,
+    weight:
+      (1000 * (row.positive ? ANSWERABLE_COUNTS : 1) * (GROUP_COUNTS[row.group] ?? 1)) /
+      counts.get(`${row.group} ${row.positive}`)!,
+  }))
+  const size = data[0]!.x.length
+  const weights = new Array<number>(size).fill(0)
+  for (let round = 0; round < 100; round++) {
+    const gradient = weights.map((weight, i) => (i === 0 ? 0 : -weight))
+    const hessian = weights.map((_, i) => weights.map((_, j) => (i === j ? 1 : 0)))
+    for (const { x, y, weight } of data) {
+      const p = 1 / (1 + Math.exp(-x.reduce((sum, value, i) => sum + value * weights[i]!, 0)))
+      for (let i = 0; i < size; i++) {
+        gradient[i]! += weight * (y - p) * x[i]!
+        for (let j = 0; j < size; j++) hessian[i]![j]! += weight * p * (1 - p) * x[i]! * x[j]!
+      }
+    }
+    const step = solve(hessian, gradient)
+    // A full step far from the best point overshoots.
+    const least = Math.min(1, 1 / Math.max(...step.map(Math.abs)))
+    for (let i = 0; i < size; i++) weights[i]! += step[i]! * least
+  }
+  return weights
+}
+
+/** Gauss without pivoting: the matrix is positive definite. */
+function solve(matrix: number[][], right: number[]): number[] {
+  const size = right.length
+  for (let i = 0; i < size; i++) {
+    for (let k = i + 1; k < size; k++) {
+      const factor = matrix[k]![i]! / matrix[i]![i]!
+      for (let j = i; j < size; j++) matrix[k]![j]! -= factor * matrix[i]![j]!
+      right[k]! -= factor * right[i]!
+    }
+  }
+  const solution = new Array<number>(size).fill(0)
+  for (let i = size - 1; i >= 0; i--) {
+    let sum = right[i]!
+    for (let j = i + 1; j < size; j++) sum -= matrix[i]![j]! * solution[j]!
+    solution[i] = sum / matrix[i]![i]!
+  }
+  return solution
+}
+
+const folder = process.argv[2]
+if (folder === undefined) throw new Error('usage: node bench/fit-confidence.ts FOLDER')
+const rows: Row[] = []
+const oob = readSet(join(folder, 'oob-a'))
+rows.push(...(await rowsOf('oob-a', oob.corpus, oob.queries)))
+for (const name of ['xquad-a', 'native-a']) {
+  const { corpus, queries } = readSet(join(folder, name))
+  // By title, so that a whole article is away; where there is none, by document.
+  const keyOf = (item: Item): string => item.title || item.id
+  const keys = [...new Set(corpus.map(keyOf))]
+  const kept = new Set(keys.filter((_, i) => i % 2 === 0))
+  rows.push(
+    ...(await rowsOf(
+      name,
+      corpus.filter((item) => kept.has(keyOf(item))),
+      queries,
+    )),
+  )
+}
+// Small bases: two articles of the English set, asked about themselves and as often about others.
+const squad = readSet(join(folder, 'squad2-a'))
+const articles = [...Map.groupBy(squad.corpus, (item) => item.title ?? '').values()].filter((items) => items.length >= 10)
+for (let i = 0; i + 1 < articles.length; i += 2) {
+  const corpus = [...articles[i]!.slice(0, 12), ...articles[i + 1]!.slice(0, 12)]
+  const ids = new Set(corpus.map((item) => item.id))
+  const questions = squad.queries.filter((query) => query.answerable && query.relevant.size > 0)
+  const own = questions.filter((query) => [...query.relevant].some((id) => ids.has(id)))
+  const about = new Set([...articles[i]!, ...articles[i + 1]!].map((item) => item.id))
+  const others = questions.filter((query) => ![...query.relevant].some((id) => about.has(id)))
+  rows.push(
+    ...(await rowsOf('small', corpus, [...own, ...others.filter((_, at) => at % Math.ceil(others.length / own.length) === 0)])),
+  )
+}
+
+const weigh = (weights: number[], features: number[]): number =>
+  1 / (1 + Math.exp(-features.reduce((sum, value, i) => sum + value * weights[i + 1]!, weights[0]!)))
+const first = fit(rows, (row) => row.retrieval)
+const confidenceOf = (row: Row): number => weigh(first, row.retrieval)
+const second = fit(rows, (row) => answerFeatures(confidenceOf(row), row.answer))
+console.log(
+  'RETRIEVAL',
+  first.map((weight) => Number(weight.toFixed(2))),
+)
+console.log(
+  'ANSWER',
+  second.map((weight) => Number(weight.toFixed(2))),
+)
+for (const [group, members] of Map.groupBy(rows, (row) => row.group)) {
+  const report = (scoreOf: (row: Row) => number): string => {
+    const judged = members.map((row) => ({ positive: row.positive, score: scoreOf(row) }))
+    return `AUC ${auc(judged).toFixed(3)} balanced ${balancedAccuracy(judged, 0.5).toFixed(3)}`
+  }
+  const answered = report((row) => weigh(second, answerFeatures(confidenceOf(row), row.answer)))
+  console.log(group, members.length, 'retrieval', report(confidenceOf), '| answer', answered)
+}

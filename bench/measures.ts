@@ -1,0 +1,58 @@
+// The usual measures of answers, so that figures compare with published ones.
+
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu
+
+/** As SQuAD does: lower case, no punctuation, no English article. */
+function plain(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[\p{P}\p{S}]/gu, '')
+    .replace(/(?<![\p{L}\p{N}\p{M}])(?:a|an|the)(?![\p{L}\p{N}\p{M}])/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .trim()
+}
+
+/** Whether a gold answer stands in the text: as whole words, or as characters where the script has no words. */
+export function holdsAnswer(text: string, golds: readonly string[]): boolean {
+  const said = plain(text)
+  return golds.some((gold) => {
+    const wanted = plain(gold)
+    if (wanted === '') return false
+    return wanted.search(UNSPACED) >= 0
+      ? said.replaceAll(' ', '').includes(wanted.replaceAll(' ', ''))
+      : ` ${said} `.includes(` ${wanted} `)
+  })
+}
+
+/** Words of a reply; a character of a script without spaces counts as one. */
+export const countWords = (text: string): number => plain(text).replace(UNSPACED, ' $& ').split(' ').filter(Boolean).length
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+
+/** Nearest rank. */
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0
+
+/** The chance that a case that should be above another is; ties count half. */
+export function auc(rows: readonly { positive: boolean; score: number }[]): number {
+  const sorted = rows.toSorted((a, b) => a.score - b.score)
+  const positives = rows.filter((row) => row.positive).length
+  let ranks = 0
+  for (let from = 0; from < sorted.length; ) {
+    let to = from
+    while (to < sorted.length && sorted[to]!.score === sorted[from]!.score) to++
+    for (let at = from; at < to; at++) if (sorted[at]!.positive) ranks += (from + 1 + to) / 2
+    from = to
+  }
+  return (ranks - (positives * (positives + 1)) / 2) / (positives * (rows.length - positives))
+}
+
+/** Mean of the shares decided rightly among the positive and among the others. */
+export function balancedAccuracy(rows: readonly { positive: boolean; score: number }[], threshold: number): number {
+  const share = (of: readonly { positive: boolean; score: number }[]): number =>
+    mean(of.map((row) => (row.score >= threshold === row.positive ? 1 : 0)))
+  return (share(rows.filter((row) => row.positive)) + share(rows.filter((row) => !row.positive))) / 2
+}

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Hit, Retrieval } from '../src/core/retrieval.ts'
+import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import { ANSWER_THRESHOLD } from '../src/knowledge/confidence.ts'
+import { type Lantern, openLantern } from './support/lantern.ts'
+
+describe('answers from a small documentation', () => {
+  let lantern: Lantern
+  before(async () => {
+    lantern = await openLantern()
+  })
+  after(() => lantern.close())
+
+  for (const [question, answer] of [
+    ['How much does the Team plan cost?', '12 euros per user'],
+    ['When was two-factor authentication introduced?', 'March 2021'],
+    ['Who leads the security team?', 'Ada Holm'],
+    ['How many requests can a key send?', '600 requests a minute'],
+    ['Why does the old key keep working?', 'because clients need time'],
+    ['Does it run on Windows?', 'Linux, macOS and Windows'],
+    ['What is a backup?', 'a copy of the data folder'],
+    ['Wer hat das Unternehmen gegründet?', 'Jana Petersen'],
+  ] as const) {
+    test(`"${question}" is answered with "${answer}"`, async () => {
+      const { extract, quoted } = await lantern.ask(question)
+      assert.ok(extract.confidence >= ANSWER_THRESHOLD, `confidence ${extract.confidence}`)
+      assert.ok(quoted.includes(answer), quoted)
+    })
+  }
+
+  for (const question of [
+    'Who won the 1998 World Cup?',
+    'What is the capital of Mongolia?',
+    'How do I bake bread?',
+    'How many moons does Jupiter have?',
+    'Who is the president of France?',
+    'What is a good recipe for pasta?',
+    'Wie wird das Wetter morgen?',
+  ]) {
+    test(`"${question}" is nothing that the base answers`, async () => {
+      const { extract, retrieval } = await lantern.ask(question)
+      assert.ok(extract.confidence < ANSWER_THRESHOLD, `confidence ${extract.confidence}`)
+      assert.ok(retrieval.confidence < ANSWER_THRESHOLD, `retrieval ${retrieval.confidence}`)
+    })
+  }
+
+  test('a question how to do something is answered with the steps under the heading that asks it', async () => {
+    const { quoted } = await lantern.ask('How do I restore a backup?')
+    assert.ok(quoted.startsWith('1. Stop the server') && quoted.endsWith('`lantern start`.'), quoted)
+  })
+
+  test('a sentence that leads up to code is quoted with the code', async () => {
+    const { quoted } = await lantern.ask('How do I install Lantern?')
+    assert.ok(quoted.includes('run:\n\n```sh\nnpm install --global lantern\nlantern init\n```'), quoted)
+  })
+
+  test('a table row is quoted with its table', async () => {
+    const { quoted } = await lantern.ask('How many watts does the Ember lamp use?')
+    assert.ok(quoted.includes('| Lamp | Watts | Colour |\n| --- | --- | --- |'), quoted)
+  })
+
+  test('a bare question is understood from what was said before', async () => {
+    const { quoted } = await lantern.ask('When did that happen?', [
+      { role: 'USER', content: 'Who introduced two-factor authentication?' },
+      { role: 'AI', content: 'Ada Holm introduced two-factor authentication.' },
+    ])
+    assert.ok(quoted.includes('March 2021'), quoted)
+  })
+
+  test('quotes stand word for word in the passage that they name, in reading order, at most two', async () => {
+    for (const question of [
+      'How can I get a refund?',
+      'key',
+      'lantern server stop start',
+      'What happens each month?',
+      '1 2 3',
+      '日本語?',
+    ]) {
+      const { extract, retrieval } = await lantern.ask(question)
+      assert.ok(extract.quotes.length <= 2)
+      for (const quote of extract.quotes) assert.ok(retrieval.hits[quote.hit]!.text.includes(quote.text))
+      const places = extract.quotes.map((quote) => quote.hit * 1e6 + retrieval.hits[quote.hit]!.text.indexOf(quote.text))
+      assert.deepEqual(
+        places,
+        places.toSorted((a, b) => a - b),
+      )
+    }
+  })
+})
+
+describe('answers from any passage', () => {
+  const statistics = { passages: 100, frequency: () => 3 }
+  const retrievalOf = (...texts: string[]): Retrieval => ({
+    query: '',
+    standsAlone: true,
+    confidence: 0.9,
+    hits: texts.map((text, i): Hit => {
+      const id = String(i)
+      return { documentId: id, passageId: id, title: 'T', heading: '', text, url: null, score: 10 - i, scores: {} }
+    }),
+  })
+  const quotesOf = (question: string, ...texts: string[]): string[] =>
+    extractAnswer({ question, history: [], retrieval: retrievalOf(...texts) }, statistics).quotes.map((quote) => quote.text)
+
+  test('without hits there is nothing to quote and nothing to be sure of', () => {
+    assert.deepEqual(extractAnswer({ question: 'why?', history: [], retrieval: retrievalOf() }, statistics), {
+      quotes: [],
+      confidence: 0,
+    })
+  })
+
+  test('a passage that is all heading has nothing to quote', () => {
+    assert.deepEqual(quotesOf('What is a lamp?', '# What is a lamp?'), [])
+  })
+
+  test('the same sentence in two passages is quoted once', () => {
+    assert.deepEqual(quotesOf('What colour is the lamp?', 'The lamp is green.', 'The lamp is green.'), ['The lamp is green.'])
+  })
+
+  test('a sentence with what the question word asks for is preferred, in other languages too', () => {
+    assert.ok(
+      quotesOf('Wann wurde die Brücke gebaut?', 'Die Brücke wurde aus Stein gebaut. Die Brücke wurde 1886 gebaut.')[0]!.includes(
+        '1886',
+      ),
+    )
+    assert.ok(quotesOf('这座桥是哪一年建的？', '这座桥是用石头建的。这座桥是1886年建的。')[0]!.includes('1886'))
+  })
+
+  test('the same question and passages give the same answer', () => {
+    const texts = ['One lamp is green. Another lamp is red. A third lamp is blue.', 'Lamps are lamps. Some lamps glow.']
+    assert.deepEqual(quotesOf('Which lamp glows?', ...texts), quotesOf('Which lamp glows?', ...texts))
+  })
+
+  test('hostile passages take no time', () => {
+    const start = performance.now()
+    for (const text of [
+      '| '.repeat(20_000),
+      '```\n'.repeat(10_000),
+      '- '.repeat(20_000),
+      'a:\n'.repeat(10_000),
+      '. '.repeat(20_000),
+    ]) {
+      quotesOf('How do I install the a lamp?', text)
+    }
+    assert.ok(performance.now() - start < 3_000)
+  })
+})

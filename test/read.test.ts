@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { ReparteeError } from '../src/core/errors.ts'
+import { readDocument } from '../src/knowledge/read/read.ts'
+
+const bytes = (text: string): Uint8Array => Buffer.from(text)
+const fixture = (name: string): Uint8Array => readFileSync(new URL(`fixtures/read/${name}`, import.meta.url))
+const markdown = (text: string): ReturnType<typeof readDocument> => readDocument('text/markdown', bytes(text), {})
+const html = (text: string): ReturnType<typeof readDocument> => readDocument('text/html', bytes(text), {})
+const plain = (text: string): ReturnType<typeof readDocument> => readDocument('text/plain', bytes(text), {})
+const squeezed = (text: string): string => text.replace(/\s+/gu, '')
+const refuses = (act: () => unknown, reason: RegExp): void =>
+  assert.throws(act, (error) => error instanceof ReparteeError && error.code === 'invalid_request' && reason.test(error.message))
+
+describe('Markdown', () => {
+  test('is kept as written, without front matter and comments; the front matter gives the title', () => {
+    const { title, passages } = readDocument('text/markdown', fixture('handbook.md'), {})
+    assert.equal(title, 'The Lantern handbook')
+    assert.equal(passages.length, 1)
+    const { text } = passages[0]!
+    assert.ok(text.startsWith('# Lantern'))
+    assert.ok(text.includes('```sh\n# this is no heading\nnpm install -g lantern\nlantern start\n```'))
+    assert.ok(text.includes('- Green lamps stay on\n  until dawn.'))
+    assert.ok(text.includes('| red | 5 |'))
+    assert.ok(!text.includes('not text'))
+  })
+
+  test('a passage knows the headings above it, outermost first, and its own heading stands in its text', () => {
+    const filler = 'Words that fill the section so that it is long enough. '.repeat(15)
+    const { passages } = markdown(`# A\n\n## B\n\n${filler}\n\n### C *d*\n\n${filler}\n\n## E\n\n${filler}`)
+    assert.deepEqual(
+      passages.map((passage) => passage.heading),
+      ['A › B', 'A › B › C d', 'A › E'],
+    )
+    assert.ok(passages[2]!.text.startsWith('## E'))
+  })
+
+  test('the line that leads up to code goes with the code', () => {
+    const code = `\`\`\`\n${'step\n'.repeat(150)}\`\`\``
+    const { passages } = markdown(`${'Some text before. '.repeat(60)}\n\nRun this:\n\n${code}\n\nThe end of it all.`)
+    assert.ok(passages.some((passage) => passage.text.includes(`Run this:\n\n${code}`)))
+  })
+})
+
+describe('HTML', () => {
+  test('is read for its main content as light Markdown', () => {
+    const { title, passages } = readDocument('text/html', fixture('page.html'), {})
+    assert.equal(title, 'Lamps & more')
+    const expected =
+      '# Lamps\n\nFirst\nline <b> bold.\n\nSecond.\n\n- One\n  - inner\n- Two\n\n1. a\n2. b\n\nLamp | Watts\nred | 5\n\n```\nx =  1\ny\n```'
+    assert.deepEqual(passages, [{ text: expected, heading: 'Lamps', page: null }])
+  })
+
+  test('of a page that marks no main content, all but what stands around it is read; of one that is nothing else, that', () => {
+    assert.equal(html('<nav>Menu</nav><p>Body</p><footer>Foot</footer>').passages[0]!.text, 'Body')
+    assert.equal(html('<nav>Menu</nav>').passages[0]!.text, 'Menu')
+  })
+
+  test('a hundred thousand nested elements, and half an element, are read', () => {
+    for (const open of ['<div>', '<ul><li>x', '<table><tr><td>', '<a>', '<pre>', '<b']) {
+      assert.ok(html(`<p>hello</p>${open.repeat(100_000)}`).passages.length > 0)
+    }
+  })
+})
+
+describe('bytes', () => {
+  test('are decoded by byte-order mark, declared charset, UTF-8, and else as Windows-1252', () => {
+    const read = (type: string, content: Uint8Array): string => readDocument(type, content, {}).passages[0]!.text
+    assert.equal(read('text/plain', Buffer.from('\ufeffnaïve', 'utf16le')), 'naïve')
+    assert.equal(read('text/plain', Buffer.from('\ufeffnaïve')), 'naïve')
+    assert.equal(read('text/plain', Buffer.from('naïve', 'latin1')), 'naïve')
+    assert.equal(
+      read('text/html', Buffer.concat([bytes('<meta charset="windows-1251"><p>'), Buffer.from([0xcf, 0xf0, 0xe8])])),
+      'При',
+    )
+    assert.equal(read('text/plain', bytes('a\r\nb\rc')), 'a\nb\nc')
+  })
+
+  test('that are no text are refused with the reason', () => {
+    refuses(() => readDocument('text/plain', bytes('%PDF-1.7 x'), {}), /PDF/)
+    refuses(() => readDocument('text/plain', Buffer.from('89504e470d0a1a0a', 'hex'), {}), /PNG/)
+    refuses(() => plain('a\0b'), /binary/)
+    refuses(() => plain(' \n\t '), /blank/)
+    refuses(() => html('<script>x</script>'), /blank/)
+    assert.throws(() => readDocument('application/pdf', bytes('x'), {}), { code: 'unsupported_media_type' })
+  })
+})
+
+describe('passages', () => {
+  test('a short document is one, however many sections it has', () => {
+    const section = 'Some words. '.repeat(55)
+    assert.equal(markdown(`# A\n\n${section}\n\n## B\n\n${section}`).passages.length, 1)
+  })
+
+  test('stay within their bound, also where there is no place to cut', () => {
+    const texts = [
+      'x'.repeat(1_000_000),
+      '😀'.repeat(10_000),
+      'word '.repeat(50_000),
+      'A sentence of words. '.repeat(5_000),
+      'line\n'.repeat(10_000),
+    ]
+    for (const text of texts) {
+      const { passages } = plain(text)
+      assert.ok(passages.every((passage) => passage.text.length <= 1_600 && passage.text.isWellFormed()))
+    }
+  })
+
+  test('in order they are the document: no word lost, none doubled', () => {
+    const pieces = ['# Head\n', '## Sub\n', 'A sentence here. Another one, longer than that!\n', '- item\n', '  more\n', '\n', '1. step\n', '```\ncode\n\n```\n', 'a | b\n--|--\nc | d\n', `${'long '.repeat(700)}\n`, 'Title\n=====\n', '> quote\n', '---\n', `${'字'.repeat(1_700)}。\n`] // biome-ignore format: a table
+    let state = 7
+    const random = (below: number): number => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((state / 2_147_483_648) * below)
+    }
+    for (let round = 0; round < 200; round++) {
+      const text = `start\n${Array.from({ length: 1 + random(40) }, () => pieces[random(pieces.length)]).join('')}`
+      for (const read of [markdown, plain]) {
+        const { passages } = read(text)
+        assert.equal(squeezed(passages.map((passage) => passage.text).join('')), squeezed(text))
+      }
+    }
+  })
+})

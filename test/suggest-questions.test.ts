@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Hit, Retrieval } from '../src/core/retrieval.ts'
+import { phraseQuestions } from '../src/knowledge/answer/phrase-questions.ts'
+import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
+import { ANSWER_THRESHOLD } from '../src/knowledge/confidence.ts'
+import { type Lantern, openLantern } from './support/lantern.ts'
+
+const hitOf = (text: string, passageId = 'p'): Hit => ({
+  documentId: 'd',
+  passageId,
+  title: '',
+  heading: '',
+  text,
+  url: null,
+  score: 1,
+  scores: {},
+})
+const finds = (hit: Hit, confidence = 0.9): Retrieval => ({ query: '', standsAlone: true, hits: [hit], confidence })
+
+describe('questions to go on with', () => {
+  let lantern: Lantern
+  before(async () => {
+    lantern = await openLantern()
+  })
+  after(() => lantern.close())
+
+  test('can all be answered by the base that offers them', async () => {
+    const asked = [
+      'How do I install Lantern?',
+      'What is a backup?',
+      'How many requests can a key send?',
+      'When do invoices arrive?',
+      'Who leads the security team?',
+    ]
+    let offered = 0
+    for (const question of asked) {
+      for (const suggestion of await lantern.suggest([question])) {
+        offered++
+        const { extract } = await lantern.ask(suggestion.text)
+        assert.ok(extract.confidence >= ANSWER_THRESHOLD, `${suggestion.text}: ${extract.confidence}`)
+      }
+    }
+    assert.ok(offered >= 3, `only ${offered} offered`)
+  })
+
+  test('in another language than English are those that stand in the text', async () => {
+    const offered = await lantern.suggest(['Wer hat das Unternehmen gegründet?'])
+    assert.deepEqual(
+      offered.map((suggestion) => suggestion.text),
+      ['Wie erreiche ich den Kundendienst?'],
+    )
+  })
+
+  test('are not what was asked before, and not the same twice', () => {
+    const hit = hitOf(
+      '## How do I restore a backup?\n\nText.\n\n## Restoring a backup\n\nText.\n\n## Rotating keys\n\nText about keys.',
+    )
+    const suggest = (asked: string[]): string[] =>
+      suggestQuestions({ asked, retrieval: finds(hit), count: 5, filter: null }, () => finds(hit)).map(
+        (suggestion) => suggestion.text,
+      )
+    assert.deepEqual(suggest(['hello']), ['How do I restore a backup?', 'How do I rotate keys?'])
+    assert.deepEqual(suggest(['How can I restore backups?']), ['How do I rotate keys?'])
+  })
+
+  test('are dropped where asking them finds another passage, or none surely enough', () => {
+    const hit = hitOf('## How do I restore a backup?\n\nText.')
+    const suggest = (found: Retrieval): number =>
+      suggestQuestions({ asked: [], retrieval: finds(hit), count: 3, filter: null }, () => found).length
+    assert.equal(suggest(finds(hit)), 1)
+    assert.equal(suggest(finds(hitOf('Something else.', 'q'))), 0)
+    assert.equal(suggest(finds(hit, ANSWER_THRESHOLD - 0.01)), 0)
+    assert.equal(suggest({ query: '', standsAlone: true, hits: [], confidence: 0 }), 0)
+  })
+
+  test('are at most as many as wanted', () => {
+    const hit = hitOf('## Install the server\n\n## Rotate the keys\n\n## Restore a backup\n\nText.')
+    const suggest = (count: number): number =>
+      suggestQuestions({ asked: [], retrieval: finds(hit), count, filter: null }, () => finds(hit)).length
+    assert.deepEqual([0, 1, 2].map(suggest), [0, 1, 2])
+  })
+})
+
+describe('questions made of a passage', () => {
+  const made = (text: string): string[] => phraseQuestions(hitOf(text))
+
+  test('of headings: instructions ask how, subjects ask about', () => {
+    assert.deepEqual(made('## Configuring the proxy\n\nText of it.'), ['How do I configure the proxy?'])
+    assert.deepEqual(made('## 2.1 Deploy to Kubernetes\n\nText of it.'), ['How do I deploy to Kubernetes?'])
+    assert.deepEqual(made('## How to write a plugin\n\nText of it.'), ['How do I write a plugin?'])
+    assert.deepEqual(made('## Rate limits\n\nThe rate is limited.'), ['What should I know about rate limits?'])
+    assert.deepEqual(made('## Amazon Aurora\n\nText of it.'), ['What should I know about Amazon Aurora?'])
+  })
+
+  test('of sentences that say what something is', () => {
+    assert.deepEqual(made('A widget is a small part of a page. It is blue.'), ['What is a widget?'])
+    assert.deepEqual(made('Webhooks are the way to hear of changes. All webhooks are signed.'), ['What are webhooks?'])
+  })
+
+  test('not of headings that name no subject, nor of sentences that point back', () => {
+    for (const text of [
+      '## Overview\n\nText.',
+      '## Next steps\n\nText.',
+      'This is a widget.',
+      'The conflict was a war.',
+      'Subsequently is a word.',
+    ]) {
+      assert.deepEqual(made(text), [], text)
+    }
+  })
+})
