@@ -6,7 +6,7 @@ export interface Repair {
   weight: number
 }
 
-const LEAST_LETTERS = 4
+const LEAST_LETTERS = 5
 /** Two errors are believed from this many letters on. */
 const TWO_ERRORS_FROM = 8
 const REPAIRED = 0.8
