@@ -32,7 +32,8 @@ export interface App {
 /** The only wiring: settings become the parts of the service, and the parts one service. Throws where the data folder cannot be used. */
 export async function openApp(config: Config): Promise<App> {
   const log = pino({ level: config.logLevel, base: null })
-  mkdirSync(config.data, { recursive: true })
+  // Conversations lie in it: for the owner alone.
+  mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
   const db = new SqliteDatabase(config.data)
   const knowledge = openKnowledge({ folder: join(config.data, 'knowledge'), ids: newId })

@@ -24,7 +24,10 @@ const FENCES: Record<string, string[]> = {
 }
 
 const imports = globSync('src/**/*.ts').flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, target]) => ({ file, target: target! })),
+  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom|^import|\bimport\()\s*'([^'\n]+)'/gm)].map(([, target]) => ({
+    file,
+    target: target!,
+  })),
 )
 const folderOf = (file: string) => (file.split('/').length > 2 ? file.split('/')[1]! : '.')
 

@@ -133,7 +133,9 @@ describe('turns', () => {
     const next = queue.take('s')
     first.end()
     first.end()
-    ;(await next).end()
+    const running = await next
+    await assert.rejects(queue.take('s'), { code: 'session_busy' }, 'ending twice must not let two in')
+    running.end()
     assert.equal(queue.running, 0)
   })
 

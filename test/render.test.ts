@@ -9,7 +9,11 @@ describe('Markdown as HTML', () => {
     ['emphasis and code', '**b** *i* `c`', /<strong>b<\/strong> <em>i<\/em> <code>c<\/code>/],
     ['headings and lists', '# H\n\n1. a\n2. b', /<h1>H<\/h1>\s*<ol>\s*<li>a<\/li>\s*<li>b<\/li>/],
     ['code blocks keep their language', '```js\nx < 1\n```', /<pre><code class="language-js">x &lt; 1\n<\/code><\/pre>/],
-    ['tables, aligned', '|a|b|\n|:-:|--|\n|1|2|', /<th style="text-align:center">a<\/th>\s*<th>b<\/th>[\s\S]*<td>2<\/td>/],
+    [
+      'tables, aligned',
+      '|a|b|\n|:-:|--|\n|1|2|',
+      /<table>[\s\S]*<th style="text-align:center">a<\/th>\s*<th>b<\/th>[\s\S]*<td>2<\/td>/,
+    ],
     ['strikethrough', '~~x~~', /<del>x<\/del>/],
     [
       'addresses become links',

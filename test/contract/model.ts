@@ -43,6 +43,12 @@ export function modelContract(vendor: string, server: () => ModelServer, open: (
       })
     }
 
+    test('a refusal is one even where a reply stands in it', async () => {
+      const reply = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Not really.' } }] })
+      server().behaviour = (_call, response) => response.writeHead(500, { 'content-type': 'application/json' }).end(reply)
+      await assert.rejects(open().generate(request(), never), { code: 'model_failed' })
+    })
+
     test('silence is model_timeout', async () => {
       server().behaviour = hangs
       await assert.rejects(open().generate(request(), never), { code: 'model_timeout' })
@@ -68,7 +74,8 @@ export function modelContract(vendor: string, server: () => ModelServer, open: (
       const reply = open().generate(request(), abort.signal)
       await server().received(1)
       abort.abort()
-      await assert.rejects(reply)
+      // And not because it gave up waiting.
+      await assert.rejects(reply, { code: 'model_failed' })
     })
   })
 }

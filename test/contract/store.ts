@@ -165,6 +165,9 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           [mine.id],
         )
         assert.equal((await countSessions(db, filter)).sessions, 1)
+        const times = { agentId: AGENT, from: 5000, to: 9000 }
+        assert.equal((await listSessions(db, times, undefined, 10)).length, 2)
+        assert.equal((await countSessions(db, { ...times, from: 5001 })).sessions, 0)
       }))
 
     test('renaming moves the name and its time only, and misses a session that is gone', () =>

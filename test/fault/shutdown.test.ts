@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { says } from '../support/model-server.ts'
+import { until } from '../support/poll.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -38,6 +39,12 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     const sent = service.client.post(`${session}/messages`, { message: 'last words' })
     await service.model.received(1)
     const stopped = service.end('SIGTERM')
+    const refused = () =>
+      service.client.get('/agents').then(
+        ({ status }) => status === 503,
+        () => true,
+      )
+    await until('the service refuses new work', refused)
     release()
     const answer = await sent
     await stopped

@@ -137,6 +137,15 @@ describe('4.2 list sessions of an agent', () => {
     assert.deepEqual(ids((await list(`?from=${offset}`)).sessions), [day1, day2], 'a zone is understood')
   })
 
+  test('a session whose last activity was before 1970 is listed too, and can be paged past', async () => {
+    const ids69 = [await importAt('1969-07-20T20:17:40.000Z'), await importAt('1969-07-20T20:17:39.000Z')]
+    assert.deepEqual(ids((await list()).sessions), ids69)
+    const { pagination, sessions } = await list('?limit=1')
+    assert.equal(pagination.total, 2)
+    const next = await list(`?limit=1&cursor=${encodeURIComponent(pagination.nextCursor)}`)
+    assert.deepEqual(ids([...sessions, ...next.sessions]), ids69)
+  })
+
   test('q finds words in names and in messages, of both roles', async () => {
     const named = await importAt(ago(DAY), 'About a Zebra', undefined, 'nothing here')
     const said = await importAt(ago(2 * DAY), 'Animals', undefined, 'a zebra crossed, says Ünal')
@@ -155,9 +164,13 @@ describe('4.2 list sessions of an agent', () => {
     ['externalUserId=', 'query.externalUserId'],
     ['from=yesterday', 'query.from'],
     ['to=2026-01-01', 'query.to'],
+    ['from=2026-02-30T00:00:00Z', 'query.from'],
+    ['from=2026-01-01T25:00:00Z', 'query.from'],
     ['q=', 'query.q'],
     ['q=%20', 'query.q'],
     ['q=%00', 'query.q'],
+    ['q=%ED%A0%80', 'query.q'],
+    ['q=%FF', 'query.q'],
     ['limit=0', 'query.limit'],
     ['limit=101', 'query.limit'],
     ['limit=2.5', 'query.limit'],

@@ -194,7 +194,8 @@ describe('the admin key', { skip: needsProcess }, () => {
 
   test('a value of another form stops the start with a clear message, which does not show it', async () => {
     const mistyped = makeKey().replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-    await assert.rejects(startService({ REPARTEE_ADMIN_KEY: mistyped }), ({ message }: Error) => {
+    const start = async () => (await startService({ REPARTEE_ADMIN_KEY: mistyped })).stop()
+    await assert.rejects(start, ({ message }: Error) => {
       assert.match(message, /REPARTEE_ADMIN_KEY/)
       assert.ok(!message.includes(mistyped))
       return true

@@ -191,6 +191,7 @@ describe('what breaks below HTTP gets the same JSON error, then the connection i
     ['no HTTP at all', () => 'hello there\r\n\r\n'],
     ['a TLS hello', () => '\x16\x03\x01\x02\x00\x01\x00'],
     ['a header without a colon', () => request('X-Nothing')],
+    ['HTTP/1.1 without a Host', () => request('Connection: close').replace(/Host: .*\r\n/, '')],
     ['two lengths', () => `${request('Content-Length: 2', 'Content-Length: 3')}{} `],
     ['a length beside chunks', () => `${request('Content-Length: 2', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`],
     [
