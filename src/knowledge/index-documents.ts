@@ -36,6 +36,8 @@ const TITLE_CHARS = 80
 interface Reading {
   task: Task
   title: string
+  /** Empty where the title is only the first words: counted as a title, those would weigh far more than the rest of the text. */
+  indexedTitle: string
   passages: Omit<Passage, 'id' | 'index'>[]
 }
 
@@ -81,7 +83,7 @@ async function indexTasks(
       readings.push(reading)
       for (const [position, passage] of reading.passages.entries()) {
         await pause()
-        addToBatch(batch, { ...passage, position, document: task.number, title: reading.title })
+        addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
       }
     }
     if (batch.passages.length >= limits.passages) break
@@ -104,7 +106,7 @@ function pacer(): () => Promise<void> | undefined {
 
 /** Undefined where the document cannot be read, which is then told in its `error`. */
 function read(file: KnowledgeFile, task: Task, clock: Clock): Reading | undefined {
-  if (task.work === 'retitle') return { task, title: task.title, passages: passagesOf(file, task) }
+  if (task.work === 'retitle') return { task, title: task.title, indexedTitle: task.title, passages: passagesOf(file, task) }
   try {
     if (task.attempts >= MAX_ATTEMPTS)
       throw new ReparteeError('internal_error', 'Reading this document stopped the service several times.')
@@ -113,11 +115,8 @@ function read(file: KnowledgeFile, task: Task, clock: Clock): Reading | undefine
       contentOf(file, task),
       task.source.type === 'file' ? { filename: task.source.filename } : {},
     )
-    return {
-      task,
-      title: task.titleGiven ? task.title : (title ?? (task.title || firstWords(passages[0]?.text ?? ''))),
-      passages,
-    }
+    const named = task.titleGiven ? task.title : (title ?? task.title)
+    return { task, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
   } catch (error) {
     const { code, message } =
       error instanceof ReparteeError ? error : { code: 'internal_error', message: 'The document could not be read.' }
@@ -135,27 +134,35 @@ function firstWords(text: string): string {
 
 function commit(file: KnowledgeFile, readings: readonly Reading[], batch: Batch, at: number): void {
   let first = writeBatch(file, batch)
-  for (const { task, title, passages } of readings) {
-    settle(file, task, { first, last: first + passages.length - 1, indexedTitle: title }, at)
+  for (const reading of readings) {
+    const { passages } = reading
+    settle(file, reading, { first, last: first + passages.length - 1 }, at)
     first += passages.length
   }
   raiseVersion(file)
 }
 
 /** Puts the new passages in the place of the old, or away where the document has changed meanwhile. */
-function settle(file: KnowledgeFile, task: Task, extent: Extent, at: number): void {
-  if (finishTask(file, task, extent, at)) bury(file, task.first, task.last, task.indexedTitle)
+function settle(
+  file: KnowledgeFile,
+  { task, title, indexedTitle }: Reading,
+  span: Omit<Extent, 'indexedTitle'>,
+  at: number,
+): void {
+  const extent = { ...span, indexedTitle }
+  if (finishTask(file, task, title, extent, at)) bury(file, task.first, task.last, task.indexedTitle)
   else bury(file, extent.first, extent.last, extent.indexedTitle)
 }
 
 /** False where it was stopped. */
 async function indexLarge(
   file: KnowledgeFile,
-  { task, title, passages }: Reading,
+  reading: Reading,
   clock: Clock,
   limits: IndexLimits,
   isOver: () => boolean,
 ): Promise<boolean> {
+  const { task, indexedTitle, passages } = reading
   const pause = pacer()
   let first = 0
   for (let at = 0; at < passages.length; at += limits.passages) {
@@ -163,13 +170,13 @@ async function indexLarge(
     for (const [i, passage] of passages.slice(at, at + limits.passages).entries()) {
       await pause()
       if (isOver()) return false
-      addToBatch(batch, { ...passage, position: at + i, document: task.number, title })
+      addToBatch(batch, { ...passage, position: at + i, document: task.number, title: indexedTitle })
     }
     file.write(
       () => {
         const start = writeBatch(file, batch)
         if (at === 0) first = start
-        stage(file, first, start + batch.passages.length - 1, title)
+        stage(file, first, start + batch.passages.length - 1, indexedTitle)
         setProgress(file, task, (at + batch.passages.length) / (passages.length + 1))
         raiseVersion(file)
       },
@@ -179,7 +186,7 @@ async function indexLarge(
   file.write(
     () => {
       publish(file, first)
-      settle(file, task, { first, last: first + passages.length - 1, indexedTitle: title }, clock())
+      settle(file, reading, { first, last: first + passages.length - 1 }, clock())
       raiseVersion(file)
     },
     { durable: false },

@@ -62,14 +62,14 @@ export function setProgress(file: KnowledgeFile, task: Task, progress: number): 
 }
 
 /**
- * The document's passages are those of `extent` from now on. In the transaction that publishes them; the caller buries the old.
+ * The document's passages are those of `extent` from now on, and it is shown under `title`. In the transaction that publishes them; the caller buries the old.
  * False where the document was deleted or changed since the task was listed: then the caller buries the new.
  */
-export function finishTask(file: KnowledgeFile, task: Task, extent: Extent, at: number): boolean {
+export function finishTask(file: KnowledgeFile, task: Task, title: string, extent: Extent, at: number): boolean {
   const done = file.get(
     `UPDATE document SET title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
        work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
-    extent.indexedTitle,
+    title,
     extent.first,
     extent.last,
     extent.indexedTitle,

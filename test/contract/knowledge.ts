@@ -97,6 +97,14 @@ export function knowledgeContract(name: string, open: () => Promise<Knowledge>):
       assert.equal((await add('They climb trees.')).title, 'They climb trees.')
     })
 
+    test('first words that serve as a title do not count as one in the search', async () => {
+      await add('Herons are one of the many birds of this lake, which lies between the hills, with reeds on its southern shore.')
+      const about = await add(
+        'It waits at the edge of the water, hour after hour, day after day, and does not move: the heron. Nothing fishes like a heron.',
+      )
+      assert.equal((await find(knowledge, agent, 'heron'))[0]!.documentId, about.id)
+    })
+
     test('what cannot be read fails with a reason, and others go on', async () => {
       const bad = await knowledge.addDocument(agent, textOf('x', { mediaType: 'application/x-unknown' }))
       const good = await add('The weasel hides.')
