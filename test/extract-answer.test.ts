@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
+import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
-import { ANSWER_THRESHOLD } from '../src/knowledge/confidence.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
 
 describe('answers from a small documentation', () => {

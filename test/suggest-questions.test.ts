@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
+import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { phraseQuestions } from '../src/knowledge/answer/phrase-questions.ts'
 import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
-import { ANSWER_THRESHOLD } from '../src/knowledge/confidence.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
 
 const hitOf = (text: string, passageId = 'p'): Hit => ({
@@ -102,6 +102,7 @@ describe('questions made of a passage', () => {
     for (const text of [
       '## Overview\n\nText.',
       '## Next steps\n\nText.',
+      '## The small model is the default\n\nText.',
       'This is a widget.',
       'The conflict was a war.',
       'Subsequently is a word.',

@@ -72,3 +72,6 @@ export interface SuggestInput {
 
 /** Of a base that holds nothing. */
 export const nothingFound: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0 }
+
+/** Every confidence here is calibrated so that from this figure on the base is held to have the answer. */
+export const ANSWER_THRESHOLD = 0.5

@@ -34,9 +34,6 @@ export interface AnswerSignals {
   terms: number
 }
 
-/** The confidence from which on the base is held to have the answer, of either figure in this file. */
-export const ANSWER_THRESHOLD = 0.5
-
 // Fitted by bench/fit-confidence.ts: logistic regression on questions whose article is, or is not, in the base.
 // In the order of the features below, the constant first.
 const RETRIEVAL = [-0.28, 4.15, 2.76, 1.12, -0.21, 1.42, -0.78]

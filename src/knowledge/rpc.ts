@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
+import { isPassing } from '../store/passing.ts'
 
 /** What a worker thread can be asked. Arguments and results are copied from thread to thread. */
 // biome-ignore lint/suspicious/noExplicitAny: any function may be offered
@@ -23,17 +24,13 @@ export interface SentError {
   stack: string | undefined
 }
 
-/** Result codes of SQLite that mean "not now": busy, locked, out of memory, read-only, I/O, full, cannot open. */
-const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
-
 export function toSentError(error: unknown): SentError {
   if (error instanceof ReparteeError) {
     const { code, message, details, retryAfter } = error
     return { code, message, details, retryAfter, stack: undefined }
   }
   const stack = error instanceof Error ? error.stack : String(error)
-  const passing = PASSING.has(((error as { errcode?: number } | null)?.errcode ?? 0) & 0xff)
-  if (passing)
+  if (isPassing(error))
     return {
       code: 'unavailable',
       message: 'The knowledge base is out of reach. Try again.',
@@ -48,7 +45,7 @@ export function fromSentError({ code, message, details, retryAfter, stack }: Sen
   return new ReparteeError(code, message, {
     ...(details === undefined ? {} : { details }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(stack === undefined ? {} : { cause: stack }),
+    ...(stack === undefined ? {} : { cause: Object.assign(new Error('in a thread of the knowledge base'), { stack }) }),
   })
 }
 

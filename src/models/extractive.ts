@@ -1,11 +1,9 @@
 import type { Knowledge } from '../core/knowledge.ts'
 import type { ChatModel } from '../core/model.ts'
-import type { Hit, Quote } from '../core/retrieval.ts'
+import { ANSWER_THRESHOLD, type Hit, type Quote } from '../core/retrieval.ts'
 import { DONT_KNOW } from './dont-know.ts'
 
 export const EXTRACTIVE = 'extractive'
-/** The confidence of an extract is calibrated so that this is where right answers begin to outnumber wrong ones. */
-const ANSWER_FROM = 0.5
 const MAX_SPAN_CHARS = 1_000
 
 /** The model that needs no provider: it answers with sentences of the knowledge base, or says that it does not know. */
@@ -13,7 +11,7 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
   return {
     async generate({ grounding: { agentId, question, history, retrieval, minScore } }) {
       const { quotes, confidence } = await knowledge.extract(agentId, { question, history, retrieval })
-      const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_FROM)
+      const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_THRESHOLD)
       const reply = { model: EXTRACTIVE, usage: null, grounding: { answered, confidence } }
       if (!answered) return { ...reply, text: DONT_KNOW }
       return { ...reply, text: quotes.map(toMarkdown).join('\n\n'), quotes: spans(quotes, retrieval.hits) }

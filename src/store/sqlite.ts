@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
 import { migrate } from './migrate.ts'
+import { isPassing } from './passing.ts'
 
 interface Prepared {
   statement: StatementSync
@@ -181,11 +182,7 @@ function rewrite(sql: string): { text: string; order: number[] } {
   return { text, order }
 }
 
-/** Result codes of SQLite that mean "not now" and not "never": busy, locked, out of memory, read-only, I/O, full, cannot open. */
-const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
-
-function translate(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode
-  if (code === undefined || !PASSING.has(code & 0xff)) return error
-  return new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
-}
+const translate = (error: unknown): unknown =>
+  isPassing(error)
+    ? new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
+    : error

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -31,7 +31,7 @@ test('a running service leaves a key for its owner alone, and takes it away when
 
 test('a sample that cannot be made does not keep the service from working, or from stopping', async () => {
   const data = mkdtempSync(join(root, 'data-'))
-  writeFileSync(join(data, 'sample.json'), 'no JSON')
+  mkdirSync(join(data, 'sample.json'))
   const { child, printed, ended } = start([], settings(data, 'on'))
   await until('the service is ready', () => /Base URL/.test(printed()), 20_000)
   assert.match(printed(), /the sample agent could not be made/)

@@ -8,10 +8,12 @@ const MARKS = /^[\s#>*+\-–•]+|^\d{1,3}[.)]\s+|[*_`]+/g
 const NUMBERED = /^(?:\d+(?:\.\d+)*|[IVX]+)[.):]?\s+/
 /** Headings that name a part of a page rather than a subject. */
 const NO_SUBJECT =
-  /^(?:introduction|overview|summary|contents|table of contents|references|see also|notes?|examples?|usage|background|conclusion|appendix|license|licence|changelog|faq|frequently asked questions|more|other|details|general|description|next steps|further reading|external links|history)$/i
+  /^(?:introduction|overview|summary|contents|table of contents|references|see also|notes?|examples?|usage|background|conclusion|appendix|license|licence|changelog|faq|frequently asked questions|more|other|details|general|description|next steps|context|decision|consequences|status|further reading|external links|history)$/i
 const MAX_SUBJECT_WORDS = 7
 // Words and no more: a heading with marks in it is a label or code.
 const SUBJECT = /^\p{Lu}[\p{L}\p{N}' ’/&-]{3,}$/u
+/** A heading that is a whole sentence names no subject either. */
+const SENTENCE = /\s(?:is|are|was|were|has|have|can|may|must|will|does|do|stays?)\s/
 const GERUND = /^([A-Z][a-z]{2,}ing)\s+(.+)$/
 /** Verbs that headings of instructions open with. */
 const IMPERATIVES = new Set(
@@ -74,7 +76,7 @@ function isQuestion(text: string): boolean {
 /** "Install the client" → how; "Installing the client" → how; "Rate limits" → what about. */
 function ofHeading(heading: string, text: string): string[] {
   const words = heading.split(' ')
-  if (words.length > MAX_SUBJECT_WORDS || NO_SUBJECT.test(heading) || !SUBJECT.test(heading)) return []
+  if (words.length > MAX_SUBJECT_WORDS || NO_SUBJECT.test(heading) || !SUBJECT.test(heading) || SENTENCE.test(heading)) return []
   const how = /^how to (.+)$/i.exec(heading)
   if (how !== null) return [`How do I ${lowered(how[1]!, text)}?`]
   if (words.length === 1 && /ing$/.test(heading)) return [`How does ${heading.toLowerCase()} work?`]

@@ -1,6 +1,6 @@
 import type { Hit, Retrieval, SuggestInput, Suggestion } from '../../core/retrieval.ts'
+import { ANSWER_THRESHOLD } from '../../core/retrieval.ts'
 import { analyse, contentStems } from '../../text/analyse.ts'
-import { ANSWER_THRESHOLD } from '../confidence.ts'
 import { phraseQuestions } from './phrase-questions.ts'
 
 // Asking costs a retrieval each, about a millisecond: enough candidates for three good ones, and an end to it.
