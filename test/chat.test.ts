@@ -103,14 +103,14 @@ describe('cite', () => {
 describe('turns', () => {
   test('of one session run one at a time, in order of arrival; of others at once', async () => {
     const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 1000 })
-    const first = await queue.take('s')
+    const first = await queue.take('a', 's')
     const order: number[] = []
     const waiting = [1, 2, 3].map(async (n) => {
-      const turn = await queue.take('s')
+      const turn = await queue.take('a', 's')
       order.push(n)
       return turn
     })
-    ;(await queue.take('other')).end()
+    ;(await queue.take('a', 'other')).end()
     first.end()
     for (const turn of waiting) (await turn).end()
     assert.deepEqual(order, [1, 2, 3])
@@ -119,30 +119,30 @@ describe('turns', () => {
 
   test('a send that finds too many waiting is refused, and says when to come again', async () => {
     const queue = new TurnQueue({ maxWaitingSends: 1, maxWaitMs: 1000 })
-    const first = await queue.take('s')
-    const second = queue.take('s')
-    await assert.rejects(queue.take('s'), { code: 'session_busy', retryAfter: 1 })
+    const first = await queue.take('a', 's')
+    const second = queue.take('a', 's')
+    await assert.rejects(queue.take('a', 's'), { code: 'session_busy', retryAfter: 1 })
     first.end()
     ;(await second).end()
   })
 
   test('a send that waits too long is refused, and those behind it keep their order', async () => {
     const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 20 })
-    const first = await queue.take('s')
-    await assert.rejects(queue.take('s'), { code: 'session_busy' })
-    const next = queue.take('s')
+    const first = await queue.take('a', 's')
+    await assert.rejects(queue.take('a', 's'), { code: 'session_busy' })
+    const next = queue.take('a', 's')
     first.end()
     first.end()
     const running = await next
-    await assert.rejects(queue.take('s'), { code: 'session_busy' }, 'ending twice must not let two in')
+    await assert.rejects(queue.take('a', 's'), { code: 'session_busy' }, 'ending twice must not let two in')
     running.end()
     assert.equal(queue.running, 0)
   })
 
   test('a turn that is stopped hears of it; the next does not', async () => {
     const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 1000 })
-    const first = await queue.take('s')
-    const second = queue.take('s')
+    const first = await queue.take('a', 's')
+    const second = queue.take('a', 's')
     queue.abort('s')
     assert.equal(first.signal.aborted, true)
     first.end()

@@ -76,6 +76,7 @@ export async function deleteAgent(deps: Deps, agentId: string): Promise<void> {
   const found = await deleteAgentRows(deps.db, agentId)
   deps.agents.forget(agentId)
   if (!found) throw agentNotFound()
+  deps.turns.abortAll(agentId)
   await deps.knowledge.deleteAgent(agentId)
 }
 

@@ -43,7 +43,7 @@ export interface Exchange {
  * `model_timeout` with the message kept: the same text sent again continues it.
  */
 export async function sendMessage(deps: Deps, input: SendInput): Promise<Exchange> {
-  const turn = await deps.turns.take(input.sessionId)
+  const turn = await deps.turns.take(input.agent.id, input.sessionId)
   try {
     const { agent, sessionId } = input
     const session = await findSession(deps.db, agent.id, sessionId)
@@ -117,7 +117,7 @@ async function openTurn(
     createdAt: Math.max(deps.clock(), session.lastMessageAt),
   }
   if (!(await beginTurn(deps.db, session.agentId, session.id, userMessage))) throw sessionNotFound()
-  return { userMessage, history: recent }
+  return { userMessage, history: recent.slice(-HISTORY_MESSAGES) }
 }
 
 type GenerateInput = Pick<SendInput, 'message' | 'additionalContext'> & { history: RecentMessage[]; retrieval: Retrieval }

@@ -13,6 +13,7 @@ interface Waiter {
 }
 
 interface Line {
+  agentId: string
   abort: AbortController
   waiting: Waiter[]
 }
@@ -37,15 +38,15 @@ export class TurnQueue {
   }
 
   /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
-  take(sessionId: string): Promise<Turn> {
+  take(agentId: string, sessionId: string): Promise<Turn> {
     const line = this.#lines.get(sessionId)
-    if (line === undefined) return Promise.resolve(this.#open(sessionId, []))
+    if (line === undefined) return Promise.resolve(this.#open(agentId, sessionId, []))
     if (line.waiting.length >= this.#limits.maxWaitingSends) return Promise.reject(busy())
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         start: () => {
           clearTimeout(waiter.timer)
-          resolve(this.#open(sessionId, line.waiting))
+          resolve(this.#open(agentId, sessionId, line.waiting))
         },
         timer: setTimeout(() => {
           line.waiting.splice(line.waiting.indexOf(waiter), 1)
@@ -61,14 +62,15 @@ export class TurnQueue {
     this.#lines.get(sessionId)?.abort.abort()
   }
 
-  abortAll(): void {
-    for (const line of this.#lines.values()) line.abort.abort()
+  /** Stops the turns that are running: of one agent, or all. */
+  abortAll(agentId?: string): void {
+    for (const line of this.#lines.values()) if (agentId === undefined || line.agentId === agentId) line.abort.abort()
   }
 
-  #open(sessionId: string, waiting: Waiter[]): Turn {
+  #open(agentId: string, sessionId: string, waiting: Waiter[]): Turn {
     const abort = new AbortController()
     // The array is kept across turns: a waiter's time-out must find itself in it.
-    this.#lines.set(sessionId, { abort, waiting })
+    this.#lines.set(sessionId, { agentId, abort, waiting })
     let ended = false
     return {
       signal: abort.signal,

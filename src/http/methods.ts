@@ -1,5 +1,8 @@
 import type { Contract } from '../api/contract.ts'
 
+/** What stands outside the contract (see `service.ts`). */
+const SERVICE_PATHS = ['/healthz', '/readyz', '/openapi.json']
+
 /** Finds the methods that a path takes, for 405 answers; undefined where there is no such path. */
 export function methodFinder(contract: Contract): (url: string) => string[] | undefined {
   const byPath = new Map<string, { pattern: RegExp; methods: string[] }>()
@@ -10,6 +13,7 @@ export function methodFinder(contract: Contract): (url: string) => string[] | un
     if (method === 'GET') entry.methods.push('HEAD')
     byPath.set(path, entry)
   }
+  for (const path of SERVICE_PATHS) byPath.set(path, { pattern: new RegExp(`^${path}$`), methods: ['GET', 'HEAD'] })
   // Fixed segments come first: `sessions/import` is no session.
   const entries = [...byPath].sort(([a], [b]) => a.split('{').length - b.split('{').length).map(([, entry]) => entry)
   return (url) => {

@@ -1,6 +1,20 @@
 import type { TObject } from 'typebox'
+import { invalid } from '../core/errors.ts'
 
 const INTEGER = /^(0|-?[1-9]\d{0,14})$/
+
+/** Percent signs that spell no UTF-8 would otherwise be taken as they stand. Throws `invalid_request`. */
+export function checkEncoding(url: string): void {
+  const at = url.indexOf('?')
+  if (at === -1 || !url.includes('%', at)) return
+  for (const pair of url.slice(at + 1).split('&')) {
+    try {
+      decodeURIComponent(pair)
+    } catch {
+      throw invalid(`query.${pair.split('=', 1)[0]}`, 'is not percent-encoded UTF-8')
+    }
+  }
+}
 
 /** Query parameters are text; where the schema wants an integer, text that is plainly one becomes it. Everything else is left for validation to refuse. */
 export function readQuery(schema: TObject): (query: Record<string, unknown>) => Record<string, unknown> {

@@ -11,7 +11,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
-import { readQuery } from './query.ts'
+import { checkEncoding, readQuery } from './query.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -62,6 +62,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       const key = await deps.keys.identify(readKey(request.raw))
       request.caller = key
       checkPath(request.params)
+      checkEncoding(request.url)
       checkQuery(query(request.query as Record<string, unknown>))
       checkScope(op, key)
       const { agentId, sessionId } = lowerCase(request.params as Record<string, string>)

@@ -54,6 +54,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     bodyLimit: deps.limits.maxBodyBytes,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
+      requireHostHeader: false,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: 65_000,
@@ -85,6 +86,11 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const allowedMethods = methodFinder(contract)
   app.addHook('onRequest', async (request, reply) => {
     setHeaders(reply, request.id)
+    // RFC 9112 3.2; Node's own refusal would come without our headers and body.
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      reply.header('connection', 'close')
+      throw new ReparteeError('invalid_request', 'The request needs a Host header.')
+    }
     if (request.is404) {
       const methods = allowedMethods(request.url)
       if (methods === undefined) throw new ReparteeError('route_not_found', 'There is no such route.')

@@ -125,7 +125,7 @@ const isBehind = (s: Session, { lastMessageAt, id }: SessionPlace) =>
 const toCursor = ({ lastMessageAt, id }: SessionPlace): string => Buffer.from(`${lastMessageAt} ${id}`).toString('base64url')
 
 function readCursor(cursor: string): SessionPlace {
-  const [, time, id] = /^(\d{1,16}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
+  const [, time, id] = /^(-?\d{1,16}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
   if (time === undefined || id === undefined) throw invalid('query.cursor', 'is not a cursor of this list')
   return { lastMessageAt: Number(time), id }
 }

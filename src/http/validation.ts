@@ -12,11 +12,17 @@ const ajv = new Ajv({
   coerceTypes: false,
 })
 ajv.addFormat('uuid', isUuid)
-ajv.addFormat('date-time', (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)))
+ajv.addFormat('date-time', isDateTime)
 ajv.addKeyword('example')
 
 /** ISO 8601 with a zone. */
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+function isDateTime(text: string): boolean {
+  const [, day, hour] = DATE_TIME.exec(text) ?? []
+  if (day === undefined || Number(hour) > 23 || Number.isNaN(Date.parse(text))) return false
+  // `Date` takes 30 February for 2 March.
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
+}
 const MAX_DETAILS = 20
 /** A name this far from a known one, in letters, is a slip of it. */
 const MAX_SLIP = 3

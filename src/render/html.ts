@@ -52,5 +52,9 @@ export function renderHtml(source: string, imageHosts: string[]): string {
 function isListed(address: string, hosts: string[]): boolean {
   if (hosts.length === 0) return false
   const url = URL.parse(address)
-  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:') && hosts.includes(url.host.toLowerCase())
+  return (
+    url !== null &&
+    (url.protocol === 'https:' || url.protocol === 'http:') &&
+    hosts.some((host) => host.toLowerCase() === url.host)
+  )
 }

@@ -64,8 +64,10 @@ const ORDER = 'ORDER BY last_message_at DESC, id DESC'
 /** The planner picks the index by the text of the condition, so each filter has its own. */
 const where = (filter: SessionFilter) =>
   filter.userId === undefined ? WHERE.replace('($2 IS NULL OR user_id = $2)', '$2 IS NULL') : WHERE_USER
+// Beyond all times that a date can name.
+const EARLIEST = Number.MIN_SAFE_INTEGER
 const LATEST = Number.MAX_SAFE_INTEGER
-const filterParams = (f: SessionFilter) => [f.agentId, f.userId ?? null, f.from ?? 0, f.to ?? LATEST]
+const filterParams = (f: SessionFilter) => [f.agentId, f.userId ?? null, f.from ?? EARLIEST, f.to ?? LATEST]
 
 /** All sessions that pass, last activity first, in slices over one consistent view. */
 export async function* streamSessions(db: Database, filter: SessionFilter, sliceRows: number): AsyncGenerator<Session[]> {

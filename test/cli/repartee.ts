@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -16,6 +17,12 @@ export interface Running {
   ended: Promise<Ended>
 }
 
+// A test that fails in the middle must not leave its service running: the run would wait for it.
+const running = new Set<ChildProcess>()
+after(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** Starts the command line as a user does, in a process of its own, with these settings only. */
 export function start(args: string[], env: Record<string, string>, cwd?: string): Running {
   const child = spawn(process.execPath, [MAIN, ...args], { env: { ...inherited(), ...env }, cwd, stdio: 'pipe' })
@@ -26,7 +33,13 @@ export function start(args: string[], env: Record<string, string>, cwd?: string)
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     text.stderr += chunk
   })
-  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...text })))
+  running.add(child)
+  const ended = new Promise<Ended>((resolve) =>
+    child.once('close', (code) => {
+      running.delete(child)
+      resolve({ code, ...text })
+    }),
+  )
   return { child, printed: () => text.stdout + text.stderr, ended }
 }
 

@@ -75,7 +75,7 @@ describe('4.6 format', { skip: needsProcess }, () => {
     '```"><script>alert(1)</script>\nx\n```',
     '[x](https://ok.example "\\" onmouseover=alert(1)")',
   ]) {
-    test(`html is sanitised, whatever the model writes: ${hostile}`, async () => {
+    test(`html is sanitised, whatever the model writes: ${JSON.stringify(hostile)}`, async () => {
       const html = await reply(`Before\n\n${hostile}\n\nAfter`, 'html')
       const tags = html.match(/<[a-z][^>]*>/gi) ?? []
       for (const tag of tags) {

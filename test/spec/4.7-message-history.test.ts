@@ -153,7 +153,7 @@ describe('4.7 what is refused', () => {
     }
   })
 
-  for (const cursor of ['', '1', 'abc', 'null', `${randomUUID()},${randomUUID()}`]) {
+  for (const cursor of ['', '1', 'abc', 'null', '11111111-1111-4111-8111-111111111111,11111111-1111-4111-8111-111111111111']) {
     test(`400 for a cursor that is no UUID: "${cursor}"`, async () => {
       isError(await client.get(`${path}?cursor=${cursor}`), 400, 'invalid_request', 'query.cursor')
     })

@@ -121,7 +121,7 @@ describe('X-Request-Id', () => {
 describe('routes and methods', () => {
   for (const path of [
     '/nowhere',
-    `/agents/${randomUUID()}/nothing`,
+    '/agents/11111111-1111-4111-8111-111111111111/nothing',
     '/Agents',
     '//agents',
     '^/',
