@@ -37,8 +37,6 @@ const explained: Record<ErrorCode, string> = {
     'The error `unsupported_media_type` means that the body was not sent as `Content-Type: application/json`, or was sent with a `Content-Encoding`. File uploads are sent as `multipart/form-data`. On a document it means that nothing here reads documents of its type.',
   headers_too_large:
     'The error `headers_too_large` means that the headers of the request exceed 16 KiB. Send fewer or shorter ones.',
-  rate_limited:
-    'The error `rate_limited` means that the caller sends too many requests. This version sets no such limit and never answers with it; a client should nevertheless wait for the seconds in `Retry-After`.',
   internal_error:
     'The error `internal_error` is a defect of Repartee. The log holds the cause under the `requestId` of the answer; please report it.',
   model_failed:

@@ -15,7 +15,6 @@ export const errorCodes = [
   'payload_too_large',
   'unsupported_media_type',
   'headers_too_large',
-  'rate_limited',
   'internal_error',
   'model_failed',
   'model_timeout',

@@ -5,7 +5,7 @@ export const replyFormats = ['markdown', 'html'] as const
 export type ReplyFormat = (typeof replyFormats)[number]
 
 /** What became of the turn that a USER message opened. Only `done` is followed by a reply. */
-export const turnStates = ['running', 'done', 'failed', 'cancelled'] as const
+export const turnStates = ['running', 'done', 'failed'] as const
 export type TurnState = (typeof turnStates)[number]
 
 /** One message of a session (specification 2.2). */

@@ -16,7 +16,6 @@ export const statusOf: Record<ErrorCode, number> = {
   session_busy: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
-  rate_limited: 429,
   headers_too_large: 431,
   internal_error: 500,
   model_failed: 502,
