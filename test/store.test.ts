@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import { statement } from '../src/store/database.ts'
+import { type Database, statement, type Value } from '../src/store/database.ts'
 import { lockFolder } from '../src/store/lock.ts'
+import { countSessions, listSessions, streamSessions } from '../src/store/sessions.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { databaseContract } from './contract/database.ts'
 import { storeContract } from './contract/store.ts'
@@ -42,6 +43,36 @@ test('deleted text leaves no trace in the data files', async () => {
   const deadline = Date.now() + 3000
   while (held().length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.deepEqual(held(), [])
+  await db.close()
+})
+
+test("a user's list costs what that user has, not what the agent has", async () => {
+  const db = await open()
+  const plans: string[] = []
+  const explain = async (sql: string, params: Value[]) => {
+    const rows = await db.read(`EXPLAIN QUERY PLAN ${sql}`, params)
+    plans.push(rows.map((row) => row.detail).join(', '))
+    return [{ sessions: 0, messages: 0 }]
+  }
+  async function* explainStream(sql: string, params: Value[]) {
+    yield await explain(sql, params)
+  }
+  const explained = { ...db, read: explain, stream: explainStream } as unknown as Database
+  for (const times of [{}, { from: 1 }, { to: 2 }, { from: 1, to: 2 }]) {
+    const filter = { agentId: 'a', userId: 'u', ...times }
+    await listSessions(explained, filter, undefined, 10)
+    await listSessions(explained, filter, { lastMessageAt: 1, id: 'x' }, 10)
+    await countSessions(explained, filter)
+    for await (const _ of streamSessions(explained, filter, 10));
+  }
+  assert.deepEqual(
+    plans.filter((plan) => !/^SEARCH session USING INDEX session_user \(agent_id=\? AND user_id=\?/.test(plan)),
+    [],
+  )
+  assert.deepEqual(
+    plans.filter((plan) => plan.includes('TEMP B-TREE')),
+    [],
+  )
   await db.close()
 })
 

@@ -60,3 +60,12 @@ CREATE TABLE api_key (
   fixed INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL
 ) STRICT;
+
+-- What the planner should take for granted: an agent has many sessions, a user few. Without it the list of one user is now and then
+-- read from all that the agent has in the times asked for.
+ANALYZE;
+INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+  ('session', 'session', '1000000 100000 1'),
+  ('session', 'session_activity', '1000000 100000 2 1'),
+  ('session', 'session_user', '1000000 100000 10 2 1');
+ANALYZE sqlite_schema;
