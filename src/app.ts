@@ -91,11 +91,19 @@ function openAiSettings({ openaiApiKey, openaiBaseUrl, modelTimeoutMs }: Config)
   return { apiKey: openaiApiKey, baseUrl: openaiBaseUrl ?? 'https://api.openai.com/v1', timeoutMs: modelTimeoutMs }
 }
 
-/** No new connection is taken; connections go as they fall idle; turns have until the limit to finish, then they are stopped and can be continued later. */
+/** Time for the answers to turns that were stopped to get out. */
+const LAST_WORDS_MS = 1_000
+
+/**
+ * No new connection is taken, and connections go as they fall idle. Turns have until the limit to finish, then they are stopped, and
+ * can be continued later; a client that has still not taken its answer, or not sent its request, is cut off.
+ */
 async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Promise<void> {
   const idle = setInterval(() => server.server.closeIdleConnections(), 100)
   const limit = setTimeout(() => deps.turns.abortAll(), limitMs)
+  const end = setTimeout(() => server.server.closeAllConnections(), limitMs + LAST_WORDS_MS)
   await server.close()
+  clearTimeout(end)
   clearTimeout(limit)
   clearInterval(idle)
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -52,6 +52,18 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     assert.equal(answer.body.aiMessage.content, 'in time')
     await service.restart()
     assert.equal((await service.client.get(session)).body.messages.length, 2)
+  })
+
+  test('a client that never finishes its request does not keep the service from stopping', { timeout: 20_000 }, async () => {
+    const own = await startService({ REPARTEE_DRAIN_MS: '100' })
+    const { port } = new URL(own.client.address.baseUrl)
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(own.client.bytesOf('POST', '/agents', undefined, ['Content-Type: application/json', 'Content-Length: 100']))
+    await once(socket, 'connect')
+    const closed = once(socket, 'close')
+    await own.stop()
+    await closed
   })
 
   test('a second process on the same data folder is refused, in words, and the first goes on', async () => {
