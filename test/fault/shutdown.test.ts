@@ -59,6 +59,7 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     const { port } = new URL(own.client.address.baseUrl)
     const socket = connect(Number(port), '127.0.0.1')
     socket.on('error', () => {})
+    socket.resume() // an answer that is not read would hide the end
     socket.write(own.client.bytesOf('POST', '/agents', undefined, ['Content-Type: application/json', 'Content-Length: 100']))
     await once(socket, 'connect')
     const closed = once(socket, 'close')
