@@ -22,6 +22,8 @@ const explained: Record<ErrorCode, string> = {
     'The error `agent_not_found` means that there is no such agent, or that the key may not see it. Check the id in the path and the agents that the key is bound to.',
   session_not_found:
     'The error `session_not_found` means that the agent has no such session: it never was, it belongs to another agent, or it was deleted. Create a new session.',
+  message_not_found:
+    'The error `message_not_found` means that the session has no such message: it never was, or it belongs to another session.',
   document_not_found:
     'The error `document_not_found` means that the agent has no such document: it never was, it belongs to another agent, or it was removed.',
   key_not_found: 'The error `key_not_found` means that there is no such key, or that it was revoked already.',
@@ -31,10 +33,16 @@ const explained: Record<ErrorCode, string> = {
     'The error `request_timeout` means that the request took too long to arrive, and the connection is closed. Send it again, faster.',
   session_busy:
     'The error `session_busy` means that too many messages wait for their turn in this session, or that this one has waited too long. Nothing was stored; send the message again after the seconds in `Retry-After`.',
+  request_in_progress:
+    'The error `request_in_progress` means that the request with this `Idempotency-Key` is still being worked on. Send it again after the seconds in `Retry-After`; it is then answered with what the first one came to.',
+  turn_cancelled:
+    'The error `turn_cancelled` means that the turn was cancelled before the model had said anything. The message stays in the history without a reply; the same text sent again is a new message.',
   payload_too_large:
     'The error `payload_too_large` means that the body is larger than this request may have. Send less, or raise `REPARTEE_MAX_BODY_BYTES` or, for documents, `REPARTEE_MAX_UPLOAD_BYTES`.',
   unsupported_media_type:
     'The error `unsupported_media_type` means that the body was not sent as `Content-Type: application/json`, or was sent with a `Content-Encoding`. File uploads are sent as `multipart/form-data`. On a document it means that nothing here reads documents of its type.',
+  idempotency_mismatch:
+    'The error `idempotency_mismatch` means that the `Idempotency-Key` was used before with another request. Use a new key for every new request, and the same key only to repeat one.',
   headers_too_large:
     'The error `headers_too_large` means that the headers of the request exceed 16 KiB. Send fewer or shorter ones.',
   internal_error:
@@ -73,7 +81,20 @@ const groups: Group[] = [
   {
     title: 'How do I configure models?',
     intro: 'Models are configured by the address and the key of their provider.',
-    names: ['model', 'modelTimeoutMs', 'openaiApiKey', 'openaiBaseUrl'],
+    names: [
+      'model',
+      'modelTimeoutMs',
+      'openaiApiKey',
+      'openaiBaseUrl',
+      'openaiProtocol',
+      'anthropicApiKey',
+      'anthropicBaseUrl',
+      'googleApiKey',
+      'geminiApiKey',
+      'googleBaseUrl',
+      'ollamaHost',
+      'providers',
+    ],
   },
   {
     title: 'How do I change the limits of a request?',
@@ -83,7 +104,35 @@ const groups: Group[] = [
   {
     title: 'How do I change how long things may take?',
     intro: 'Waiting, a turn and stopping have a time each.',
-    names: ['maxWaitingSends', 'maxWaitMs', 'turnTimeoutMs', 'drainMs'],
+    names: ['maxWaitingSends', 'maxWaitMs', 'turnTimeoutMs', 'leaseMs', 'keepAnswersMs', 'drainMs'],
+  },
+  {
+    title: 'How do I set retries, the breaker and the limits of model calls?',
+    intro: 'Retries, the breaker and the limits of model calls are settings.',
+    names: [
+      'modelRetries',
+      'modelConcurrency',
+      'maxReplyChars',
+      'sideCallTimeoutMs',
+      'breaker',
+      'breakerFailures',
+      'breakerPauseMs',
+    ],
+  },
+  {
+    title: 'How do I change what goes into a prompt?',
+    intro: 'What goes into a prompt is bounded by tokens, for the earlier messages and for the passages.',
+    names: ['historyTokens', 'passageTokens', 'queryRewriting'],
+  },
+  {
+    title: 'How do I change how streams are kept open?',
+    intro: 'Streams are kept open by comments, and readers that do not read are cut off.',
+    names: ['heartbeatMs', 'streamStallMs'],
+  },
+  {
+    title: 'How do I tell Repartee what models cost?',
+    intro: 'What models cost is told in a file; [models](models.md) shows one.',
+    names: ['prices'],
   },
 ]
 
@@ -94,6 +143,7 @@ const kinds: Record<Setting['kind'], string> = {
   integer: 'whole number',
   switch: '`on` or `off`',
   secret: 'secret',
+  providers: 'JSON object',
 }
 
 function toItem(name: SettingName): string {

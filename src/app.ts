@@ -4,20 +4,26 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { contract } from './api/contract.ts'
 import { AgentBook } from './chat/agent-book.ts'
+import { Background } from './chat/background.ts'
 import type { Deps } from './chat/deps.ts'
 import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
-import { TurnQueue } from './chat/turn-queue.ts'
+import { Turns } from './chat/turns.ts'
+import { startUpkeep } from './chat/upkeep.ts'
 import type { Config } from './config.ts'
 import { newId } from './core/ids.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
 import { openKnowledge } from './knowledge/knowledge.ts'
+import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
+import { readPrices } from './price-table.ts'
+import { providersOf } from './providers.ts'
 import { purgeMarked } from './store/deletion.ts'
+import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
-import { failRunningTurns } from './store/messages.ts'
 import { SqliteDatabase } from './store/sqlite.ts'
+import { failLapsedTurns } from './store/turns.ts'
 
 export interface App {
   deps: Deps
@@ -37,26 +43,32 @@ export async function openApp(config: Config): Promise<App> {
   const lock = lockFolder(config.data)
   const db = new SqliteDatabase(config.data)
   const knowledge = openKnowledge({ folder: join(config.data, 'knowledge'), ids: newId })
+  const warn = (about: string, error: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   const deps: Deps = {
     db,
     knowledge,
-    models: openModels({ openai: openAiSettings(config) }, knowledge),
+    models: guardModels(openModels(providersOf(config), knowledge), config, Date.now),
     agents: new AgentBook(db),
     keys: new KeyRing(db, Date.now),
-    turns: new TurnQueue(config),
+    turns: new Turns(config, newId),
+    background: new Background(warn),
+    prices: readPrices(config),
     limits: config,
     defaultModel: config.model,
     clock: Date.now,
     newId,
-    warn: (about, error) => log.warn({ err: toLogged(error) }, about),
+    warn,
   }
   deps.models.find(config.model) // a default that no agent could use must stop the start
-  const failed = await failRunningTurns(db)
+  // The folder is ours alone: whoever held a session, or worked on a request, is gone.
+  await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
+  const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER)
   if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   await knowledge.start()
   purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
 
+  const upkeep = startUpkeep(deps)
   const health: Health = { state: 'starting' }
   const server = openServer({
     deps,
@@ -79,16 +91,13 @@ export async function openApp(config: Config): Promise<App> {
     async close() {
       health.state = 'stopping'
       await drain(deps, server, config.drainMs)
+      upkeep.stop()
+      await deps.background.close()
       await knowledge.close()
       await db.close()
       lock.release()
     },
   }
-}
-
-function openAiSettings({ openaiApiKey, openaiBaseUrl, modelTimeoutMs }: Config) {
-  if (openaiApiKey === undefined && openaiBaseUrl === undefined) return undefined
-  return { apiKey: openaiApiKey, baseUrl: openaiBaseUrl ?? 'https://api.openai.com/v1', timeoutMs: modelTimeoutMs }
 }
 
 /** Time for the answers to turns that were stopped to get out. */
@@ -100,9 +109,10 @@ const LAST_WORDS_MS = 1_000
  */
 async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Promise<void> {
   const idle = setInterval(() => server.server.closeIdleConnections(), 100)
-  const limit = setTimeout(() => deps.turns.abortAll(), limitMs)
+  const limit = setTimeout(() => deps.turns.stopAll('stopping'), limitMs)
   const end = setTimeout(() => server.server.closeAllConnections(), limitMs + LAST_WORDS_MS)
   await server.close()
+  await deps.turns.idle() // those whose client left, too
   clearTimeout(end)
   clearTimeout(limit)
   clearInterval(idle)

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { isKeyLike } from './chat/key-format.ts'
 import type { Limits } from './core/limits.ts'
+import type { Provider } from './models/provider.ts'
+import { parseProviders, toOllamaUrl } from './providers.ts'
 import { type Setting, type SettingName, settings } from './settings.ts'
 
-type ValueOf<S extends Setting> = S['kind'] extends 'integer' ? number : S['kind'] extends 'switch' ? boolean : string
+interface Values {
+  text: string
+  integer: number
+  switch: boolean
+  secret: string
+  providers: readonly Provider[]
+}
+type ValueOf<S extends Setting> = Values[S['kind']]
 type Value<S extends Setting> = 'fallback' extends keyof S ? ValueOf<S> : ValueOf<S> | undefined
 export type Config = { readonly [N in SettingName]: Value<(typeof settings)[N]> } & Readonly<Limits>
 
@@ -25,14 +34,16 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const config: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(settings) as [SettingName, Setting][]) {
     const given = readSecretFile(env, setting, problems) ?? (env[setting.env] === '' ? undefined : env[setting.env]) ?? file[name]
-    config[name] = given === undefined ? setting.fallback : parse(setting, given, problems)
+    config[name] = given === undefined ? setting.fallback : parse(setting, given, env, problems)
   }
   check(env, config as unknown as Config, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config) as unknown as Config
 }
 
-function parse({ env, kind, min = 0, max = Number.MAX_SAFE_INTEGER }: Setting, given: unknown, problems: string[]): unknown {
+function parse(setting: Setting, given: unknown, environment: NodeJS.ProcessEnv, problems: string[]): unknown {
+  const { env, kind, min = 0, max = Number.MAX_SAFE_INTEGER } = setting
+  if (kind === 'providers') return parseProviders(given, env, environment, problems)
   if (kind === 'integer') {
     const n = typeof given === 'number' ? given : /^\d{1,15}$/.test(String(given)) ? Number(given) : Number.NaN
     if (!Number.isInteger(n) || n < min || n > max) problems.push(`${env} must be a whole number from ${min} to ${max}`)
@@ -47,15 +58,26 @@ function parse({ env, kind, min = 0, max = Number.MAX_SAFE_INTEGER }: Setting, g
   return given
 }
 
+const KEYS = ['openaiApiKey', 'anthropicApiKey', 'googleApiKey', 'geminiApiKey'] as const
+const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'publicUrl'] as const
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
-function check(env: NodeJS.ProcessEnv, { adminKey, logLevel, openaiBaseUrl, publicUrl }: Config, problems: string[]): void {
+function check(env: NodeJS.ProcessEnv, config: Config, problems: string[]): void {
+  const { adminKey, logLevel, openaiProtocol, ollamaHost } = config
   if (adminKey !== undefined && !isKeyLike(adminKey)) {
     problems.push('REPARTEE_ADMIN_KEY is not of the right form: `repartee keys generate` prints a key that is')
   }
   if (!LEVELS.includes(logLevel)) problems.push(`REPARTEE_LOG_LEVEL must be one of ${LEVELS.join(', ')}`)
-  const urls = { OPENAI_BASE_URL: openaiBaseUrl, REPARTEE_PUBLIC_URL: publicUrl }
-  for (const [name, url] of Object.entries(urls)) {
+  if (openaiProtocol !== 'chat' && openaiProtocol !== 'responses')
+    problems.push('REPARTEE_OPENAI_PROTOCOL must be chat or responses')
+  if (ollamaHost !== undefined && toOllamaUrl(ollamaHost) === undefined)
+    problems.push('OLLAMA_HOST must be a host, host:port or an http URL')
+  for (const setting of KEYS) {
+    if (/[^\x20-\x7e]/.test(config[setting] ?? '')) problems.push(`${settings[setting].env} has characters that no key has`)
+  }
+  for (const setting of URLS) {
+    const name = settings[setting].env
+    const url = config[setting]
     if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       problems.push(`${name} must be an http or https URL`)
   }

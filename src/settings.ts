@@ -2,7 +2,7 @@
 export interface Setting {
   /** In the environment. The configuration file names it in camel case without the prefix: `REPARTEE_MAX_BODY_BYTES` is `maxBodyBytes`. */
   env: string
-  kind: 'text' | 'integer' | 'switch' | 'secret'
+  kind: 'text' | 'integer' | 'switch' | 'secret' | 'providers'
   fallback?: string | number | boolean
   min?: number
   max?: number
@@ -55,7 +55,7 @@ export const settings = {
     env: 'REPARTEE_MODEL',
     kind: 'text',
     fallback: 'extractive',
-    about: 'Model of agents that name none: `extractive`, or `openai/NAME`.',
+    about: 'Model of agents that name none: `extractive`, or `PROVIDER/NAME`.',
   },
   modelTimeoutMs: {
     env: 'REPARTEE_MODEL_TIMEOUT_MS',
@@ -63,13 +63,42 @@ export const settings = {
     fallback: 60_000,
     min: 1,
     max: MAX_MS,
-    about: 'How long a model may take to its first byte.',
+    about: 'How long a model may be silent: to its first token, and between two.',
   },
   openaiApiKey: { env: 'OPENAI_API_KEY', kind: 'secret', about: 'Key for models named `openai/…`.' },
   openaiBaseUrl: {
     env: 'OPENAI_BASE_URL',
     kind: 'text',
-    about: 'Address of an OpenAI-compatible service, e.g. `http://localhost:11434/v1`.',
+    about: 'Address for models named `openai/…`, where it is not that of OpenAI, e.g. `http://localhost:8000/v1`.',
+  },
+  openaiProtocol: {
+    env: 'REPARTEE_OPENAI_PROTOCOL',
+    kind: 'text',
+    fallback: 'chat',
+    about: 'How models named `openai/…` are spoken to: `chat` (chat completions) or `responses`.',
+  },
+  anthropicApiKey: { env: 'ANTHROPIC_API_KEY', kind: 'secret', about: 'Key for models named `anthropic/…`.' },
+  anthropicBaseUrl: {
+    env: 'ANTHROPIC_BASE_URL',
+    kind: 'text',
+    about: 'Address for models named `anthropic/…`, where it is not that of Anthropic; with or without `/v1` at its end.',
+  },
+  googleApiKey: { env: 'GOOGLE_GENERATIVE_AI_API_KEY', kind: 'secret', about: 'Key for models named `google/…`.' },
+  geminiApiKey: { env: 'GEMINI_API_KEY', kind: 'secret', about: 'The same, where `GOOGLE_GENERATIVE_AI_API_KEY` is not set.' },
+  googleBaseUrl: {
+    env: 'GOOGLE_GENERATIVE_AI_BASE_URL',
+    kind: 'text',
+    about: 'Address for models named `google/…`, where it is not that of Google.',
+  },
+  ollamaHost: {
+    env: 'OLLAMA_HOST',
+    kind: 'text',
+    about: 'Where Ollama is, for models named `ollama/…`: a host, `host:port` or a URL, e.g. `localhost`.',
+  },
+  providers: {
+    env: 'REPARTEE_PROVIDERS',
+    kind: 'providers',
+    about: 'Further providers by name, as JSON; see [compatible providers](providers/compatible.md).',
   },
   maxBodyBytes: {
     env: 'REPARTEE_MAX_BODY_BYTES',
@@ -122,6 +151,116 @@ export const settings = {
     min: 1,
     max: MAX_MS,
     about: 'How long one turn may take in all.',
+  },
+  leaseMs: {
+    env: 'REPARTEE_LEASE_MS',
+    kind: 'integer',
+    fallback: 30_000,
+    min: 1_000,
+    max: MAX_MS,
+    about:
+      'After how long without a sign of life a running turn counts as failed. Turns say that they still run three times in this time.',
+  },
+  modelRetries: {
+    env: 'REPARTEE_MODEL_RETRIES',
+    kind: 'integer',
+    fallback: 2,
+    min: 0,
+    max: 10,
+    about:
+      'How often the same model is asked again after a failure that may pass (429, 5xx, a broken connection, a reply that broke off).',
+  },
+  modelConcurrency: {
+    env: 'REPARTEE_MODEL_CONCURRENCY',
+    kind: 'integer',
+    fallback: 4_096,
+    min: 1,
+    about: 'Model calls at once. Others wait, and are served agent by agent in turn.',
+  },
+  breaker: {
+    env: 'REPARTEE_BREAKER',
+    kind: 'switch',
+    fallback: true,
+    about: 'Leave a provider alone for a while that failed many times in a row.',
+  },
+  breakerFailures: {
+    env: 'REPARTEE_BREAKER_FAILURES',
+    kind: 'integer',
+    fallback: 10,
+    min: 1,
+    about: 'Failures in a row after which a provider is left alone.',
+  },
+  breakerPauseMs: {
+    env: 'REPARTEE_BREAKER_PAUSE_MS',
+    kind: 'integer',
+    fallback: 10_000,
+    min: 1,
+    max: MAX_MS,
+    about: 'How long it is left alone before one call may try.',
+  },
+  sideCallTimeoutMs: {
+    env: 'REPARTEE_SIDE_CALL_TIMEOUT_MS',
+    kind: 'integer',
+    fallback: 8_000,
+    min: 1,
+    max: MAX_MS,
+    about: 'How long a model may take for what goes with a reply: a rewritten question, follow-up questions, a name, a summary.',
+  },
+  queryRewriting: {
+    env: 'REPARTEE_QUERY_REWRITING',
+    kind: 'switch',
+    fallback: true,
+    about: 'Let the model put a question that cannot stand alone into words that can, before it is searched.',
+  },
+  maxReplyChars: {
+    env: 'REPARTEE_MAX_REPLY_CHARS',
+    kind: 'integer',
+    fallback: 200_000,
+    min: 1,
+    about: 'Longest reply of a model; one of more counts as a failure.',
+  },
+  historyTokens: {
+    env: 'REPARTEE_HISTORY_TOKENS',
+    kind: 'integer',
+    fallback: 6_000,
+    min: 0,
+    about:
+      'Room for earlier messages in a prompt, in tokens (estimated: one for 3.5 bytes of UTF-8). What outgrows it is summed up.',
+  },
+  passageTokens: {
+    env: 'REPARTEE_PASSAGE_TOKENS',
+    kind: 'integer',
+    fallback: 8_000,
+    min: 0,
+    about: 'Room for passages in a prompt, in tokens; the best one always goes in.',
+  },
+  heartbeatMs: {
+    env: 'REPARTEE_HEARTBEAT_MS',
+    kind: 'integer',
+    fallback: 15_000,
+    min: 50,
+    max: MAX_MS,
+    about: 'After how long without an event a comment keeps a stream open.',
+  },
+  streamStallMs: {
+    env: 'REPARTEE_STREAM_STALL_MS',
+    kind: 'integer',
+    fallback: 30_000,
+    min: 50,
+    max: MAX_MS,
+    about: 'A reader of a stream that takes nothing for so long is cut off. It can take the stream up again.',
+  },
+  keepAnswersMs: {
+    env: 'REPARTEE_KEEP_ANSWERS_MS',
+    kind: 'integer',
+    fallback: 86_400_000,
+    min: 1_000,
+    about: 'How long the answer to a request with an Idempotency-Key is kept for replays.',
+  },
+  prices: {
+    env: 'REPARTEE_PRICES',
+    kind: 'text',
+    about: 'File with the prices of models, for `usage.cost`. Left out: `prices.json` in the data folder, where there is one.',
   },
   drainMs: {
     env: 'REPARTEE_DRAIN_MS',

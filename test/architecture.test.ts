@@ -9,9 +9,13 @@ const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) 
 
 /** The only folders in which a third-party package may be imported. */
 const FENCES: Record<string, string[]> = {
+  '@ai-sdk/anthropic': ['models'],
+  '@ai-sdk/google': ['models'],
+  '@ai-sdk/openai': ['models'],
   '@fastify/busboy': ['http'],
   '@orama/stemmers': ['text'],
   ajv: ['http'],
+  'eventsource-parser': ['models'],
   'fast-json-stringify': ['http'],
   'fastest-levenshtein': ['http', 'cli'],
   fastify: ['http', '.'],

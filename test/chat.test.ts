@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { cite } from '../src/chat/cite.ts'
 import { isKeyLike, makeKey } from '../src/chat/key-format.ts'
-import { supportingText } from '../src/chat/snippet.ts'
 import { timeAgo } from '../src/chat/time-ago.ts'
-import { TurnQueue } from '../src/chat/turn-queue.ts'
-import type { Hit } from '../src/core/retrieval.ts'
+import { Turn } from '../src/chat/turn.ts'
+import { Turns } from '../src/chat/turns.ts'
 import { toIso } from '../src/core/time.ts'
-
-const hit = (text: string, title = text): Hit => ({
-  documentId: text,
-  passageId: text,
-  title,
-  heading: '',
-  text,
-  url: null,
-  score: 1,
-  scores: {},
-})
 
 describe('timeAgo', () => {
   const s = 1000
@@ -66,86 +54,143 @@ describe('keys', () => {
   })
 })
 
-describe('cite', () => {
-  const hits = [hit('a'), hit('b'), hit('c')]
-  test('marks are numbered anew in order of first mention, and only what is cited is a source', () => {
-    const { markdown, sources } = cite('x [3] y [1] z [3].', hits)
-    assert.equal(markdown, 'x [1] y [2] z [1].')
-    assert.deepEqual(
-      sources.map(({ index, documentId }) => [index, documentId]),
-      [
-        [1, 'c'],
-        [2, 'a'],
-      ],
-    )
-  })
-  test('a mark that names no passage goes, with the space before it', () => {
-    assert.equal(cite('x [7]. y [0]', hits).markdown, 'x. y')
-  })
-  test('several numbers in one mark become marks of their own', () => {
-    assert.equal(cite('x [2, 3, 9]', hits).markdown, 'x [1][2]')
-  })
-  test('code, links and escaped brackets are no marks', () => {
-    const text = '`a[1]` [2](http://x) \\[3]\n```\nb[1]\n```'
-    assert.deepEqual(cite(text, hits), { markdown: text, sources: [] })
-  })
-  test('a reply that no passages were given for is left as it is', () => {
-    assert.equal(cite('see [1]', []).markdown, 'see [1]')
-  })
-  test('the snippet is the quote, else the sentence of the passage that says most of the reply', () => {
-    const passage = 'Cats sleep. The warranty covers two years. Dogs bark.'
-    assert.equal(cite('Two years of warranty [1]', [hit(passage)]).sources[0]!.snippet, 'The warranty covers two years.')
-    assert.equal(cite('x [1]', [hit(passage)], new Map([[1, 'Cats sleep.']])).sources[0]!.snippet, 'Cats sleep.')
-    assert.ok(passage.includes(supportingText(passage, 'nothing in common')))
-  })
-})
-
 describe('turns', () => {
+  let made = 0
+  const open = (limits: { maxWaitingSends?: number; maxWaitMs?: number; turnTimeoutMs?: number } = {}) =>
+    new Turns({ maxWaitingSends: 5, maxWaitMs: 1000, turnTimeoutMs: 60_000, ...limits }, () => `turn ${++made}`)
+
   test('of one session run one at a time, in order of arrival; of others at once', async () => {
-    const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 1000 })
-    const first = await queue.take('a', 's')
+    const turns = open()
+    const first = await turns.take('a', 's')
     const order: number[] = []
     const waiting = [1, 2, 3].map(async (n) => {
-      const turn = await queue.take('a', 's')
+      const turn = await turns.take('a', 's')
       order.push(n)
       return turn
     })
-    ;(await queue.take('a', 'other')).end()
-    first.end()
-    for (const turn of waiting) (await turn).end()
+    turns.release(await turns.take('a', 'other'))
+    turns.release(first)
+    for (const turn of waiting) turns.release(await turn)
     assert.deepEqual(order, [1, 2, 3])
-    assert.equal(queue.running, 0)
+    assert.equal(turns.running, 0)
   })
 
   test('a send that finds too many waiting is refused, and says when to come again', async () => {
-    const queue = new TurnQueue({ maxWaitingSends: 1, maxWaitMs: 1000 })
-    const first = await queue.take('a', 's')
-    const second = queue.take('a', 's')
-    await assert.rejects(queue.take('a', 's'), { code: 'session_busy', retryAfter: 1 })
-    first.end()
-    ;(await second).end()
+    const turns = open({ maxWaitingSends: 1 })
+    const first = await turns.take('a', 's')
+    const second = turns.take('a', 's')
+    await assert.rejects(turns.take('a', 's'), { code: 'session_busy', retryAfter: 1 })
+    turns.release(first)
+    turns.release(await second)
   })
 
   test('a send that waits too long is refused, and those behind it keep their order', async () => {
-    const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 20 })
-    const first = await queue.take('a', 's')
-    await assert.rejects(queue.take('a', 's'), { code: 'session_busy' })
-    const next = queue.take('a', 's')
-    first.end()
-    first.end()
+    const turns = open({ maxWaitMs: 20 })
+    const first = await turns.take('a', 's')
+    await assert.rejects(turns.take('a', 's'), { code: 'session_busy' })
+    const next = turns.take('a', 's')
+    turns.release(first)
+    turns.release(first)
     const running = await next
-    await assert.rejects(queue.take('a', 's'), { code: 'session_busy' }, 'ending twice must not let two in')
-    running.end()
-    assert.equal(queue.running, 0)
+    await assert.rejects(turns.take('a', 's'), { code: 'session_busy' }, 'ending twice must not let two in')
+    turns.release(running)
+    assert.equal(turns.running, 0)
   })
 
-  test('a turn that is stopped hears of it; the next does not', async () => {
-    const queue = new TurnQueue({ maxWaitingSends: 5, maxWaitMs: 1000 })
-    const first = await queue.take('a', 's')
-    const second = queue.take('a', 's')
-    queue.abort('s')
-    assert.equal(first.signal.aborted, true)
-    first.end()
+  test('a turn that is stopped hears of it, and why first; the next does not', async () => {
+    const turns = open()
+    const first = await turns.take('a', 's')
+    const second = turns.take('a', 's')
+    turns.stop('s', 'deleted')
+    turns.stop('s', 'cancelled')
+    assert.deepEqual([first.signal.aborted, first.stopped], [true, 'deleted'])
+    turns.release(first)
     assert.equal((await second).signal.aborted, false)
+    turns.release(await second)
   })
+
+  test('a turn is found by its message until it is forgotten, and stopped when its time is over', async () => {
+    const turns = open({ turnTimeoutMs: 20 })
+    const turn = await turns.take('a', 's')
+    turns.start(turn, 'm', 5)
+    assert.equal(turns.find('m'), turn)
+    assert.deepEqual(turns.leasesOlderThan(6), [{ agentId: 'a', sessionId: 's', lease: turn.id }])
+    assert.deepEqual(turns.leasesOlderThan(5), [])
+    await once(turn.signal, 'abort')
+    assert.equal(turn.stopped, 'late')
+    turns.release(turn)
+    turns.forget(turn)
+    assert.equal(turns.find('m'), undefined)
+  })
+
+  test('idleness is told when the last turn is over', async () => {
+    const turns = open()
+    await turns.idle()
+    const turn = await turns.take('a', 's')
+    let idle = false
+    const told = turns.idle().then(() => {
+      idle = true
+    })
+    await new Promise(setImmediate)
+    assert.equal(idle, false)
+    turns.release(turn)
+    await told
+  })
+})
+
+describe('the text of a turn', () => {
+  const turn = () => new Turn('a', 's', 'id')
+  test('grows by pieces, and tells those who watch', () => {
+    const t = turn()
+    let told = 0
+    const leave = t.watch(() => told++)
+    t.append('Hel')
+    t.append('')
+    t.append('lo')
+    leave()
+    t.append('!')
+    assert.deepEqual([t.text, told], ['Hello!', 2])
+  })
+
+  test('never holds half of a surrogate pair, nor what no store can keep', () => {
+    const t = turn()
+    const [high, low] = '😀'.split('').map((c) => c)
+    t.append(`a${high}`)
+    assert.equal(t.text, 'a')
+    t.append(`${low}b\0`)
+    t.append(`${low}c`)
+    assert.equal(t.text, 'a😀b\uFFFD\uFFFDc')
+  })
+
+  test('can be taken back only while nobody may have read it', () => {
+    const t = turn()
+    t.append('x')
+    assert.equal(t.shown, false)
+    t.restart()
+    t.watch(() => {})
+    assert.equal(t.shown, false, 'there is nothing to read yet')
+    t.append('y')
+    assert.equal(t.shown, true)
+  })
+
+  test('does not grow any more once the turn was stopped', () => {
+    const t = turn()
+    t.append('x')
+    t.stop('cancelled')
+    t.append('y')
+    assert.equal(t.text, 'x')
+  })
+})
+
+test('a text is read from any place on, whole or in parts, however it grew', () => {
+  const turn = new Turn('a', 's', 'id')
+  let expected = ''
+  for (let i = 0; i < 3_000; i++) {
+    const piece = `${i} `.repeat(1 + (i % 5))
+    turn.append(piece)
+    expected += piece
+    for (const start of [0, expected.length - piece.length, expected.length >> 1]) {
+      assert.equal(turn.read(start, 100), expected.slice(start, start + 100))
+    }
+  }
 })

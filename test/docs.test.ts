@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { generated } from '../scripts/generate-docs.ts'
 import { makeKey } from '../src/chat/key-format.ts'
+import { ModelServer, refuses, says } from './support/model-server.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const QUICK_START = 'docs/quick-start.md'
@@ -20,8 +19,17 @@ const PAGE_LIMIT_MS = 120_000
 const notRun: [page: string, begin: string, reason: string][] = [
   ['README.md', '$ git clone', 'needs the address of the repository, and the start of the service does not end'],
   [QUICK_START, '$ git clone', 'needs the address of the repository, and the start of the service does not end'],
-  ['docs/models.md', '$ OPENAI_API_KEY=', 'starts a second service, with a key of the reader'],
-  ['docs/models.md', '$ OPENAI_BASE_URL=', 'starts a second service, beside servers of the reader'],
+  ['docs/providers/openai.md', '$ OPENAI_API_KEY=sk-… npm', 'starts a second service, with a key of the reader'],
+  [
+    'docs/providers/openai.md',
+    '$ OPENAI_API_KEY=sk-… REPARTEE_OPENAI_PROTOCOL',
+    'starts a second service, with a key of the reader',
+  ],
+  ['docs/providers/openai.md', '$ OPENAI_BASE_URL=', 'starts a second service, with a key of the reader'],
+  ['docs/providers/anthropic.md', '$ ANTHROPIC_API_KEY=', 'starts a second service, with a key of the reader'],
+  ['docs/providers/google.md', '$ GOOGLE_GENERATIVE_AI_API_KEY=', 'starts a second service, with a key of the reader'],
+  ['docs/providers/ollama.md', '$ ollama pull', 'downloads a model, and starts a second service'],
+  ['docs/providers/compatible.md', '$ cat repartee.json', 'starts a second service, with keys of the reader'],
   ['docs/operations.md', '[Service]', 'is the unit file of a supervisor'],
   ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
   ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
@@ -37,10 +45,12 @@ const promised: [page: string, text: string][] = [
 /** What a newcomer may ask the sample agent, and words that the reply must hold: the pages are its knowledge base. */
 const asked: [question: string, words: string][] = [
   ['How do I add my own documents?', 'in one of three ways'],
-  ['Which models can I use?', 'the built-in `extractive` model, and `openai/NAME`'],
+  ['Which models can I use?', 'the built-in `extractive` model, and language models by the names'],
   ['What happens when the model fails?', '502 `model_failed`'],
   ['How do I delete a session?', 'DELETE /agents/{agentId}/sessions/{sessionId}'],
-  ['How do I use Ollama?', '`OPENAI_BASE_URL`'],
+  ['How do I use Ollama?', '`OLLAMA_HOST`'],
+  ['How do I use Claude?', '`ANTHROPIC_API_KEY`'],
+  ['How do I use vLLM?', 'under `providers` in the configuration file'],
   ['I lost the admin key, what now?', 'npm start -- keys create --admin'],
   ['How do I back up the service?', 'copy the data folder'],
   ['How do I change the port?', '`REPARTEE_PORT`'],
@@ -142,9 +152,12 @@ describe('blocks of code', () => {
 })
 
 describe('the examples of the pages do what the pages say', { concurrency: 4 }, () => {
-  let provider: Server
+  const provider = new ModelServer()
+  let baseUrl: string
   before(async () => {
-    provider = await openProvider()
+    provider.behaviour = (call, response) =>
+      (call.body.model === 'no-such-model' ? refuses(404) : says('The shop is open from 9:00 to 18:00. [1]'))(call, response)
+    baseUrl = await provider.listen()
   })
   after(() => provider.close())
 
@@ -154,8 +167,7 @@ describe('the examples of the pages do what the pages say', { concurrency: 4 }, 
     if (commands.length === 0) continue
     it(page, { timeout: PAGE_LIMIT_MS }, async () => {
       const setUp = SELF_CONTAINED.includes(page) ? [] : blocksOf(QUICK_START).filter(isCommand).map(withoutNpm)
-      const { port } = provider.address() as AddressInfo
-      const service = await openService({ REPARTEE_SAMPLE: 'off', OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` })
+      const service = await openService({ REPARTEE_SAMPLE: 'off', ...providersAt(baseUrl) })
       try {
         const outputs = await runBlocks([...setUp, ...commands], service)
         commands.forEach((block, i) => {
@@ -164,6 +176,7 @@ describe('the examples of the pages do what the pages say', { concurrency: 4 }, 
         })
         for (const [of, text] of promised)
           if (of === page) assert.ok(outputs.join('\n').includes(text), `no answer says: ${text}`)
+        if (page.startsWith('docs/providers/')) await askAgents(service)
       } finally {
         await service.close()
       }
@@ -260,7 +273,9 @@ function layOutClone(folder: string): void {
 
 /** What the reader's own settings are must not change the outcome. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(REPARTEE_|OPENAI_|NODE_TEST)/.test(name))
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(REPARTEE_|OPENAI_|ANTHROPIC_|GOOGLE_|GEMINI_|OLLAMA_|NODE_TEST)/.test(name),
+  )
   return { ...Object.fromEntries(kept), npm_config_update_notifier: 'false' }
 }
 
@@ -276,20 +291,33 @@ function readGreeting(service: ChildProcess): Promise<string> {
   })
 }
 
-/** Speaks as much of OpenAI's protocol as the pages need. */
-async function openProvider(): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { model } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string }
-    const content = 'The shop is open from 9:00 to 18:00. [1]'
-    const known = model !== 'no-such-model'
-    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' })
-    const usage = { prompt_tokens: 200, completion_tokens: 20 }
-    response.end(JSON.stringify(known ? { choices: [{ message: { content } }], usage } : { error: { message: 'no such model' } }))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return server
+/** The providers that the pages name, all at one server that speaks the protocols of each. */
+function providersAt(baseUrl: string): NodeJS.ProcessEnv {
+  const names = ['vllm', 'openrouter']
+  return {
+    OPENAI_BASE_URL: baseUrl,
+    ANTHROPIC_BASE_URL: baseUrl,
+    GOOGLE_GENERATIVE_AI_BASE_URL: baseUrl,
+    OLLAMA_HOST: new URL(baseUrl).origin,
+    REPARTEE_PROVIDERS: JSON.stringify(Object.fromEntries(names.map((name) => [name, { protocol: 'chat', baseUrl }]))),
+  }
+}
+
+/** Asks every agent that there is something, so that each model which the blocks of a page named has replied. */
+async function askAgents({ baseUrl, key }: Service): Promise<void> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const call = async (path: string, body?: object) => {
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    // biome-ignore lint/suspicious/noExplicitAny: what it must hold is asserted
+    return (await (await fetch(`${baseUrl}${path}`, init)).json()) as any
+  }
+  const { agents } = await call('/agents')
+  for (const { id, model } of agents) {
+    const { session } = await call(`/agents/${id}/sessions`, {})
+    const answer = await call(`/agents/${id}/sessions/${session.id}/messages`, { message: 'When is the shop open?' })
+    assert.equal(answer.success, true, `${model}: ${JSON.stringify(answer)}`)
+    assert.equal(`${model}`.endsWith(answer.aiMessage.model.split('/').at(-1)), true, JSON.stringify(answer))
+  }
 }
 
 /** Runs the blocks in one shell, as a reader does who pastes one after the other. Resolves to what each of them printed. */

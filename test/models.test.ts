@@ -1,23 +1,28 @@
 import assert from 'node:assert/strict'
+import { registerHooks } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import type { Hit } from '../src/core/retrieval.ts'
 import { extractiveModel } from '../src/models/extractive.ts'
 import { openModels } from '../src/models/models.ts'
-import { openAiModel } from '../src/models/openai.ts'
-import { modelContract, request } from './contract/model.ts'
+import type { Provider } from '../src/models/provider.ts'
+import { never, request } from './contract/model.ts'
 import { ModelServer } from './support/model-server.ts'
 
 const server = new ModelServer()
-let baseUrl: string
+let host: string
 before(async () => {
-  baseUrl = await server.listen()
+  host = new URL(await server.listen()).origin
 })
 after(() => server.close())
 
-const openAi = () => openAiModel('gpt', { baseUrl: `${baseUrl}/`, apiKey: 'sk-test', timeoutMs: 300 })
-modelContract('OpenAI chat completions', () => server, openAi)
-
-const never = new AbortController().signal
+const provider = (name: string, protocol: Provider['protocol'], path = ''): Provider => ({
+  name,
+  protocol,
+  baseUrl: `${host}${path}`,
+  apiKey: 'sk-test',
+  headers: {},
+})
+const knowledge = { extract: async () => ({ quotes: [], confidence: 0 }) }
 const hit = (text: string): Hit => ({
   documentId: 'd',
   passageId: 'p',
@@ -29,26 +34,13 @@ const hit = (text: string): Hit => ({
   scores: {},
 })
 
-describe('the OpenAI model', () => {
-  test('sends name, messages and key, and settings only where they are set', async () => {
-    server.reset()
-    await openAi().generate(request(), never)
-    await openAi().generate(request({ temperature: 0.2, maxOutputTokens: 50 }), never)
-    const [plain, set] = server.calls
-    assert.equal(plain!.path, '/v1/chat/completions')
-    assert.equal(plain!.headers.authorization, 'Bearer sk-test')
-    assert.deepEqual(plain!.body, { model: 'gpt', messages: request().prompt })
-    assert.deepEqual([set!.body['temperature'], set!.body['max_completion_tokens']], [0.2, 50])
-  })
-})
-
 describe('the extractive model', () => {
   const replyOf = async (quotes: { hit: number; text: string }[], confidence: number, minScore: number | null = null) => {
     const model = extractiveModel({ extract: async () => ({ quotes, confidence }) })
     const hits = quotes.map(({ text }) => hit(`Before. ${text} After.`))
     return model.generate(
       request({ grounding: { ...request().grounding, retrieval: { query: '', standsAlone: true, hits, confidence }, minScore } }),
-      never,
+      { signal: never },
     )
   }
 
@@ -93,24 +85,100 @@ describe('the extractive model', () => {
 })
 
 describe('the names of models', () => {
-  const knowledge = { extract: async () => ({ quotes: [], confidence: 0 }) }
   test('a name that no turn could use is refused, and says what would do', () => {
-    const models = openModels({ openai: undefined }, knowledge)
-    for (const name of ['gpt-5', 'openai/gpt-5', 'openai/', 'nobody/x', 'extractive/x']) {
+    const models = openModels([provider('my-vllm', 'chat')], knowledge)
+    for (const name of ['gpt-5', 'openai/gpt-5', 'openai/', 'nobody/x', 'extractive/x', 'my-vllm', 'constructor/x', '/x', '']) {
       assert.throws(() => models.find(name), { code: 'invalid_request' }, name)
     }
-    assert.throws(() => models.find('openai/gpt-5'), /OPENAI_API_KEY/)
+    const variables = {
+      openai: 'OPENAI_API_KEY',
+      anthropic: 'ANTHROPIC_API_KEY',
+      google: 'GOOGLE_GENERATIVE_AI_API_KEY',
+      ollama: 'OLLAMA_HOST',
+    }
+    for (const [name, variable] of Object.entries(variables)) {
+      assert.throws(() => models.find(`${name}/x`), new RegExp(`is ${name}/x, but ${variable} is not set`))
+    }
+    assert.throws(
+      () => models.find('nobody/x'),
+      /"extractive", "openai\/NAME", .*or "my-vllm\/NAME"; "nobody\/x" is none of them/,
+    )
   })
 
-  test('one that can be used is found again as the same', () => {
-    const models = openModels({ openai: { baseUrl, apiKey: undefined, timeoutMs: 1 } }, knowledge)
-    assert.equal(models.find('openai/a/b'), models.find('openai/a/b'))
+  test('one that can be used is found again as the same, and its name may have slashes', async () => {
+    const models = openModels([provider('router', 'chat', '/v1')], knowledge)
+    assert.equal(models.find('router/meta/llama'), models.find('router/meta/llama'))
+    server.reset()
+    const { model } = await models.find('router/meta/llama').generate(request(), { signal: never })
+    assert.deepEqual([model, server.calls[0]!.body.model], ['meta/llama', 'meta/llama'])
+  })
+
+  test('one whose package was left out is refused, and says what to install', () => {
+    const hooks = registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier.startsWith('@ai-sdk/')) throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' })
+        return next(specifier, context)
+      },
+    })
+    try {
+      const models = openModels([provider('anthropic', 'anthropic')], knowledge)
+      assert.throws(
+        () => models.find('anthropic/claude'),
+        /^ReparteeError: body\.model is anthropic\/claude, but the package @ai-sdk\/anthropic is not installed: npm install @ai-sdk\/anthropic$/,
+      )
+    } finally {
+      hooks.deregister()
+    }
+  })
+})
+
+describe('the list of models', () => {
+  const data = (...ids: string[]) => ({ data: ids.map((id) => ({ id })) })
+  const models = (...names: string[]) => ({ models: names.map((name) => ({ name })) })
+
+  test('holds what each provider says that it has, and what agents have named', async () => {
+    server.lists = {
+      '/a/models': data('gpt-5', 'text-embedding-3-small'),
+      '/b/v1/models': data('claude'),
+      '/c/models': models('models/gemini', 'models/gemini-embedding-001'),
+      '/d/api/tags': models('llama:8b'),
+    }
+    const providers = [
+      provider('openai', 'responses', '/a'),
+      provider('anthropic', 'anthropic', '/b'),
+      provider('google', 'google', '/c'),
+      provider('ollama', 'ollama', '/d/'),
+      provider('down', 'chat', '/nowhere'),
+    ]
+    const opened = openModels(providers, knowledge)
+    opened.find('ollama/named')
+    opened.find('openai/gpt-5')
     assert.deepEqual(
-      models.list().map(({ id, provider }) => [id, provider]),
+      (await opened.list()).map(({ id, provider, kind }) => `${id} ${provider} ${kind}`),
       [
-        ['extractive', 'extractive'],
-        ['openai/a/b', 'openai'],
+        'extractive extractive chat',
+        'openai/gpt-5 openai chat',
+        'openai/text-embedding-3-small openai embedding',
+        'anthropic/claude anthropic chat',
+        'google/gemini google chat',
+        'google/gemini-embedding-001 google embedding',
+        'ollama/llama:8b ollama chat',
+        'ollama/named ollama chat',
       ],
     )
+  })
+
+  test('is asked for once a minute, and what an agent names meanwhile stands in it at once', async () => {
+    let now = 0
+    server.lists = { '/v1/models': data('one') }
+    const opened = openModels([provider('x', 'chat', '/v1')], knowledge, () => now)
+    const ids = async () => (await opened.list()).map(({ id }) => id)
+    assert.deepEqual(await ids(), ['extractive', 'x/one'])
+    server.lists = { '/v1/models': data('two') }
+    opened.find('x/three')
+    now = 59_999
+    assert.deepEqual(await ids(), ['extractive', 'x/one', 'x/three'])
+    now = 60_000
+    assert.deepEqual(await ids(), ['extractive', 'x/two', 'x/three'])
   })
 })

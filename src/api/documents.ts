@@ -75,6 +75,7 @@ export const documentOperations = (limits: Limits) => {
       query: Nothing,
       body: content,
       upload: true,
+      idempotencyKey: 'kept',
       status: 202,
       response: answer,
     }),

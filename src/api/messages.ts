@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Limits } from '../core/limits.ts'
-import { replyFormats, roles } from '../core/message.ts'
-import { closed, FilledText, Limit, Pagination, SessionPath, Success, Timestamp, Uuid } from './fields.ts'
+import { extras, replyFormats, roles, turnStates } from '../core/message.ts'
+import { closed, FilledText, Limit, Nothing, Pagination, SessionPath, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
 
 export const Role = Type.Enum([...roles], { description: 'Who wrote the message.' })
@@ -9,9 +9,6 @@ export const Role = Type.Enum([...roles], { description: 'Who wrote the message.
 const id = Uuid('Message ID; also the cursor of message history.')
 const content = Type.String({ description: 'Message text.' })
 const createdAt = Timestamp('When it was written.')
-
-export const extras = ['sources', 'usage', 'trace'] as const
-export type Extra = (typeof extras)[number]
 
 const Source = Type.Object({
   index: Type.Integer({ description: 'The n of the mark [n] in the reply.' }),
@@ -42,64 +39,101 @@ const Trace = Type.Object({
       scores: Type.Record(Type.String(), Type.Number(), { description: 'The score by method.' }),
     }),
   ),
+  citations: Type.Object(
+    { supported: Type.Integer(), unsupported: Type.Integer(), unchecked: Type.Integer() },
+    { description: 'Marks of the model by what their passage says; those without support were removed from the reply.' },
+  ),
+  attempts: Type.Array(
+    Type.Object({
+      model: Type.String(),
+      outcome: Type.Enum(['replied', 'failed', 'timed out', 'stopped']),
+      ms: Type.Integer(),
+    }),
+    { description: 'The calls of models that were made for the reply.' },
+  ),
+  finish: Type.Enum(['stop', 'length', 'filtered'], { description: 'Why the reply ended.' }),
   timings: Type.Array(Type.Object({ step: Type.String(), ms: Type.Number() })),
 })
+const FollowUps = Type.Array(
+  Type.Object({ id: Type.String(), text: Type.String(), confidence: Type.Number({ minimum: 0, maximum: 1 }) }),
+)
+const Answer = Type.Object({
+  success: Success,
+  chatSession: Type.Object({ id: Uuid('Session ID.'), name: Type.String() }),
+  userMessage: Type.Object({ id, role: Role, content, createdAt }),
+  aiMessage: Type.Object({
+    id,
+    role: Role,
+    content,
+    model: Type.String({ description: 'The model that replied.' }),
+    createdAt,
+  }),
+  followUps: Type.Optional(Type.Array(FollowUps.items, { description: 'Present when the agent has them enabled.' })),
+  sources: Type.Optional(Type.Array(Source)),
+  usage: Type.Optional(Usage),
+  trace: Type.Optional(Trace),
+})
 
-/** The two requests about messages (specification 4.6 and 4.7). */
+const Rating = Type.Enum(['up', 'down'])
+const Feedback = Type.Object({ rating: Rating, comment: Type.Optional(Type.String()) })
+const OneMessage = Type.Object({
+  id,
+  role: Role,
+  content,
+  type: Type.Literal('TEXT'),
+  createdAt,
+  turn: Type.Enum([...turnStates], { description: 'What became of the turn that the message belongs to.' }),
+  followUps: Type.Optional(FollowUps),
+  sources: Type.Optional(Type.Array(Source)),
+  feedback: Type.Optional(Feedback),
+})
+const MessagePath = Type.Object(
+  { agentId: Uuid('The agent.'), sessionId: Uuid('The session.'), messageId: Uuid('The message.') },
+  closed,
+)
+const EVENTS = `With \`Accept: text/event-stream\` the answer comes as events: \`turn.started\` (chatSession, userMessage), \`message.delta\` (text, Markdown, provisional),
+then \`turn.completed\` (the whole ordinary answer) or \`turn.failed\` (error).`
+
+/** What a sender may say of the reply. */
+const wishes = (limits: Limits) => ({
+  additionalContext: Type.Optional(
+    Type.String({
+      maxLength: limits.maxContextChars,
+      description: 'For example the content of the page that the user is on.',
+    }),
+  ),
+  format: Type.Optional(Type.Enum([...replyFormats], { default: 'markdown', description: 'Format of the reply.' })),
+  include: Type.Optional(
+    Type.Array(Type.Enum([...extras]), { maxItems: 10, description: 'Further fields wanted in the answer.' }),
+  ),
+})
+
+const MESSAGES = '/agents/{agentId}/sessions/{sessionId}/messages'
+const MESSAGE = `${MESSAGES}/{messageId}`
+
+/** The two requests about messages (specification 4.6 and 4.7), and what can be done with one message. */
 export const messageOperations = (limits: Limits) => ({
   sendMessage: operation({
     id: 'sendMessage',
     method: 'POST',
-    path: '/agents/{agentId}/sessions/{sessionId}/messages',
+    path: MESSAGES,
     tag: 'Messages',
     summary: 'Send a message and get the reply',
-    description:
-      'The message is stored before the model is asked: when the model fails (502, 504) it stays, and sending the same text again continues it.',
+    description: `The message is stored before the model is asked: when the model fails (502, 504) it stays, and sending the same text again continues it.
+${EVENTS}`,
     scopes: ['chat'],
     params: SessionPath,
-    query: Type.Object({}, closed),
-    body: Type.Object(
-      {
-        message: FilledText(limits.maxMessageChars, "The user's message."),
-        additionalContext: Type.Optional(
-          Type.String({
-            maxLength: limits.maxContextChars,
-            description: 'For example the content of the page that the user is on.',
-          }),
-        ),
-        format: Type.Optional(Type.Enum([...replyFormats], { default: 'markdown', description: 'Format of the reply.' })),
-        include: Type.Optional(
-          Type.Array(Type.Enum([...extras]), { maxItems: 10, description: 'Further fields wanted in the answer.' }),
-        ),
-      },
-      closed,
-    ),
+    query: Nothing,
+    body: Type.Object({ message: FilledText(limits.maxMessageChars, "The user's message."), ...wishes(limits) }, closed),
+    events: 'asked',
+    idempotencyKey: 'kept',
     status: 200,
-    response: Type.Object({
-      success: Success,
-      chatSession: Type.Object({ id: Uuid('Session ID.'), name: Type.String() }),
-      userMessage: Type.Object({ id, role: Role, content, createdAt }),
-      aiMessage: Type.Object({
-        id,
-        role: Role,
-        content,
-        model: Type.String({ description: 'The model that replied.' }),
-        createdAt,
-      }),
-      followUps: Type.Optional(
-        Type.Array(Type.Object({ id: Type.String(), text: Type.String(), confidence: Type.Number({ minimum: 0, maximum: 1 }) }), {
-          description: 'Present when the agent has them enabled.',
-        }),
-      ),
-      sources: Type.Optional(Type.Array(Source)),
-      usage: Type.Optional(Usage),
-      trace: Type.Optional(Trace),
-    }),
+    response: Answer,
   }),
   listMessages: operation({
     id: 'listMessages',
     method: 'GET',
-    path: '/agents/{agentId}/sessions/{sessionId}/messages',
+    path: MESSAGES,
     tag: 'Messages',
     summary: 'Read the message history, page by page',
     scopes: ['chat', 'read'],
@@ -113,6 +147,101 @@ export const messageOperations = (limits: Limits) => ({
       success: Success,
       messages: Type.Array(Type.Object({ id, role: Role, content, type: Type.Literal('TEXT'), createdAt })),
       pagination: Pagination,
+    }),
+  }),
+  getMessage: operation({
+    id: 'getMessage',
+    method: 'GET',
+    path: MESSAGE,
+    tag: 'Messages',
+    summary: 'Read one message, and what became of its turn',
+    scopes: ['chat', 'read'],
+    params: MessagePath,
+    query: Nothing,
+    status: 200,
+    response: Type.Object({ success: Success, message: OneMessage }),
+  }),
+  streamMessage: operation({
+    id: 'streamMessage',
+    method: 'GET',
+    path: `${MESSAGE}/stream`,
+    tag: 'Messages',
+    summary: 'Take up the event stream of a turn',
+    description:
+      'Named by the message of the user. `Last-Event-ID` says what was seen of it already; once the turn has ended the answer is its last event.',
+    scopes: ['chat', 'read'],
+    params: MessagePath,
+    query: Nothing,
+    events: 'always',
+    status: 200,
+    response: Answer,
+  }),
+  cancelMessage: operation({
+    id: 'cancelMessage',
+    method: 'POST',
+    path: `${MESSAGE}/cancel`,
+    tag: 'Messages',
+    summary: 'Stop the turn that answers a message of the user',
+    description: 'What was generated so far becomes the reply. A turn that has ended stays as it is.',
+    scopes: ['chat'],
+    params: MessagePath,
+    query: Nothing,
+    body: Nothing,
+    idempotencyKey: 'kept',
+    status: 200,
+    response: Type.Object({ success: Success, message: OneMessage }),
+  }),
+  setFeedback: operation({
+    id: 'setFeedback',
+    method: 'PUT',
+    path: `${MESSAGE}/feedback`,
+    tag: 'Messages',
+    summary: 'Say whether a reply was good',
+    scopes: ['chat'],
+    params: MessagePath,
+    query: Nothing,
+    body: Type.Object({ rating: Rating, comment: Type.Optional(Type.String({ maxLength: limits.maxMessageChars })) }, closed),
+    status: 200,
+    response: Type.Object({ success: Success, feedback: Feedback }),
+  }),
+  regenerateMessage: operation({
+    id: 'regenerateMessage',
+    method: 'POST',
+    path: `${MESSAGE}/regenerate`,
+    tag: 'Messages',
+    summary: "Make the session's last reply anew",
+    description: `Its id and place stay; what it said before becomes a version. Where it fails, the reply stays as it was.
+${EVENTS}`,
+    scopes: ['chat'],
+    params: MessagePath,
+    query: Nothing,
+    body: Type.Object(wishes(limits), closed),
+    events: 'asked',
+    idempotencyKey: 'kept',
+    status: 200,
+    response: Answer,
+  }),
+  listVersions: operation({
+    id: 'listVersions',
+    method: 'GET',
+    path: `${MESSAGE}/versions`,
+    tag: 'Messages',
+    summary: 'List what a reply said before it was made anew, oldest first',
+    scopes: ['chat', 'read'],
+    params: MessagePath,
+    query: Nothing,
+    status: 200,
+    response: Type.Object({
+      success: Success,
+      versions: Type.Array(
+        Type.Object({
+          content,
+          model: Type.Union([Type.String(), Type.Null()]),
+          createdAt,
+          replacedAt: Timestamp('When the next one took its place.'),
+          feedback: Type.Optional(Feedback),
+        }),
+      ),
     }),
   }),
 })

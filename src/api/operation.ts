@@ -29,6 +29,10 @@ export interface Operation<
   body?: B
   /** `multipart/form-data` is taken beside JSON. */
   upload?: boolean
+  /** The answer comes as server-sent events: where they are asked for, or always. */
+  events?: 'asked' | 'always'
+  /** What an Idempotency-Key on it does: its answer is kept for replays, or the key is refused. Left out: nothing, for a repetition does no harm. */
+  idempotencyKey?: 'kept' | 'refused'
   status: 200 | 201 | 202
   response: R
 }

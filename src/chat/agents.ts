@@ -1,7 +1,8 @@
 import type { Agent } from '../core/agent.ts'
-import { ReparteeError } from '../core/errors.ts'
+import { invalid, ReparteeError } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
+import type { Statement } from '../store/database.ts'
 import { deleteAgentRows } from '../store/deletion.ts'
 import { countSessions } from '../store/sessions.ts'
 import { agentNotFound } from './agent-book.ts'
@@ -39,17 +40,21 @@ const toAgent = (deps: Deps, name: string): Agent => {
   }
 }
 
-export async function createAgent(deps: Deps, input: AgentChange & { name: string }): Promise<Agent> {
+export async function createAgent(
+  deps: Deps,
+  input: AgentChange & { name: string },
+  alongside?: (agent: Agent) => Statement[],
+): Promise<Agent> {
   const agent = merge(toAgent(deps, input.name), input)
   checkModels(deps, agent)
-  await store.insertAgent(deps.db, agent)
+  await store.insertAgent(deps.db, agent, alongside?.(agent))
   return agent
 }
 
 /** Nested objects are merged field by field. */
 export async function updateAgent(deps: Deps, agent: Agent, change: AgentChange): Promise<Agent> {
   const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt) }
-  checkModels(deps, changed)
+  checkModels(deps, change)
   const found = await store.updateAgent(deps.db, changed)
   deps.agents.forget(agent.id)
   if (!found) throw agentNotFound()
@@ -66,9 +71,19 @@ function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentC
   }
 }
 
-/** A name that no turn could use is refused now, not at the first message. */
-function checkModels({ models }: Deps, { model, fallbackModels }: Agent): void {
-  for (const name of [model, ...fallbackModels]) models.find(name)
+/** A name that no turn could use is refused now, not at the first message. Names that do not change are left alone: their provider may be away for a day. */
+function checkModels({ models }: Deps, { model, fallbackModels = [] }: AgentChange): void {
+  if (model !== undefined) checkModel(models, model, 'body.model')
+  for (const [i, name] of fallbackModels.entries()) checkModel(models, name, `body.fallbackModels[${i}]`)
+}
+
+function checkModel(models: Deps['models'], name: string, path: string): void {
+  try {
+    models.find(name)
+  } catch (error) {
+    const [detail] = (error as ReparteeError).details ?? []
+    throw detail === undefined ? error : invalid(path, detail.message)
+  }
 }
 
 /** The agent, its sessions and its knowledge base, for good. */
@@ -76,7 +91,7 @@ export async function deleteAgent(deps: Deps, agentId: string): Promise<void> {
   const found = await deleteAgentRows(deps.db, agentId)
   deps.agents.forget(agentId)
   if (!found) throw agentNotFound()
-  deps.turns.abortAll(agentId)
+  deps.turns.stopAll('deleted', agentId)
   await deps.knowledge.deleteAgent(agentId)
 }
 

@@ -1,5 +1,8 @@
 import type { Hit } from '../core/retrieval.ts'
+import { analyse } from '../text/analyse.ts'
 import { supportingText } from './snippet.ts'
+import { findMarks, type Mark, statementsOf } from './statements.ts'
+import { type Claim, LEAST_SHARES, type LeastShares, toClaim, type Verdict, Witness } from './support.ts'
 
 /** A passage that a reply cites (contract: `sources`). */
 export interface Source {
@@ -12,33 +15,102 @@ export interface Source {
   score: number
 }
 
-/** Code is left as it is: `a[1]` in it is no citation. A mark that a link follows is the link's text. */
-const CODE_OR_MARKS = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)|( ?)(?<!\\)\[(\d{1,3}(?:, ?\d{1,3})*)\](?!\()/g
-
-/**
- * Renumbers the `[n]` marks of a reply from 1 and drops those that name no passage.
- * `quotes` has the verbatim text behind a mark where the model knows it; elsewhere the sentences closest to the reply are taken.
- */
-export function cite(text: string, hits: Hit[], quotes?: Map<number, string>): { markdown: string; sources: Source[] } {
-  if (hits.length === 0) return { markdown: text, sources: [] }
-  const order = new Map<number, number>()
-  const markdown = text.replace(CODE_OR_MARKS, (whole, code: string | undefined, space: string, list: string) => {
-    if (code !== undefined) return whole
-    const known = list
-      .split(',')
-      .map(Number)
-      .filter((n) => n >= 1 && n <= hits.length)
-    if (known.length === 0) return ''
-    return space + known.map((n) => `[${order.get(n) ?? number(order, n)}]`).join('')
-  })
-  const sources = [...order].map(([n, index]) => {
-    const { documentId, title, url, score, text: passage } = hits[n - 1]!
-    return { index, documentId, title, url, snippet: quotes?.get(n) ?? supportingText(passage, markdown), score }
-  })
-  return { markdown, sources }
+/** Marks by what became of them. Unsupported ones are no longer in the reply. */
+export interface CitationCounts {
+  supported: number
+  unsupported: number
+  /** Where there was nothing to hold against the passage: another language, or hardly a word. */
+  unchecked: number
 }
 
-function number(order: Map<number, number>, n: number): number {
-  order.set(n, order.size + 1)
-  return order.size
+export interface Cited {
+  markdown: string
+  sources: Source[]
+  citations: CitationCounts
+}
+
+/** What a model knows of its own citations. */
+export interface CiteOptions {
+  /** Verbatim text behind each mark, by n: nothing is left to check. */
+  quotes?: Map<number, string> | undefined
+  /** What the user asked, in whose words no number needs a proof. */
+  question?: string
+  /** Other than the usual, for measuring. */
+  least?: LeastShares
+}
+
+/** More marks than this are not checked: no honest reply has them. */
+const MOST_CHECKED = 500
+
+/**
+ * Checks the `[n]` marks of a reply against the passages that they name, takes out those without support, or of no passage, and numbers the
+ * others from 1.
+ */
+export function cite(text: string, hits: Hit[], { quotes, question = '', least = LEAST_SHARES }: CiteOptions = {}): Cited {
+  const citations: CitationCounts = { supported: 0, unsupported: 0, unchecked: 0 }
+  const marks = hits.length === 0 ? [] : findMarks(text)
+  if (marks.length === 0) return { markdown: text, sources: [], citations }
+  const statements = statementsOf(text, marks)
+  const judge = quotes === undefined ? judgeBy(text, hits, question, least) : () => 'supported' as const
+  const order = new Map<number, { index: number; said: string[] }>()
+  let markdown = ''
+  let end = 0
+  marks.forEach((mark, i) => {
+    const kept = [...new Set(mark.numbers)]
+      .filter((n) => n >= 1 && n <= hits.length)
+      .filter((n) => {
+        const verdict = i < MOST_CHECKED ? judge(n, statements[i]!) : 'unchecked'
+        citations[verdict]++
+        return verdict !== 'unsupported'
+      })
+    markdown +=
+      text.slice(end, mark.start) +
+      toText(
+        text,
+        mark,
+        kept.map((n) => note(order, n, statements[i]![0] ?? '')),
+      )
+    end = mark.end
+    // A line that began with it begins with what follows.
+    if (kept.length === 0 && /(?:^|\n)$/.test(text.slice(Math.max(0, mark.start - 1), mark.start))) {
+      while (text[end] === ' ') end++
+    }
+  })
+  markdown += text.slice(end)
+  const sources = [...order].map(([n, { index, said }]) => {
+    const { documentId, title, url, score, text: passage } = hits[n - 1]!
+    return { index, documentId, title, url, snippet: quotes?.get(n) ?? supportingText(passage, said.join('\n')), score }
+  })
+  return { markdown, sources, citations }
+}
+
+/** Each passage is read once, and only where it is cited; so is each statement. */
+function judgeBy(text: string, hits: Hit[], question: string, least: LeastShares): (n: number, statements: string[]) => Verdict {
+  const { language } = analyse(text.slice(0, 2_000))
+  const witnesses = new Map<number, Witness>()
+  const claims = new Map<string, Claim>()
+  const claimOf = (statement: string) => {
+    const claim = claims.get(statement) ?? toClaim(statement, language)
+    claims.set(statement, claim)
+    return claim
+  }
+  return (n, statements) => {
+    const witness = witnesses.get(n) ?? new Witness(hits[n - 1]!, question)
+    witnesses.set(n, witness)
+    return witness.judge(statements.map(claimOf), least)
+  }
+}
+
+/** The number of a source in the reply, which it gets where it is cited first. */
+function note(order: Map<number, { index: number; said: string[] }>, n: number, statement: string): number {
+  const known = order.get(n) ?? { index: order.size + 1, said: [] }
+  order.set(n, known)
+  known.said.push(statement)
+  return known.index
+}
+
+function toText(text: string, { start }: Mark, numbers: number[]): string {
+  if (numbers.length === 0) return ''
+  const space = /^[ \t]*/.exec(text.slice(start, start + 20))![0]
+  return space + numbers.map((n) => `[${n}]`).join('')
 }

@@ -4,8 +4,10 @@ import type { Models } from '../core/model.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Database } from '../store/database.ts'
 import type { AgentBook } from './agent-book.ts'
+import type { Background } from './background.ts'
 import type { KeyRing } from './key-ring.ts'
-import type { TurnQueue } from './turn-queue.ts'
+import type { Prices } from './prices.ts'
+import type { Turns } from './turns.ts'
 
 /** Everything that the operations of the service work with; made once, in app.ts. */
 export interface Deps {
@@ -14,7 +16,9 @@ export interface Deps {
   models: Models
   agents: AgentBook
   keys: KeyRing
-  turns: TurnQueue
+  turns: Turns
+  background: Background
+  prices: Prices
   limits: Limits
   /** The model of an agent that names none. */
   defaultModel: string

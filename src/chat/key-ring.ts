@@ -17,6 +17,7 @@ export class KeyRing {
   /** Known to this process alone, and never written down by the store. */
   readonly #own = new Map<string, ApiKey>()
   #generation = 0
+  #tellRevoked: (keyId: string) => void = () => {}
 
   constructor(db: Database, clock: Clock) {
     this.#db = db
@@ -39,7 +40,17 @@ export class KeyRing {
     return found
   }
 
-  /** To be called whenever a key was revoked or changed. */
+  /** Calls back with the id of each key that is revoked. */
+  onRevoked(tell: (keyId: string) => void): void {
+    this.#tellRevoked = tell
+  }
+
+  revoked(keyId: string): void {
+    this.forget()
+    this.#tellRevoked(keyId)
+  }
+
+  /** To be called whenever a key was changed. */
   forget(): void {
     this.#generation++
     this.#held.clear()

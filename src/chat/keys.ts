@@ -57,7 +57,7 @@ const toRecord = (
 export async function deleteKey(deps: Deps, keyId: string): Promise<void> {
   await getChangeable(deps, keyId)
   const found = await store.deleteKey(deps.db, keyId)
-  deps.keys.forget()
+  deps.keys.revoked(keyId)
   if (!found) throw keyNotFound()
 }
 

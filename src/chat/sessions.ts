@@ -2,6 +2,7 @@ import { invalid, ReparteeError } from '../core/errors.ts'
 import type { Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
+import type { Statement } from '../store/database.ts'
 import { deleteSession as deleteRows } from '../store/deletion.ts'
 import { insertConversation } from '../store/messages.ts'
 import { insertSession, renameSession as rename } from '../store/sessions.ts'
@@ -15,9 +16,14 @@ export interface NewSession {
 }
 
 /** Specification 4.1. The name defaults to the time of creation, the user to a fresh UUID. */
-export async function createSession(deps: Deps, agentId: string, input: NewSession): Promise<Session> {
+export async function createSession(
+  deps: Deps,
+  agentId: string,
+  input: NewSession,
+  alongside?: (session: Session) => Statement[],
+): Promise<Session> {
   const session = toSession(deps, agentId, input)
-  await insertSession(deps.db, session)
+  await insertSession(deps.db, session, alongside?.(session))
   return session
 }
 
@@ -47,6 +53,7 @@ export async function importSession(
   agentId: string,
   input: NewSession,
   messages: ImportedMessage[],
+  alongside?: (session: Session) => Statement[],
 ): Promise<Session> {
   const session = toSession(deps, agentId, input)
   let last = Number.NEGATIVE_INFINITY
@@ -59,7 +66,7 @@ export async function importSession(
   })
   session.totalMessages = stored.length
   if (stored.length > 0) session.lastMessageAt = last
-  await insertConversation(deps.db, session, stored)
+  await insertConversation(deps.db, session, stored, alongside?.(session))
   return session
 }
 
@@ -77,5 +84,5 @@ export async function renameSession(
 /** Specification 4.5: at once and for good. A turn still running in it is stopped; its sender is told that the session is gone. */
 export async function deleteSession(deps: Deps, session: Session): Promise<void> {
   if (!(await deleteRows(deps.db, session))) throw sessionNotFound()
-  deps.turns.abort(session.id)
+  deps.turns.stop(session.id, 'deleted')
 }

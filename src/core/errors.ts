@@ -7,13 +7,17 @@ export const errorCodes = [
   'route_not_found',
   'agent_not_found',
   'session_not_found',
+  'message_not_found',
   'document_not_found',
   'key_not_found',
   'method_not_allowed',
   'request_timeout',
   'session_busy',
+  'request_in_progress',
+  'turn_cancelled',
   'payload_too_large',
   'unsupported_media_type',
+  'idempotency_mismatch',
   'headers_too_large',
   'internal_error',
   'model_failed',
@@ -34,13 +38,20 @@ export class ReparteeError extends Error {
   readonly details: ErrorDetail[] | undefined
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | undefined
+  /** The same, tried again in a moment, may work. */
+  readonly transient: boolean
 
-  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetail[]; retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: ErrorDetail[]; retryAfter?: number | undefined; transient?: boolean; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ReparteeError'
     this.code = code
     this.details = options.details
     this.retryAfter = options.retryAfter
+    this.transient = options.transient ?? false
   }
 }
 

@@ -8,6 +8,22 @@ export interface Limits {
   maxWaitingSends: number
   maxWaitMs: number
   turnTimeoutMs: number
+  /** A session whose turn did not say for so long that it still runs is free again. */
+  leaseMs: number
+  maxReplyChars: number
+  modelTimeoutMs: number
+  modelRetries: number
+  modelConcurrency: number
+  breaker: boolean
+  breakerFailures: number
+  breakerPauseMs: number
+  sideCallTimeoutMs: number
+  queryRewriting: boolean
+  historyTokens: number
+  passageTokens: number
+  heartbeatMs: number
+  streamStallMs: number
+  keepAnswersMs: number
 }
 
 /** Page size of every paged list (specification 8). */

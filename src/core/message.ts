@@ -4,8 +4,12 @@ export type Role = (typeof roles)[number]
 export const replyFormats = ['markdown', 'html'] as const
 export type ReplyFormat = (typeof replyFormats)[number]
 
-/** What became of the turn that a USER message opened. Only `done` is followed by a reply. */
-export const turnStates = ['running', 'done', 'failed'] as const
+/** Further fields that a sender may ask for. */
+export const extras = ['sources', 'usage', 'trace'] as const
+export type Extra = (typeof extras)[number]
+
+/** What became of the turn that a USER message opened. A reply follows where it is `done`, and where it was `cancelled` with something generated. */
+export const turnStates = ['running', 'done', 'failed', 'cancelled'] as const
 export type TurnState = (typeof turnStates)[number]
 
 /** One message of a session (specification 2.2). */

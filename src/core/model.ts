@@ -11,35 +11,63 @@ export interface ModelRequest {
   prompt: PromptMessage[]
   temperature: number | null
   maxOutputTokens: number | null
+  /** The text of the reply must be JSON that fits this JSON Schema, where the provider can be held to it. */
+  json?: { name: string; schema: object }
   grounding: { agentId: string; question: string; history: HistoryEntry[]; retrieval: Retrieval; minScore: number | null }
 }
 
+/** How a call is followed while it runs. */
+export interface ModelCall {
+  signal: AbortSignal
+  /**
+   * Given: the reply is asked for as a stream, and each piece of its text is handed over as it comes.
+   * A piece without text only says that the model is at work (it reasons, or the provider keeps the line open).
+   */
+  onText?: (text: string) => void
+}
+
 export interface ModelUsage {
+  /** All tokens of the prompt, those that came from a cache included. */
   tokensIn: number
   tokensOut: number
   tokensCached: number
 }
 
+/** Why a reply ended: it was complete, it met the limit of its length, or the provider's filter stopped it. */
+export type Finish = 'stop' | 'length' | 'filtered'
+
 export interface ModelReply {
   /** Markdown; `[n]` marks name the n-th passage of the retrieval, from 1. */
   text: string
-  /** As the provider named itself. */
+  /** As an agent names it, without the provider. */
   model: string
   usage: ModelUsage | null
+  finish: Finish
   /** Set by models that judge for themselves whether the knowledge base holds the answer. */
   grounding?: { answered: boolean; confidence: number }
   /** Verbatim text behind each mark, by n, where the model knows it. */
   quotes?: Map<number, string>
 }
 
-/** An outside mind. `generate` throws `model_failed` or `model_timeout`; it never resolves to blank text. */
+/**
+ * An outside mind. `generate` throws `model_failed`, with `transient` where the same call may work a moment later and with the
+ * provider's `retryAfter`; it never resolves to blank text, nor to a text whose end did not arrive.
+ */
 export interface ChatModel {
-  generate(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
+  generate(request: ModelRequest, call: ModelCall): Promise<ModelReply>
+}
+
+export interface ModelListing {
+  /** What an agent's `model` would name. */
+  id: string
+  provider: string
+  kind: 'chat' | 'embedding'
 }
 
 /** What an agent's `model` setting names. */
 export interface Models {
   /** Throws `invalid_request` where the name is unknown, or its provider is not configured. */
   find(name: string): ChatModel
-  list(): { id: string; provider: string; kind: 'chat' | 'embedding' }[]
+  /** What the configured providers say that they have, as far as they answer in time. */
+  list(): Promise<ModelListing[]>
 }

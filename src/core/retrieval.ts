@@ -32,6 +32,10 @@ export interface Retrieval {
   hits: Hit[]
   /** 0 to 1: how sure it is that the knowledge base holds the answer. 0 without hits. */
   confidence: number
+  /** The question can hardly be understood without the conversation before it. */
+  elliptical?: boolean
+  /** The base holds no document at all. */
+  emptyBase?: boolean
 }
 
 /** What the extractive answerer is asked: the question in its conversation, over passages found before. */
@@ -71,7 +75,7 @@ export interface SuggestInput {
 }
 
 /** Of a base that holds nothing. */
-export const nothingFound: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0 }
+export const nothingFound: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0, emptyBase: true }
 
 /** Every confidence here is calibrated so that from this figure on the base is held to have the answer. */
 export const ANSWER_THRESHOLD = 0.5

@@ -16,9 +16,10 @@ const toAgent = (agent: Agent) => ({
 
 /** `null` in an optional field is the same as leaving it out, except where null is a value of its own. */
 export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.createAgent, async ({ body }) => ({
-    agent: toAgent(await createAgent(deps, body as AgentChange & { name: string })),
-  }))
+  route(app, deps, contract.createAgent, async ({ body, keep }) => {
+    const alongside = (made: Agent) => keep({ agent: toAgent(made) })
+    return { agent: toAgent(await createAgent(deps, body as AgentChange & { name: string }, alongside)) }
+  })
 
   route(app, deps, contract.listAgents, async ({ key, query }) => {
     const { limit = pageLimit.default, cursor } = query

@@ -44,9 +44,12 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     }
   }
 
-  route(app, deps, contract.addDocument, async (call) => ({
-    document: toDocument(await knowledge.addDocument(call.agent.id, await read(call))),
-  }))
+  route(app, deps, contract.addDocument, async (call) => {
+    const { content, ...about } = await read(call)
+    return call.once([JSON.stringify(about), content], async () => ({
+      document: toDocument(await knowledge.addDocument(call.agent.id, { ...about, content })),
+    }))
+  })
 
   route(app, deps, contract.replaceDocument, async (call) => {
     const id = call.params.documentId

@@ -1,29 +1,36 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import type { Extra } from '../api/messages.ts'
 import type { ResponseOf } from '../api/operation.ts'
+import { cancelTurn } from '../chat/cancel.ts'
 import type { Deps } from '../chat/deps.ts'
-import { type Exchange, sendMessage } from '../chat/send-message.ts'
-import { ReparteeError } from '../core/errors.ts'
+import { detailOf, type Feedback, getMessage, rate, turnStateOf } from '../chat/read-message.ts'
+import { regenerate } from '../chat/regenerate.ts'
+import { sendMessage } from '../chat/send-message.ts'
+import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
-import type { Message } from '../core/message.ts'
+import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { findPlace, listMessages } from '../store/messages.ts'
+import { findPlace, listMessages, listVersions, type WholeMessage } from '../store/messages.ts'
+import { toMessage } from './answer.ts'
+import type { EventStreams } from './event-stream.ts'
 import { route } from './route.ts'
+import { answerTurn, resumeTurn } from './turn-answer.ts'
 
-const toMessage = ({ id, role, content, createdAt }: Message) => ({
-  id,
-  role,
-  content,
-  createdAt: toIso(createdAt),
-})
-
-export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.sendMessage, async ({ agent, session, body }) => {
-    const { message, additionalContext, format = 'markdown', include = [] } = body
-    const exchange = await sendMessage(deps, { agent, sessionId: session.id, message, additionalContext, format })
-    return toAnswer(exchange, new Set(include))
+export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
+  route(app, deps, contract.sendMessage, async (call) => {
+    const { message, additionalContext, format = 'markdown', include = [] } = call.body
+    const input = { agent: call.agent, sessionId: call.session.id, message, additionalContext, format, include }
+    return answerTurn(deps, streams, call, (window) => sendMessage(deps, input, window))
   })
+
+  route(app, deps, contract.regenerateMessage, async (call) => {
+    const { additionalContext, format, include = [] } = call.body
+    const { messageId } = call.params
+    const input = { agent: call.agent, sessionId: call.session.id, messageId, additionalContext, format, include }
+    return answerTurn(deps, streams, call, (window) => regenerate(deps, input, window))
+  })
+
+  route(app, deps, contract.streamMessage, async (call) => resumeTurn(deps, streams, call))
 
   route(app, deps, contract.listMessages, async ({ session, query }) => {
     const { cursor, limit = pageLimit.default } = query
@@ -45,34 +52,50 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
       pagination: { hasMore, nextCursor: hasMore ? messages.at(-1)!.id : null, total },
     }
   })
+
+  route(app, deps, contract.getMessage, async ({ session, params }) => {
+    const message = await getMessage(deps, session, params.messageId)
+    return { message: await toOneMessage(deps, session, message) }
+  })
+
+  route(app, deps, contract.cancelMessage, async ({ session, params }) => {
+    const message = await cancelTurn(deps, session, params.messageId)
+    return { message: await toOneMessage(deps, session, message) }
+  })
+
+  route(app, deps, contract.setFeedback, async ({ session, params, body }) => {
+    const message = await getMessage(deps, session, params.messageId)
+    if (message.role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
+    await rate(deps, session, message.id, body)
+    return { feedback: body }
+  })
+
+  route(app, deps, contract.listVersions, async ({ session, params }) => {
+    const message = await getMessage(deps, session, params.messageId)
+    const versions = await listVersions(deps.db, session.agentId, session.id, message.id)
+    return {
+      versions: versions.map(({ content, model, feedback, replacedAt }, i) => ({
+        content,
+        model,
+        createdAt: toIso(versions[i - 1]?.replacedAt ?? message.createdAt),
+        replacedAt: toIso(replacedAt),
+        ...(feedback === null ? {} : { feedback: JSON.parse(feedback) as Feedback & { comment?: string } }),
+      })),
+    }
+  })
 }
 
-/** The fields of specification 4.6, and of the extras those that were asked for. */
-function toAnswer(e: Exchange, include: Set<Extra>): Omit<ResponseOf<Contract['sendMessage']>, 'success'> {
-  const { retrieval, grounding } = e
+type OneMessage = ResponseOf<Contract['getMessage']>['message']
+
+async function toOneMessage(deps: Deps, session: Session, message: WholeMessage): Promise<OneMessage> {
+  const { sources, followUps } = message.role === 'AI' ? detailOf(message) : {}
   return {
-    chatSession: { id: e.session.id, name: e.session.name },
-    userMessage: toMessage(e.userMessage),
-    aiMessage: { ...toMessage(e.aiMessage), model: e.aiMessage.model },
-    ...(e.followUps === undefined ? {} : { followUps: e.followUps }),
-    ...(include.has('sources') ? { sources: e.sources } : {}),
-    ...(include.has('usage') ? { usage: { ...(e.usage ?? { tokensIn: 0, tokensOut: 0, tokensCached: 0 }), cost: null } } : {}),
-    ...(include.has('trace')
-      ? {
-          trace: {
-            grounding,
-            query: retrieval.query,
-            passages: retrieval.hits.map(({ documentId, passageId, title, score, scores }) => ({
-              documentId,
-              passageId,
-              title,
-              score,
-              scores,
-            })),
-            timings: e.timings,
-          },
-        }
-      : {}),
+    ...toMessage(message),
+    type: 'TEXT',
+    turn: await turnStateOf(deps, session, message),
+    ...(followUps === undefined ? {} : { followUps }),
+    ...(sources === undefined ? {} : { sources }),
+    ...(message.feedback === null ? {} : { feedback: JSON.parse(message.feedback) }),
   }
 }
 

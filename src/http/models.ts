@@ -4,5 +4,5 @@ import type { Deps } from '../chat/deps.ts'
 import { route } from './route.ts'
 
 export function modelRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.listModels, async () => ({ models: deps.models.list() }))
+  route(app, deps, contract.listModels, async () => ({ models: await deps.models.list() }))
 }

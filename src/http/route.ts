@@ -11,6 +11,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
+import { isKept, type Keep, type Kept, keepNothing, keyOf, type Once, onceByKey, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
 import { validator } from './validation.ts'
 
@@ -36,10 +37,17 @@ export interface Call<O> {
   key: ApiKey
   request: FastifyRequest
   reply: FastifyReply
+  /** Keeps the answer of the work for replays; for use within the work. */
+  keep: Keep
+  /** Does the work once for each Idempotency-Key and body; for operations that read their body, or answer, themselves. */
+  once: Once
 }
 
-/** A handler answers with the body of a success (`success` itself is put in here), or with a stream of its whole JSON text. */
-export type Handler<O> = (call: Call<O>) => Promise<Omit<ResponseOf<O>, 'success'> | Readable>
+/**
+ * A handler answers with the body of a success (`success` itself is put in here), with a stream of its whole JSON text, or with an answer
+ * that was kept; undefined where it has taken the answer into its own hands.
+ */
+export type Handler<O> = (call: Call<O>) => Promise<Omit<ResponseOf<O>, 'success'> | Readable | Kept | undefined>
 
 /** Joins an operation of the contract to its handler. Checks run in the order that the contract states. */
 export function route<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
@@ -51,6 +59,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   const checkPath = validator(op.params, 'path')
   const checkQuery = validator(op.query, 'query')
   const query = readQuery(op.query)
+  const once = onceByKey(deps, op as unknown as Operation)
   const schema: FastifySchema = { ...(op.body === undefined ? {} : { body: op.body }), response: { [op.status]: op.response } }
   app.route({
     method: op.method,
@@ -81,9 +90,17 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, body, agent, session, caller: key } = request
-      const answer = await handler({ params, query, body, agent, session, key, request, reply } as unknown as Call<
-        Operation<P, Q, B, R>
-      >)
+      const named = keyOf(op as unknown as Operation, request)
+      const call = (keep: Keep) => {
+        const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
+        const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }
+        return handler(call as unknown as Call<Operation<P, Q, B, R>>)
+      }
+      const isOwn = op.upload || op.events !== undefined
+      const answer =
+        named === undefined || isOwn ? await call(keepNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
+      if (answer === undefined) return reply
+      if (isKept(answer)) return sendKept(reply, answer)
       reply.code(op.status)
       if (!(answer instanceof Readable)) return Object.assign(answer, { success: true })
       return reply.type('application/json; charset=utf-8').send(answer)

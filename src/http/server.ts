@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import fastJson from 'fast-json-stringify'
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { ReparteeError } from '../core/errors.ts'
@@ -9,6 +9,7 @@ import { agentRoutes } from './agents.ts'
 import { parseJson } from './body.ts'
 import { documentRoutes } from './documents.ts'
 import { statusOf, toErrorBody, toReparteeError } from './errors.ts'
+import { EventStreams } from './event-stream.ts'
 import { keyRoutes } from './keys.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
@@ -17,6 +18,13 @@ import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { validator } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Of a request that failed for a reason that is not the caller's. */
+    logFailure(request: FastifyRequest, error: ReparteeError): void
+  }
+}
 
 /** What the front door tells of each request: never a text, never a key. */
 export interface AccessLog {
@@ -102,6 +110,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
       throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
     }
   })
+  app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
+    if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
+  })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
     log.request({
@@ -115,17 +126,20 @@ export function openServer(options: ServerOptions): FastifyInstance {
   })
   app.setErrorHandler((thrown, request, reply) => {
     const error = toReparteeError(thrown)
-    if (statusOf[error.code] >= 500) log.failure({ requestId: request.id, route: request.routeOptions.url ?? 'none' }, error)
+    app.logFailure(request, error)
     sendError(reply, request.id, error)
   })
   app.setNotFoundHandler(() => {
     throw new ReparteeError('route_not_found', 'There is no such route.')
   })
   serviceRoutes(app, options)
+  const streams = new EventStreams(deps.limits)
+  deps.keys.onRevoked((keyId) => streams.cut(keyId))
+  app.addHook('onClose', async () => streams.close())
   app.register(
     async (v1) => {
       for (const routes of [sessionRoutes, messageRoutes, agentRoutes, documentRoutes, keyRoutes, modelRoutes])
-        routes(v1, deps, contract)
+        routes(v1, deps, contract, streams)
     },
     { prefix: '/v1' },
   )

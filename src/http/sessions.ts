@@ -26,13 +26,15 @@ const toListed = (s: Session, now: number) => ({
 })
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.createSession, async ({ agent, body }) => ({
-    session: toCreated(await createSession(deps, agent.id, body)),
-  }))
+  route(app, deps, contract.createSession, async ({ agent, body, keep }) => {
+    const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
+    return { session: toCreated(await createSession(deps, agent.id, body, alongside)) }
+  })
 
-  route(app, deps, contract.importSession, async ({ agent, body }) => ({
-    session: toCreated(await importSession(deps, agent.id, body, body.messages)),
-  }))
+  route(app, deps, contract.importSession, async ({ agent, body, keep }) => {
+    const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
+    return { session: toCreated(await importSession(deps, agent.id, body, body.messages, alongside)) }
+  })
 
   const sessionText = itemSerializer(contract.listSessions.response.properties.sessions.items)
   route(app, deps, contract.listSessions, async (call) => {

@@ -21,6 +21,10 @@ export interface Question {
   sequence: string[]
   /** It has a pronoun or a demonstrative. */
   points: boolean
+  /** It has one that hardly ever stands for nothing. */
+  pointsBack: boolean
+  /** 0 to 1: how little it says by itself. */
+  bareness: number
 }
 
 /** Exchanges that may still be meant. */
@@ -36,11 +40,22 @@ const BARE_STEEPNESS = 4
 const POINTING_FACTOR = 1.3
 /** Pronouns and demonstratives: what they stand for was said before. */
 const POINTING = new Set(
-  `he she it they him her them his hers its their theirs this that these those there then one ones former latter such same another other
+  `he she it they him them her them his hers its their theirs this that these those there then one ones former latter such same another other
    er sie es ihm ihn ihr ihre sein seine diese dieser dieses dort el ella ellos ellas eso esto ese esta este su sus il elle ils elles lui leur
    ce cette ces celui celle lei loro questo questa quello quella ele ela eles elas isso isto esse essa hij zij hem haar hun dit dat deze die
    on ona ono oni jego jej ich ten ta to он она оно они его её ее их этот эта это эти тот та те`.split(/\s+/),
 )
+/** Those of them that hardly ever stand for nothing, each where its language is spoken: "on" is a pronoun in Polish only. */
+const POINTING_BACK: Partial<Record<Language, Set<string>>> = {
+  en: wordSet('he she it they him them her his hers its their theirs this that these those'),
+  de: wordSet('er ihm ihn ihr ihre sein seine diese dieser dieses'),
+  es: wordSet('ella ellos ellas eso esto ese este esa esta'),
+  fr: wordSet('elle ils elles lui leur celui celle cela ca'),
+  it: wordSet('lui lei loro questo questa quello quella'),
+  pt: wordSet('ele ela eles elas isso isto esse essa'),
+  nl: wordSet('hij zij hem haar hun dit dat deze'),
+  ru: wordSet('он она оно они его ее их этот эта это эти'),
+}
 
 /**
  * What to search for a question in its conversation. A question that stands alone ignores the past; a bare "why did he?"
@@ -48,18 +63,26 @@ const POINTING = new Set(
  */
 export function toQuestion(text: string, history: readonly HistoryEntry[], held: readonly Language[]): Question {
   const analysis = analyse(text, detectLanguage(text, held))
-  const points = analysis.tokens.some((token) => POINTING.has(token.exact))
-  const question: Question = { words: [], pieces: new Map(), grams: new Map(), sequence: [], points }
+  const pointers = analysis.tokens.filter((token) => POINTING.has(token.exact))
   const content = contentOf(analysis)
+  const sequence = content.map((token) => token.stem)
+  const terms = new Set(sequence).size
+  const pointing = pointers.length > 0 ? POINTING_FACTOR : 1
+  const question: Question = {
+    words: [],
+    pieces: new Map(),
+    grams: new Map(),
+    sequence,
+    points: pointers.length > 0,
+    pointsBack: analysis.tokens.some((token) => POINTING_BACK[analysis.language]?.has(token.exact)),
+    bareness: Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS)),
+  }
   add(question, analysis, content, 1)
-  question.sequence = content.map((token) => token.stem)
-  if (history.length > 0) addHistory(question, new Set(question.sequence).size, history, held)
+  if (history.length > 0) addHistory(question, history, held)
   return question
 }
 
-function addHistory(question: Question, terms: number, history: readonly HistoryEntry[], held: readonly Language[]): void {
-  const pointing = question.points ? POINTING_FACTOR : 1
-  const bareness = Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS))
+function addHistory(question: Question, history: readonly HistoryEntry[], held: readonly Language[]): void {
   let age = -1
   for (const entry of [...history].reverse()) {
     // The reply comes before its question on the way back, and both are of one age.
@@ -69,7 +92,7 @@ function addHistory(question: Question, terms: number, history: readonly History
     const analysis = analyse(entry.content, detectLanguage(entry.content, held))
     const content = analysis.tokens.filter((token) => !token.stop)
     if (content.length === 0) continue
-    const weight = bareness * HISTORY_WEIGHT * FADING ** age * Math.min(1, (FREE_WORDS / content.length) ** SWAMPING)
+    const weight = question.bareness * HISTORY_WEIGHT * FADING ** age * Math.min(1, (FREE_WORDS / content.length) ** SWAMPING)
     if (weight > 0.01) add(question, analysis, content, weight)
   }
 }
@@ -90,4 +113,8 @@ function add(question: Question, analysis: Analysis, content: readonly Token[], 
 
 export function increase<K>(weights: Map<K, number>, key: K, by: number): void {
   weights.set(key, (weights.get(key) ?? 0) + by)
+}
+
+function wordSet(words: string): Set<string> {
+  return new Set(words.split(' '))
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from '../core/document.ts'
-import type { Hit, Retrieval, RetrieveInput } from '../core/retrieval.ts'
+import { ANSWER_THRESHOLD, type Hit, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
 import { passageIdOf } from '../store/knowledge-passages.ts'
 import type { FoundPassage, KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { hashOf } from '../text/ngrams.ts'
@@ -19,15 +19,22 @@ const CLOSE_LOOK = 30
  */
 const SURELY = 0.95
 
+/** A question that says less than this by itself, and points back, can hardly be understood alone. */
+const BARE_AND_POINTING = 0.3
+/** The same of one that does not point, and whose answer is not found without the conversation. */
+const BARE = 0.5
+
 /** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput): Retrieval {
   const alone = toQuestion(input.query, [], index.languages)
   if (input.history.length === 0) return find(index, alone, input, true)
+  let elliptical = alone.pointsBack && alone.bareness > BARE_AND_POINTING
   if (!alone.points) {
     const found = find(index, alone, input, true)
     if (found.confidence >= SURELY) return found
+    elliptical = alone.bareness > BARE && found.confidence < ANSWER_THRESHOLD
   }
-  return find(index, toQuestion(input.query, input.history, index.languages), input, false)
+  return { ...find(index, toQuestion(input.query, input.history, index.languages), input, false), elliptical }
 }
 
 function find(index: KnowledgeIndex, question: Question, { topK, filter }: RetrieveInput, standsAlone: boolean): Retrieval {

@@ -12,7 +12,7 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
     async generate({ grounding: { agentId, question, history, retrieval, minScore } }) {
       const { quotes, confidence } = await knowledge.extract(agentId, { question, history, retrieval })
       const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_THRESHOLD)
-      const reply = { model: EXTRACTIVE, usage: null, grounding: { answered, confidence } }
+      const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
       if (!answered) return { ...reply, text: DONT_KNOW }
       return { ...reply, text: quotes.map(toMarkdown).join('\n\n'), quotes: spans(quotes, retrieval.hits) }
     },

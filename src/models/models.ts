@@ -1,36 +1,62 @@
 import { invalid } from '../core/errors.ts'
 import type { Knowledge } from '../core/knowledge.ts'
-import type { ChatModel, Models } from '../core/model.ts'
+import type { ChatModel, ModelListing, Models } from '../core/model.ts'
+import type { Clock } from '../core/ports.ts'
+import { chatCompletionsModel } from './chat-completions.ts'
 import { EXTRACTIVE, extractiveModel } from './extractive.ts'
-import { type OpenAiEndpoint, openAiModel } from './openai.ts'
+import { listModels, toListing } from './list-models.ts'
+import { ollamaModel } from './ollama.ts'
+import { builtIn, type Provider } from './provider.ts'
+import { vendorModel } from './vendor-model.ts'
+import { missingPackage, type VendorProtocol } from './vendors.ts'
 
-export interface ModelSettings {
-  /** Undefined where no OpenAI key or address is configured. */
-  openai: OpenAiEndpoint | undefined
-}
+/** How long what the providers listed holds. */
+const LIST_HOLDS_MS = 60_000
 
-/** The models that this deployment can use, by the name that an agent gives them. */
-export function openModels(settings: ModelSettings, knowledge: Pick<Knowledge, 'extract'>): Models {
+/** The models that this deployment can use, by the name that an agent gives them: `PROVIDER/NAME`, where `NAME` may have slashes of its own. */
+export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'extract'>, clock: Clock = Date.now): Models {
   const known = new Map<string, ChatModel>([[EXTRACTIVE, extractiveModel(knowledge)]])
-  const open = (id: string): ChatModel => {
-    const [, provider, name] = /^([^/]+)\/(.+)$/s.exec(id) ?? []
-    if (provider === 'openai' && name !== undefined) {
-      if (settings.openai) return openAiModel(name, settings.openai)
-      throw invalid('body.model', `is ${id}, but OPENAI_API_KEY is not set`)
-    }
-    throw invalid('body.model', `must be "${EXTRACTIVE}" or "openai/NAME"; ${JSON.stringify(id)} is neither`)
-  }
+  let listed: { models: Promise<ModelListing[]>; until: number } | undefined
+  const listAll = async () => (await Promise.all(providers.map(listModels))).flat()
   return {
     find(id) {
       let model = known.get(id)
       if (model === undefined) {
-        model = open(id)
+        model = open(id, providers)
         known.set(id, model)
       }
       return model
     },
-    list() {
-      return [...known.keys()].map((id) => ({ id, provider: id.split('/', 1)[0]!, kind: 'chat' as const }))
+    async list() {
+      if (listed === undefined || clock() >= listed.until) listed = { models: listAll(), until: clock() + LIST_HOLDS_MS }
+      const found = [...known.keys()].filter((id) => id !== EXTRACTIVE).map((id) => toListing(...split(id)))
+      const all = new Map([...(await listed.models), ...found].map((model) => [model.id, model]))
+      return [{ id: EXTRACTIVE, provider: EXTRACTIVE, kind: 'chat' }, ...all.values()]
     },
   }
+}
+
+function open(id: string, providers: Provider[]): ChatModel {
+  const [prefix, name] = split(id)
+  const provider = providers.find((p) => p.name === prefix)
+  const variable = Object.hasOwn(builtIn, prefix) ? builtIn[prefix] : undefined
+  if (name === '' || (provider === undefined && variable === undefined)) throw invalid('body.model', unknownName(id, providers))
+  if (provider === undefined) throw invalid('body.model', `is ${id}, but ${variable} is not set`)
+  const missing = missingPackage(provider)
+  if (missing !== undefined)
+    throw invalid('body.model', `is ${id}, but the package ${missing} is not installed: npm install ${missing}`)
+  if (provider.protocol === 'chat') return chatCompletionsModel(name, provider)
+  if (provider.protocol === 'ollama') return ollamaModel(name, provider)
+  return vendorModel(name, provider as Provider & { protocol: VendorProtocol })
+}
+
+function split(id: string): [provider: string, name: string] {
+  const slash = id.indexOf('/')
+  return slash === -1 ? [id, ''] : [id.slice(0, slash), id.slice(slash + 1)]
+}
+
+function unknownName(id: string, providers: Provider[]): string {
+  const names = new Set([...Object.keys(builtIn), ...providers.map(({ name }) => name)])
+  const forms = [...names].map((name) => `"${name}/NAME"`)
+  return `must be "${EXTRACTIVE}", ${forms.slice(0, -1).join(', ')} or ${forms.at(-1)}; ${JSON.stringify(id)} is none of them`
 }

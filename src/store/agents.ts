@@ -1,5 +1,5 @@
 import type { Agent } from '../core/agent.ts'
-import { type Database, type Row, statement } from './database.ts'
+import { type Database, type Row, type Statement, statement } from './database.ts'
 
 type Settings = Omit<Agent, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 
@@ -13,9 +13,9 @@ const toAgent = (row: Row): Agent => ({
 
 const toSettings = ({ id, name, createdAt, updatedAt, ...settings }: Agent): string => JSON.stringify(settings satisfies Settings)
 
-export async function insertAgent(db: Database, agent: Agent): Promise<void> {
+export async function insertAgent(db: Database, agent: Agent, alongside: Statement[] = []): Promise<void> {
   const sql = 'INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)'
-  await db.write([statement(sql, agent.id, agent.name, toSettings(agent), agent.createdAt, agent.updatedAt)])
+  await db.write([statement(sql, agent.id, agent.name, toSettings(agent), agent.createdAt, agent.updatedAt), ...alongside])
 }
 
 /** Resolves to false where the agent is gone. */

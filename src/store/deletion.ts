@@ -5,6 +5,10 @@ import { type Database, statement } from './database.ts'
 const SLICE_ROWS = 500
 
 const DELETE_MESSAGES = 'DELETE FROM message WHERE agent_id = $1 AND session_id = $2'
+/** What else holds text of a session. */
+const DELETE_REST = ['message_version', 'summary', 'kept_answer'].map(
+  (table) => `DELETE FROM ${table} WHERE agent_id = $1 AND session_id = $2`,
+)
 const DELETE_SLICE = `${DELETE_MESSAGES} AND seq <= (SELECT min(seq) + ${SLICE_ROWS} FROM message WHERE agent_id = $1 AND session_id = $2) RETURNING seq`
 const MARK = `INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 
@@ -16,7 +20,8 @@ export async function deleteSession(db: Database, session: Session): Promise<boo
   const { agentId, id } = session
   const long = session.totalMessages > SLICE_ROWS
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING id', agentId, id)
-  const done = await db.writeIf([remove, statement(long ? MARK : DELETE_MESSAGES, agentId, id)])
+  const rest = DELETE_REST.map((sql) => statement(sql, agentId, id))
+  const done = await db.writeIf([remove, statement(long ? MARK : DELETE_MESSAGES, agentId, id), ...rest])
   if (done === undefined) return false
   db.scrub()
   if (long) purgeSession(db, agentId, id).catch(() => {}) // still marked: the next start takes it up
@@ -28,7 +33,12 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
   const mark =
     'INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE agent_id = $1 ON CONFLICT DO NOTHING'
   const remove = statement('DELETE FROM agent WHERE id = $1 RETURNING id', agentId)
-  const done = await db.writeIf([remove, statement(mark, agentId), statement('DELETE FROM session WHERE agent_id = $1', agentId)])
+  const done = await db.writeIf([
+    remove,
+    statement(mark, agentId),
+    statement('DELETE FROM session WHERE agent_id = $1', agentId),
+    statement("DELETE FROM kept_answer WHERE agent_id = $1 AND session_id = ''", agentId),
+  ])
   if (done === undefined) return false
   purgeMarked(db).catch(() => {}) // still marked: the next start takes it up
   return true
@@ -50,6 +60,7 @@ async function purgeSession(db: Database, agentId: string, sessionId: string): P
   }
   await db.write([
     statement(DELETE_MESSAGES, agentId, sessionId),
+    ...DELETE_REST.map((sql) => statement(sql, agentId, sessionId)),
     statement('DELETE FROM purge WHERE agent_id = $1 AND session_id = $2', agentId, sessionId),
   ])
   db.scrub()

@@ -10,83 +10,13 @@ const toMessage = (row: Row): Message => ({
   createdAt: row.created_at as number,
 })
 
-/** A message as it is put down. `markdown` where `content` is HTML; `detail` is what goes with a reply, as JSON. */
-export interface StoredReply extends Message {
-  markdown: string | null
-  model: string
-  detail: string | null
-}
-
-const RAISE_COUNTER = `UPDATE session SET message_count = message_count + 1, last_message_at = $3
-  WHERE agent_id = $1 AND id = $2 RETURNING message_count`
-const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, markdown, model, turn, detail, created_at)
-  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7, $8, $9, $10 FROM session WHERE agent_id = $1 AND id = $2`
-
-/** The counter on the session's row is raised first: two appends at once cannot take one number, on any engine. */
-export function append(
-  agentId: string,
-  sessionId: string,
-  m: Message & { turn?: TurnState; markdown?: string | null; model?: string; detail?: string | null },
-): [Statement, Statement] {
-  return [
-    statement(RAISE_COUNTER, agentId, sessionId, m.createdAt),
-    statement(
-      APPEND,
-      agentId,
-      sessionId,
-      m.id,
-      m.role,
-      m.content,
-      m.markdown ?? null,
-      m.model ?? null,
-      m.turn ?? null,
-      m.detail ?? null,
-      m.createdAt,
-    ),
-  ]
-}
-
-/** Puts the user's message down as a running turn. Resolves to false where the session is gone. */
-export async function beginTurn(db: Database, agentId: string, sessionId: string, message: Message): Promise<boolean> {
-  return (await db.writeIf(append(agentId, sessionId, { ...message, turn: 'running' }))) !== undefined
-}
-
-const SET_TURN = 'UPDATE message SET turn = $4 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND turn = $5 RETURNING id'
-
-/** Moves a turn from one state to the next. Resolves to false where it was not in that state, or is gone. */
-export async function moveTurn(
+/** A new session with its history, in one transaction with whatever is to be written alongside. */
+export async function insertConversation(
   db: Database,
-  agentId: string,
-  sessionId: string,
-  messageId: string,
-  from: TurnState,
-  to: TurnState,
-): Promise<boolean> {
-  return (await db.writeIf([statement(SET_TURN, agentId, sessionId, messageId, to, from)])) !== undefined
-}
-
-/** Ends a running turn with its reply, in one transaction. Resolves to false where the session, and so the turn, is gone. */
-export async function completeTurn(
-  db: Database,
-  agentId: string,
-  sessionId: string,
-  messageId: string,
-  reply: StoredReply,
-): Promise<boolean> {
-  // The session's row comes first, as the guard: its messages may outlive it for a moment while they are being deleted.
-  const [raise, insert] = append(agentId, sessionId, reply)
-  const done = statement(SET_TURN, agentId, sessionId, messageId, 'done', 'running')
-  return (await db.writeIf([raise, done, insert])) !== undefined
-}
-
-/** After a crash: turns that were running are failed, and can be continued. Resolves to how many. */
-export async function failRunningTurns(db: Database): Promise<number> {
-  const [rows] = await db.write([statement("UPDATE message SET turn = 'failed' WHERE turn = 'running' RETURNING id")])
-  return rows!.length
-}
-
-/** A new session with its history, in one transaction. */
-export async function insertConversation(db: Database, session: Session, messages: Message[]): Promise<void> {
+  session: Session,
+  messages: Message[],
+  alongside: Statement[] = [],
+): Promise<void> {
   const insert = `INSERT INTO message (agent_id, session_id, seq, id, role, content, turn, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
   const rows = messages.map((m, i) =>
     statement(
@@ -101,7 +31,7 @@ export async function insertConversation(db: Database, session: Session, message
       m.createdAt,
     ),
   )
-  await db.write([insertSessionStatement(session), ...rows])
+  await db.write([insertSessionStatement(session), ...rows, ...alongside])
 }
 
 /** The place of a message in its session, from 1; undefined where it is not of this session. */
@@ -131,16 +61,122 @@ export async function listMessages(
   return (await db.read(sql, [agentId, sessionId, after, limit])).map(toMessage)
 }
 
+/** A message with all that is held of it. */
+export interface WholeMessage extends Message {
+  /** Place in the session, from 1. */
+  seq: number
+  /** As the model wrote it, where `content` is HTML. */
+  markdown: string | null
+  model: string | null
+  turn: TurnState | null
+  /** JSON. */
+  detail: string | null
+  /** JSON. */
+  feedback: string | null
+}
+
+const WHOLE = 'id, role, content, created_at, seq, markdown, model, turn, detail, feedback'
+const toWhole = (row: Row): WholeMessage => ({
+  ...toMessage(row),
+  seq: row.seq as number,
+  markdown: row.markdown as string | null,
+  model: row.model as string | null,
+  turn: row.turn as TurnState | null,
+  detail: row.detail as string | null,
+  feedback: row.feedback as string | null,
+})
+
+export async function findMessage(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+): Promise<WholeMessage | undefined> {
+  const [row] = await db.read(`SELECT ${WHOLE} FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`, [
+    agentId,
+    sessionId,
+    messageId,
+  ])
+  return row && toWhole(row)
+}
+
+/** Undefined where the session ends before this place. */
+export async function findMessageAt(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  seq: number,
+): Promise<WholeMessage | undefined> {
+  const [row] = await db.read(`SELECT ${WHOLE} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq = $3`, [
+    agentId,
+    sessionId,
+    seq,
+  ])
+  return row && toWhole(row)
+}
+
+/** What goes with a reply, as JSON, where the reply still is what it was when that was made. */
+export async function setDetail(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+  from: string | null,
+  to: string,
+) {
+  const sql = 'UPDATE message SET detail = $5 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND detail IS $4'
+  await db.write([statement(sql, agentId, sessionId, messageId, from, to)])
+}
+
+/** Resolves to false where the message is gone. */
+export async function setFeedback(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+  feedback: string,
+): Promise<boolean> {
+  const sql = 'UPDATE message SET feedback = $4 WHERE agent_id = $1 AND session_id = $2 AND id = $3 RETURNING id'
+  return (await db.writeIf([statement(sql, agentId, sessionId, messageId, feedback)])) !== undefined
+}
+
+/** What a reply said before, and until when. */
+export interface MessageVersion {
+  content: string
+  model: string | null
+  feedback: string | null
+  replacedAt: number
+}
+
+/** Oldest first. */
+export async function listVersions(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+): Promise<MessageVersion[]> {
+  const sql = `SELECT content, model, feedback, replaced_at FROM message_version
+    WHERE agent_id = $1 AND session_id = $2 AND message_id = $3 ORDER BY version`
+  const rows = await db.read(sql, [agentId, sessionId, messageId])
+  return rows.map((row) => ({
+    content: row.content as string,
+    model: row.model as string | null,
+    feedback: row.feedback as string | null,
+    replacedAt: row.replaced_at as number,
+  }))
+}
+
 export interface RecentMessage extends HistoryEntry {
   id: string
+  seq: number
   createdAt: number
   turn: TurnState | null
 }
 
-/** The newest messages, oldest first. */
-export async function listRecent(db: Database, agentId: string, sessionId: string, limit: number): Promise<RecentMessage[]> {
-  const sql = `SELECT id, role, coalesce(markdown, content) AS content, turn, created_at FROM message
-    WHERE agent_id = $1 AND session_id = $2 ORDER BY seq DESC LIMIT $3`
-  const rows = await db.read(sql, [agentId, sessionId, limit])
-  return rows.map((row) => ({ ...toMessage(row), turn: row.turn as TurnState | null })).reverse()
+/** The messages from a place on, oldest first, as prompts need them. */
+export async function listFrom(db: Database, agentId: string, sessionId: string, seq: number): Promise<RecentMessage[]> {
+  const sql = `SELECT id, role, coalesce(markdown, content) AS content, seq, turn, created_at FROM message
+    WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq`
+  const rows = await db.read(sql, [agentId, sessionId, seq])
+  return rows.map((row) => ({ ...toMessage(row), seq: row.seq as number, turn: row.turn as TurnState | null }))
 }

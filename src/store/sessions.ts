@@ -1,5 +1,5 @@
 import type { Session } from '../core/session.ts'
-import { type Database, type Row, statement } from './database.ts'
+import { type Database, type Row, type Statement, statement } from './database.ts'
 
 const COLUMNS = 'agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at'
 
@@ -27,8 +27,8 @@ export const insertSessionStatement = (s: Session) =>
     s.updatedAt,
   )
 
-export async function insertSession(db: Database, session: Session): Promise<void> {
-  await db.write([insertSessionStatement(session)])
+export async function insertSession(db: Database, session: Session, alongside: Statement[] = []): Promise<void> {
+  await db.write([insertSessionStatement(session), ...alongside])
 }
 
 export async function findSession(db: Database, agentId: string, sessionId: string): Promise<Session | undefined> {
@@ -41,6 +41,12 @@ export async function renameSession(db: Database, session: Session, name: string
   const rename = 'UPDATE session SET name = $3, updated_at = $4 WHERE agent_id = $1 AND id = $2 RETURNING id'
   const done = await db.writeIf([statement(rename, session.agentId, session.id, name, updatedAt)])
   return done !== undefined
+}
+
+/** A name that nobody gave: it takes the place of the one that the session was made with, and of no other. */
+export async function nameSession(db: Database, session: Session, name: string, updatedAt: number): Promise<void> {
+  const sql = 'UPDATE session SET name = $4, updated_at = $5 WHERE agent_id = $1 AND id = $2 AND name = $3'
+  await db.write([statement(sql, session.agentId, session.id, session.name, name, updatedAt)])
 }
 
 export interface SessionFilter {

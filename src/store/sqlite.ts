@@ -26,6 +26,8 @@ interface Job {
 }
 
 const PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384;'
+/** A reader goes through what it reads once, and there may be hundreds of them. */
+const READER_PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA cache_size = -512;'
 /** Deleted text may stay in the write-ahead log until it is folded into the file; a burst of deletes shares one pass. */
 const SCRUB_AFTER_MS = 300
 const IDLE_READERS = 2
@@ -100,7 +102,7 @@ export class SqliteDatabase implements Database {
 
   #openReader(): Connection {
     const db = new DatabaseSync(this.#path, { readOnly: true })
-    db.exec(PRAGMAS)
+    db.exec(READER_PRAGMAS)
     return { db, prepared: new Map() }
   }
 

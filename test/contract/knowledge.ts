@@ -57,6 +57,7 @@ export function knowledgeContract(name: string, open: () => Promise<Knowledge>):
         standsAlone: true,
         hits: [],
         confidence: 0,
+        emptyBase: true,
       })
       assert.deepEqual(await knowledge.count(agent), { documents: 0, passages: 0 })
       assert.deepEqual(await knowledge.listDocuments(agent, { limit: 5 }), { items: [], hasMore: false, total: 0 })

@@ -1,7 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ChatModel, ModelRequest } from '../../src/core/model.ts'
-import { cuts, hangs, type ModelServer, refuses, says, sends } from '../support/model-server.ts'
+import type { ReparteeError } from '../../src/core/errors.ts'
+import type { ChatModel, ModelReply, ModelRequest } from '../../src/core/model.ts'
+import {
+  type Behaviour,
+  cuts,
+  drips,
+  endsEarly,
+  fails,
+  finishes,
+  floods,
+  garbage,
+  hangs,
+  type ModelServer,
+  refuses,
+  says,
+  sends,
+  stalls,
+  streams,
+  thinks,
+} from '../support/model-server.ts'
 
 export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   prompt: [
@@ -20,62 +38,197 @@ export const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   ...change,
 })
 
-/** What every model behind a provider must keep. `open` gives one that talks to the server, and gives up after 300 ms without a byte. */
-export function modelContract(vendor: string, server: () => ModelServer, open: () => ChatModel): void {
-  describe(`model contract: ${vendor}`, () => {
-    const never = new AbortController().signal
+export const never = new AbortController().signal
 
-    test('replies with the text, and the tokens that it took', async () => {
-      server().behaviour = says('**Hi**')
-      const { text, usage } = await open().generate(request(), never)
-      assert.equal(text, '**Hi**')
-      assert.deepEqual(usage, { tokensIn: 21, tokensOut: 7, tokensCached: 5 })
-    })
+interface Vendor {
+  name: string
+  /** A model that talks to the server. */
+  open: () => ChatModel
+  /** The protocol says how many tokens came from a cache. */
+  countsCached?: boolean
+  /** The protocol can say that a filter stopped the reply. */
+  filters?: boolean
+}
 
-    for (const status of [400, 401, 429, 500, 503]) {
-      test(`an answer of ${status} is model_failed, without a word of the provider's`, async () => {
-        server().behaviour = refuses(status)
-        await assert.rejects(open().generate(request(), never), (error: Error & { code: string }) => {
-          assert.equal(error.code, 'model_failed')
-          assert.doesNotMatch(error.message, /the-words-of-the-provider/)
-          return true
-        })
-      })
-    }
-
-    test('a refusal is one even where a reply stands in it', async () => {
-      const reply = JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Not really.' } }] })
-      server().behaviour = (_call, response) => response.writeHead(500, { 'content-type': 'application/json' }).end(reply)
-      await assert.rejects(open().generate(request(), never), { code: 'model_failed' })
-    })
-
-    test('silence is model_timeout', async () => {
-      server().behaviour = hangs
-      await assert.rejects(open().generate(request(), never), { code: 'model_timeout' })
-    })
-
-    for (const [name, behaviour] of Object.entries({
-      'a connection that breaks': cuts,
-      'something that is no JSON': sends('<html>'),
-      'JSON of another shape': sends('[1]'),
-      'no text': says(''),
-      'blank text': says(' \n'),
-    })) {
-      test(`${name} is model_failed, never a short reply`, async () => {
+/** What every model behind a provider must keep, for replies that come whole and for those that come as a stream. */
+export function modelContract(server: () => ModelServer, { name, open, countsCached = true, filters = true }: Vendor): void {
+  for (const streaming of [false, true]) {
+    describe(`model contract: ${name}, ${streaming ? 'streaming' : 'whole'}`, () => {
+      const ask = async (behaviour: Behaviour, change: Partial<ModelRequest> = {}, signal: AbortSignal = never) => {
+        server().reset()
         server().behaviour = behaviour
-        await assert.rejects(open().generate(request(), never), { code: 'model_failed' })
-      })
-    }
+        const pieces: string[] = []
+        const call = streaming ? { signal, onText: (text: string) => pieces.push(text) } : { signal }
+        const reply = await open().generate(request(change), call)
+        return { ...reply, pieces }
+      }
+      const failure = async (behaviour: Behaviour): Promise<ReparteeError> => {
+        const error = await ask(behaviour).then(
+          (reply: ModelReply) => assert.fail(`it replied: ${reply.text}`),
+          (error: ReparteeError) => error,
+        )
+        assert.equal(error.code, 'model_failed', String(error.stack))
+        assert.doesNotMatch(error.message, /the-words-of-the-provider|127\.0\.0\.1|sk-test/)
+        return error
+      }
 
-    test('stops when it is told to', async () => {
-      server().reset()
-      server().behaviour = hangs
-      const abort = new AbortController()
-      const reply = open().generate(request(), abort.signal)
-      await server().received(1)
-      abort.abort()
-      // And not because it gave up waiting.
-      await assert.rejects(reply, { code: 'model_failed' })
+      test('replies with the text, its end, and the tokens that it took', async () => {
+        const { text, usage, finish } = await ask(says('**Hi** there'))
+        assert.deepEqual([text, finish], ['**Hi** there', 'stop'])
+        assert.deepEqual(usage, { tokensIn: 21, tokensOut: 7, tokensCached: countsCached ? 5 : 0 })
+      })
+
+      test('asks for a stream only where somebody reads along', async () => {
+        await ask(says('Yes.'))
+        assert.equal(server().calls[0]!.streams, streaming)
+      })
+
+      test('sends the messages in their order, with their roles', async () => {
+        const prompt: ModelRequest['prompt'] = [
+          { role: 'system', content: 'Be kind.' },
+          { role: 'user', content: 'One' },
+          { role: 'assistant', content: 'Two' },
+          { role: 'user', content: 'Three' },
+        ]
+        await ask(says('Four'), { prompt })
+        assert.deepEqual(server().lastPrompt, prompt)
+      })
+
+      test('hands on temperature and longest reply', async () => {
+        await ask(says('Yes.'), { temperature: 0.25, maxOutputTokens: 77 })
+        assert.match(JSON.stringify(server().calls[0]!.body), /"temperature":0\.25/)
+        assert.match(JSON.stringify(server().calls[0]!.body), /:77\b/)
+      })
+
+      test('asks for JSON of the schema', async () => {
+        const schema = {
+          type: 'object',
+          properties: { marker: { type: 'string' } },
+          required: ['marker'],
+          additionalProperties: false,
+        }
+        const { text } = await ask(says('{"marker":"x"}'), { json: { name: 'mark', schema } })
+        assert.deepEqual(JSON.parse(text), { marker: 'x' })
+        assert.match(JSON.stringify(server().calls[0]!.body), /"marker":\{"type":"string"\}/)
+      })
+
+      test('bytes that are cut anywhere make the same text', async () => {
+        const text = 'Grüße 😀 漢字 und mehr'
+        assert.equal((await ask(drips(text))).text, text)
+      })
+
+      for (const status of [400, 401, 403, 404, 413, 422]) {
+        test(`an answer of ${status} is a failure that stays`, async () => {
+          assert.equal((await failure(refuses(status))).transient, false)
+        })
+      }
+
+      for (const status of [408, 409, 425, 429, 500, 502, 503, 529]) {
+        test(`an answer of ${status} is a failure that may pass`, async () => {
+          assert.equal((await failure(refuses(status))).transient, true)
+        })
+      }
+
+      test('a redirect is a failure: it would carry the key elsewhere', async () => {
+        assert.equal((await failure(refuses(307, { location: '/elsewhere' }))).transient, false)
+        assert.equal(server().calls.length, 1)
+      })
+
+      test('tells for how long the provider wants to be left alone', async () => {
+        const inSeven = new Date(Date.now() + 7_000).toUTCString()
+        assert.equal((await failure(refuses(429, { 'retry-after': '12' }))).retryAfter, 12)
+        assert.equal((await failure(refuses(503, { 'retry-after-ms': '1500' }))).retryAfter, 2)
+        const { retryAfter } = await failure(refuses(429, { 'retry-after': inSeven }))
+        assert.ok(retryAfter! >= 5 && retryAfter! <= 7, String(retryAfter))
+        assert.equal((await failure(refuses(429, { 'retry-after': 'soon' }))).retryAfter, undefined)
+      })
+
+      test('the words of a refusal are kept as its cause', async () => {
+        assert.match(String((await failure(refuses(400))).cause), /the-words-of-the-provider/)
+      })
+
+      for (const [what, behaviour] of Object.entries<Behaviour>({
+        'a connection that breaks in the middle': cuts,
+        'an end that never came': endsEarly('Half of a'),
+        'garbage in the middle': garbage('Half of a'),
+        'a failure in the middle': fails('Half of a'),
+        'something that is no reply': sends('<html>'),
+        'JSON of another shape': sends('[1]'),
+        'a stream of another shape': sends('data: [1]\n\n', 'text/event-stream'),
+        'nothing at all': sends(''),
+        'a reply without text': says(''),
+        'a reply of blanks': says(' \n'),
+      })) {
+        test(`${what} is a failure that may pass, never a short reply`, async () => {
+          assert.equal((await failure(behaviour)).transient, true)
+        })
+      }
+
+      test('a connection that breaks before the answer is a failure that may pass', async () => {
+        assert.equal((await failure((_call, response) => response.socket?.destroy())).transient, true)
+      })
+
+      test('more than a reply can hold is a failure, and the connection is closed', { timeout: 20_000 }, async () => {
+        assert.equal((await failure(floods)).transient, false)
+        await server().abandoned(1)
+      })
+
+      test('a reply at the limit of its length says so', async () => {
+        assert.equal((await ask(finishes('Half of a', 'length'))).finish, 'length')
+      })
+
+      if (filters) {
+        test('a reply that a filter stopped says so, and is a failure that stays where nothing of it is left', async () => {
+          assert.equal((await ask(finishes('Half of a', 'filtered'))).finish, 'filtered')
+          assert.equal((await failure(finishes('', 'filtered'))).transient, false)
+        })
+      }
+
+      for (const [when, behaviour] of Object.entries({
+        'before the answer': hangs,
+        'in the middle of it': stalls('Half of a'),
+      })) {
+        test(`stops when it is told to, ${when}, and closes the connection`, { timeout: 5_000 }, async () => {
+          const abort = new AbortController()
+          const reply = ask(behaviour, {}, abort.signal)
+          await server().received(1)
+          setTimeout(() => abort.abort(), 30)
+          await assert.rejects(reply, { code: 'model_failed', transient: false })
+          await server().abandoned(1)
+        })
+      }
+
+      test('does not even ask where it was told to stop before', async () => {
+        await assert.rejects(ask(says('Yes.'), {}, AbortSignal.abort()), { code: 'model_failed', transient: false })
+        assert.equal(server().calls.length, 0)
+      })
+
+      if (!streaming) return
+
+      test('hands the text over piece by piece, while it comes', async () => {
+        server().reset()
+        server().behaviour = stalls('Half of a')
+        const abort = new AbortController()
+        const { promise: heard, resolve } = Promise.withResolvers<string>()
+        const onText = (text: string) => text !== '' && resolve(text)
+        const reply = open().generate(request(), { signal: abort.signal, onText })
+        assert.equal(await heard, 'Half of a')
+        abort.abort()
+        await assert.rejects(reply, { code: 'model_failed' })
+        const { text, pieces } = await ask(streams(['One ', 'two ', 'three.']))
+        assert.equal(text, 'One two three.')
+        assert.deepEqual(
+          pieces.filter((piece) => piece !== ''),
+          ['One ', 'two ', 'three.'],
+        )
+      })
+
+      test('signs of life without text are handed over as such, and are no text', async () => {
+        const { text, pieces } = await ask(thinks('At last.'))
+        assert.equal(text, 'At last.')
+        assert.ok(pieces.indexOf('At last.') >= 2, JSON.stringify(pieces))
+        assert.equal(pieces.join(''), 'At last.')
+      })
     })
-  })
+  }
 }

@@ -3,16 +3,8 @@ import { describe, test } from 'node:test'
 import type { Session } from '../../src/core/session.ts'
 import type { Database } from '../../src/store/database.ts'
 import { deleteSession } from '../../src/store/deletion.ts'
-import {
-  beginTurn,
-  completeTurn,
-  failRunningTurns,
-  findPlace,
-  insertConversation,
-  listMessages,
-  listRecent,
-  moveTurn,
-} from '../../src/store/messages.ts'
+import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
+import { findMessage, findPlace, insertConversation, listFrom, listMessages, listVersions } from '../../src/store/messages.ts'
 import {
   countSessions,
   findSession,
@@ -21,6 +13,17 @@ import {
   renameSession,
   streamSessions,
 } from '../../src/store/sessions.ts'
+import { findSummary, putSummary } from '../../src/store/summaries.ts'
+import {
+  abandonTurn,
+  beginTurn,
+  completeTurn,
+  continueTurn,
+  failLapsedTurns,
+  leaseSession,
+  renewLeases,
+  replaceReply,
+} from '../../src/store/turns.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
 let made = 0
@@ -60,60 +63,175 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       }
     }
 
-    test('turns begun at the same moment get places without gap or double', () =>
+    const FAR = 1_000_000
+    /** A session with a turn that runs in it. */
+    const running = async (db: Database, lease = 'one') => {
+      const session = newSession()
+      await insertSession(db, session)
+      const place = { agentId: AGENT, sessionId: session.id, lease }
+      const message = user('q')
+      assert.equal(await beginTurn(db, place, FAR, message), true)
+      return { session, place, message }
+    }
+    const states = async (db: Database, sessionId: string) =>
+      (await listFrom(db, AGENT, sessionId, 1)).map(({ content, turn }) => [content, turn])
+
+    test('of turns begun at the same moment in one session one gets it, and appends from many sessions leave no gap', () =>
       kept(async (db) => {
         const session = newSession()
         await insertSession(db, session)
-        await Promise.all(Array.from({ length: 50 }, (_, i) => beginTurn(db, AGENT, session.id, user(`m${i}`))))
-        const messages = await listMessages(db, AGENT, session.id, 0, 100)
-        assert.deepEqual(
-          messages.map((m) => m.content),
-          Array.from({ length: 50 }, (_, i) => `m${i}`),
+        const begun = await Promise.all(
+          Array.from({ length: 20 }, (_, i) =>
+            beginTurn(db, { agentId: AGENT, sessionId: session.id, lease: `l${i}` }, FAR, user(`m${i}`)),
+          ),
         )
-        assert.equal((await findSession(db, AGENT, session.id))?.totalMessages, 50)
-        assert.equal(await findPlace(db, AGENT, session.id, messages[49]!.id), 50)
+        assert.equal(begun.filter(Boolean).length, 1)
+        const messages = await listMessages(db, AGENT, session.id, 0, 100)
+        assert.equal(messages.length, 1)
+        assert.equal((await findSession(db, AGENT, session.id))?.totalMessages, 1)
+        assert.equal(await findPlace(db, AGENT, session.id, messages[0]!.id), 1)
       }))
 
-    test('a reply stands right behind its message, and the turn is done', () =>
+    test('a reply stands right behind its message, the turn is done, and the session is free', () =>
       kept(async (db) => {
-        const session = newSession()
-        await insertSession(db, session)
-        const message = user('q')
-        await beginTurn(db, AGENT, session.id, message)
-        assert.equal(await completeTurn(db, AGENT, session.id, message.id, reply('a', 3000)), true)
-        const recent = await listRecent(db, AGENT, session.id, 10)
-        assert.deepEqual(
-          recent.map(({ content, turn }) => [content, turn]),
-          [
-            ['q', 'done'],
-            ['a', null],
-          ],
-        )
+        const { session, place, message } = await running(db)
+        assert.equal(await completeTurn(db, place, message.id, 'done', reply('a', 3000)), true)
+        assert.deepEqual(await states(db, session.id), [
+          ['q', 'done'],
+          ['a', null],
+        ])
         assert.equal((await findSession(db, AGENT, session.id))?.lastMessageAt, 3000)
+        assert.equal(await beginTurn(db, { ...place, lease: 'two' }, FAR, user('next')), true)
       }))
 
     test('a turn whose session was deleted cannot be completed', () =>
       kept(async (db) => {
-        const session = newSession()
-        await insertSession(db, session)
-        const message = user('q')
-        await beginTurn(db, AGENT, session.id, message)
+        const { session, place, message } = await running(db)
         assert.equal(await deleteSession(db, session), true)
-        assert.equal(await completeTurn(db, AGENT, session.id, message.id, reply('a')), false)
+        assert.equal(await completeTurn(db, place, message.id, 'done', reply('a')), false)
         assert.deepEqual(await listMessages(db, AGENT, session.id, 0, 10), [])
         assert.equal(await deleteSession(db, session), false)
       }))
 
-    test('after a crash running turns are failed, once', () =>
+    test('a turn that failed keeps its message and why, and can be taken up again, once', () =>
+      kept(async (db) => {
+        const { session, place, message } = await running(db)
+        assert.equal(await abandonTurn(db, place, message.id, 'failed', '{"why":1}'), true)
+        assert.equal(await abandonTurn(db, place, message.id, 'failed', '{}'), false)
+        assert.equal((await findMessage(db, AGENT, session.id, message.id))?.detail, '{"why":1}')
+        assert.equal(await continueTurn(db, { ...place, lease: 'two' }, FAR, message.id), true)
+        assert.equal(await continueTurn(db, { ...place, lease: 'three' }, FAR, message.id), false)
+        assert.equal(await completeTurn(db, { ...place, lease: 'two' }, message.id, 'done', reply('a')), true)
+        assert.deepEqual(await states(db, session.id), [
+          ['q', 'done'],
+          ['a', null],
+        ])
+        assert.equal((await findMessage(db, AGENT, session.id, message.id))?.detail, null)
+      }))
+
+    test('a turn whose lease is over is failed, once; one that was renewed is not', () =>
+      kept(async (db) => {
+        const dead = await running(db)
+        const alive = await running(db, 'alive')
+        await renewLeases(db, [alive.place, { ...dead.place, lease: 'not the one' }], FAR + 1000)
+        assert.equal(await failLapsedTurns(db, FAR + 1), 1)
+        assert.equal(await failLapsedTurns(db, FAR + 1), 0)
+        assert.deepEqual(await states(db, dead.session.id), [['q', 'failed']])
+        assert.deepEqual(await states(db, alive.session.id), [['q', 'running']])
+      }))
+
+    test('a turn that lost its lease cannot put its reply beside that of the turn that took over', () =>
+      kept(async (db) => {
+        const { session, place, message } = await running(db)
+        await failLapsedTurns(db, FAR + 1)
+        const heir = { ...place, lease: 'heir' }
+        assert.equal(await continueTurn(db, heir, 2 * FAR, message.id), true)
+        assert.equal(await completeTurn(db, place, message.id, 'done', reply('late')), false)
+        assert.equal(await completeTurn(db, heir, message.id, 'done', reply('a')), true)
+        assert.deepEqual(await states(db, session.id), [
+          ['q', 'done'],
+          ['a', null],
+        ])
+      }))
+
+    test('a reply that is made anew keeps id and place; what it said before is a version, with what was thought of it', () =>
+      kept(async (db) => {
+        const { session, place, message } = await running(db)
+        const first = reply('first', 3000)
+        await completeTurn(db, place, message.id, 'done', first)
+        for (const [i, content] of ['second', 'third'].entries()) {
+          const again = { ...place, lease: `again ${i}` }
+          assert.equal(await leaseSession(db, again, FAR), true)
+          assert.equal(await beginTurn(db, { ...place, lease: 'other' }, FAR, user('no')), false, 'the session is taken')
+          assert.equal(await replaceReply(db, again, { ...first, content }, 4000 + i), true)
+          assert.equal(await replaceReply(db, again, { ...first, content }, 4000 + i), false, 'the lease is over')
+        }
+        const messages = await listMessages(db, AGENT, session.id, 0, 10)
+        assert.deepEqual([messages[1]!.id, messages[1]!.content, messages.length], [first.id, 'third', 2])
+        assert.deepEqual(
+          (await listVersions(db, AGENT, session.id, first.id)).map(({ content, replacedAt }) => [content, replacedAt]),
+          [
+            ['first', 4000],
+            ['second', 4001],
+          ],
+        )
+        assert.equal((await findSession(db, AGENT, session.id))?.totalMessages, 2)
+      }))
+
+    test('a summary only ever reaches further, and goes with its session', () =>
       kept(async (db) => {
         const session = newSession()
         await insertSession(db, session)
-        const message = user('q')
-        await beginTurn(db, AGENT, session.id, message)
-        assert.equal(await failRunningTurns(db), 1)
-        assert.equal(await failRunningTurns(db), 0)
-        assert.equal(await moveTurn(db, AGENT, session.id, message.id, 'failed', 'running'), true)
-        assert.equal(await moveTurn(db, AGENT, session.id, message.id, 'failed', 'running'), false)
+        await putSummary(db, AGENT, session.id, { upto: 10, text: 'ten' }, 1)
+        await putSummary(db, AGENT, session.id, { upto: 20, text: 'twenty' }, 2)
+        await putSummary(db, AGENT, session.id, { upto: 15, text: 'late' }, 3)
+        assert.deepEqual(await findSummary(db, AGENT, session.id), { upto: 20, text: 'twenty' })
+        await deleteSession(db, session)
+        assert.equal(await findSummary(db, AGENT, session.id), undefined)
+        await putSummary(db, AGENT, session.id, { upto: 30, text: 'after its end' }, 4)
+        assert.equal(await findSummary(db, AGENT, session.id), undefined)
+      }))
+
+    const claim = (change: object = {}) => ({
+      ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2000, createdAt: 1000 },
+      ...change,
+    })
+    test('a key is claimed by one; its answer is kept, found by all who come later, and forgotten in time', () =>
+      kept(async (db) => {
+        const tries = await Promise.all(['a', 'b', 'c'].map((c) => claimKey(db, claim({ claim: c }), 0)))
+        assert.equal(tries.filter((kept) => kept === undefined).length, 1)
+        assert.equal(tries.find((kept) => kept !== undefined)?.status, null)
+        await db.write([keepAnswer(claim({ claim: 'not the one' }), '', 200, 'wrong')])
+        assert.equal((await claimKey(db, claim({ claim: 'd' }), 0))?.answer, null)
+        await db.write([keepAnswer(claim({ claim: 'a' }), 's', 201, 'right')])
+        const found = await claimKey(db, claim({ claim: 'e', createdAt: 900_000 }), 0)
+        assert.deepEqual([found?.status, found?.answer, found?.fingerprint], [201, 'right', 'f'])
+        await releaseClaim(db, claim({ claim: 'a' }))
+        assert.equal((await claimKey(db, claim({ claim: 'e' }), 0))?.answer, 'right', 'an answer is not released')
+        assert.equal(await claimKey(db, claim({ claim: 'f', createdAt: 5000 }), 1001), undefined, 'what is too old is gone')
+        assert.equal(await forgetAnswers(db, 4999, 10), 0)
+        assert.equal(await forgetAnswers(db, 5001, 10), 1)
+      }))
+
+    test('a claim that was released, or whose time is over, is free again', () =>
+      kept(async (db) => {
+        await claimKey(db, claim(), 0)
+        await releaseClaim(db, claim())
+        assert.equal(await claimKey(db, claim({ claim: 'd' }), 0), undefined)
+        assert.notEqual(await claimKey(db, claim({ claim: 'e' }), 0), undefined)
+        assert.equal(await claimKey(db, claim({ claim: 'e', createdAt: 2001 }), 0), undefined)
+        await releaseLapsedClaims(db, 3000)
+        assert.equal(await claimKey(db, claim({ claim: 'f' }), 0), undefined)
+      }))
+
+    test('a session takes the answers that are kept of it along', () =>
+      kept(async (db) => {
+        const session = newSession()
+        await insertSession(db, session)
+        await claimKey(db, claim(), 0)
+        await db.write([keepAnswer(claim(), session.id, 200, 'its text')])
+        await deleteSession(db, session)
+        assert.deepEqual(await db.read('SELECT * FROM kept_answer', []), [])
       }))
 
     test('a long history is gone from sight at once, and from the tables soon after', () =>

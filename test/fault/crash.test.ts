@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { says } from '../support/model-server.ts'
+import { readEvents } from '../support/events.ts'
+import { streams } from '../support/model-server.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
-const ROUNDS = 20
-const SENDERS = 6
+/** More for a long run: `CRASH_ROUNDS=200 node --test test/fault/crash.test.ts`. */
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 20)
+/** Every other one asks for events. */
+const SENDERS = 8
 
 interface Sent {
   session: string
@@ -15,11 +18,27 @@ interface Sent {
 let service: Service
 before(async () => {
   service = await startService()
-  service.model.behaviour = says(({ body }) => `reply to ${body.messages.at(-1)!.content}`)
+  // Word by word, so that kills fall into the middle of replies.
+  service.model.behaviour = (call, response) =>
+    streams(replyTo(call.body.messages.at(-1)!.content).match(/.{1,4}/gs)!, { everyMs: 1 })(call, response)
 })
 after(() => service.stop())
 
-test('twenty kills during sends: every acknowledged message is there afterwards, once, in order, behind it its own reply', {
+const replyTo = (content: string) => `reply to ${content}`
+
+/** Sends a message, and resolves to what was acknowledged of it. */
+async function send(session: string, message: string, asEvents: boolean): Promise<Omit<Sent, 'session'> | undefined> {
+  const path = `${session}/messages`
+  if (!asEvents) {
+    const { status, body } = await service.client.post(path, { message })
+    return status === 200 ? { user: body.userMessage, ai: body.aiMessage } : undefined
+  }
+  const reader = await readEvents(service.client, 'POST', path, { body: { message } })
+  const { data } = await reader.find('turn.completed')
+  return { user: data.userMessage, ai: data.aiMessage }
+}
+
+test('kills during sends, streamed and plain: every acknowledged message is there afterwards, once, in order, behind it its own reply', {
   skip: needsProcess,
 }, async () => {
   const agent = await service.newAgent()
@@ -30,10 +49,8 @@ test('twenty kills during sends: every acknowledged message is there afterwards,
     let killed = false
     const senders = sessions.map(async (session, sender) => {
       for (let n = 0; !killed; n++) {
-        const answer = await service.client
-          .post(`${session}/messages`, { message: `${round}.${sender}.${n}` })
-          .catch(() => undefined)
-        if (answer?.status === 200) acknowledged.push({ session, user: answer.body.userMessage, ai: answer.body.aiMessage })
+        const sent = await send(session, `${round}.${sender}.${n}`, sender % 2 === 1).catch(() => undefined)
+        if (sent !== undefined) acknowledged.push({ session, ...sent })
       }
     })
     // So many acknowledged sends, and not a time: a slow machine is killed in the middle as well.
@@ -61,7 +78,8 @@ async function faults(session: string, acknowledged: Sent[]): Promise<string[]> 
   }
   if (new Set(messages.map(({ id }) => id)).size !== messages.length) found.push(`${session}: a message stands there twice`)
   messages.forEach(({ role, content }, i) => {
-    if (role === 'AI' && content !== `reply to ${messages[i - 1]?.content}`) found.push(`${content}: a reply without its message`)
+    if (role === 'AI' && content !== replyTo(messages[i - 1]?.content ?? ''))
+      found.push(`${content}: a reply that is half, or without its message`)
   })
   return found
 }

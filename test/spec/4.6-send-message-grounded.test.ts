@@ -62,9 +62,13 @@ describe('4.6 a language model is given what was retrieved', { skip: needsProces
   })
 
   test('sources: only those cited, renumbered from 1 as the [n] marks in the reply', async () => {
-    model.behaviour = says('Two years [2]. Also [1] and again [2]. Nothing [99].')
+    model.behaviour = says(
+      'Goods are returned within 30 days [1][2]. The kettle has a warranty of two years [1][2]. Returned within 30 days [2, 1]. Nothing [99].',
+    )
     const { aiMessage, sources } = await ask(agentId, 'warranty of the kettle, and returned goods')
-    assert.equal(aiMessage.content, 'Two years [1]. Also [2] and again [1]. Nothing.')
+    const said =
+      'Goods are returned within 30 days [1]. The kettle has a warranty of two years [2]. Returned within 30 days [1]. Nothing.'
+    assert.equal(aiMessage.content, said)
     assert.deepEqual(
       sources.map(({ index }: { index: number }) => index),
       [1, 2],
@@ -84,7 +88,7 @@ describe('4.6 a language model is given what was retrieved', { skip: needsProces
   test('trace: grounding, the query as searched, the passages with their scores per method, the timing of each step', async () => {
     model.reset()
     const { trace } = await ask(agentId, 'How long does the warranty last?')
-    hasFields(trace, 'grounding', 'query', 'passages', 'timings')
+    hasFields(trace, 'grounding', 'query', 'passages', 'citations', 'attempts', 'finish', 'timings')
     hasFields(trace.grounding, 'answered', 'confidence')
     assert.ok(trace.grounding.confidence >= 0 && trace.grounding.confidence <= 1)
     assert.ok(trace.passages.length > 0)

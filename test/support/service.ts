@@ -36,6 +36,8 @@ export interface Service {
   end(signal: NodeJS.Signals): Promise<void>
   /** Starts it again on the same data folder; `env` adds to its settings from then on. */
   restart(env?: Record<string, string>): Promise<void>
+  /** Of the process, while there is one. */
+  pid(): number | undefined
   /** All that it has printed since it was started last. */
   printed(): string
 }
@@ -73,6 +75,9 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     REPARTEE_SAMPLE: 'off',
     REPARTEE_RATE_LIMIT: 'off',
     REPARTEE_LOG_LEVEL: 'silent',
+    // What a test does not ask for must not hold it up.
+    REPARTEE_MODEL_RETRIES: '0',
+    REPARTEE_BREAKER: 'off',
     OPENAI_BASE_URL: await model.listen(),
     ...env,
   }
@@ -111,13 +116,18 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     kill: () => end('SIGKILL'),
     end,
     restart: start,
+    pid: () => child?.pid,
     printed: () => printed,
   }
 }
 
 /** What the machine sets for every process, without what it sets for a service of its own. */
 const inherited = () =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(REPARTEE|OPENAI|NODE_TEST|NODE_OPTIONS)/.test(name)))
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(REPARTEE|OPENAI|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|NODE_TEST|NODE_OPTIONS)/.test(name),
+    ),
+  )
 
 async function readBaseUrl(child: ChildProcess, printed: () => string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError, loadConfig } from '../../config.ts'
+import type { Provider } from '../../models/provider.ts'
 import { type Setting, type SettingName, settings } from '../../settings.ts'
 import { nearest } from '../nearest.ts'
 
@@ -31,8 +32,9 @@ function sourceOf(env: NodeJS.ProcessEnv, { env: name, kind }: Setting, isInFile
   return isInFile ? 'file' : 'default'
 }
 
-function shown({ kind }: Setting, value: string | number | boolean | undefined): EffectiveSetting['value'] {
+function shown({ kind }: Setting, value: string | number | boolean | readonly Provider[] | undefined): EffectiveSetting['value'] {
   if (value === undefined) return null
+  if (typeof value === 'object') return value.map(({ name, protocol }) => `${name} (${protocol})`).join(', ')
   if (kind === 'secret') return '(set)'
   const url = typeof value === 'string' ? URL.parse(value) : null
   return url?.password ? String(value).replace(`:${url.password}@`, ':***@') : value

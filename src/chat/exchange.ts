@@ -1,0 +1,60 @@
+import type { Extra, Message } from '../core/message.ts'
+import type { Finish, ModelUsage } from '../core/model.ts'
+import type { Hit, Suggestion } from '../core/retrieval.ts'
+import type { CitationCounts, Source } from './cite.ts'
+import type { Timing } from './stopwatch.ts'
+
+export type FollowUp = Suggestion & { id: string }
+
+export interface Usage extends ModelUsage {
+  /** In US dollars; null where the price is not known. */
+  cost: number | null
+}
+
+export interface Grounding {
+  answered: boolean
+  confidence: number
+}
+
+/** One call of a model for a reply. */
+export interface Attempt {
+  model: string
+  outcome: 'replied' | 'failed' | 'timed out' | 'stopped'
+  ms: number
+}
+
+/** How a reply came about. */
+export interface Trace {
+  grounding: Grounding
+  /** The query as searched. */
+  query: string
+  passages: Pick<Hit, 'documentId' | 'passageId' | 'title' | 'score' | 'scores'>[]
+  citations: CitationCounts
+  attempts: Attempt[]
+  finish: Finish
+  timings: Timing[]
+}
+
+/** A turn that came to its end: what the answer to a send is made from. */
+export interface Exchange {
+  session: { id: string; name: string }
+  userMessage: Message
+  aiMessage: Message & { model: string }
+  /** Undefined where the agent offers none. */
+  followUps: FollowUp[] | undefined
+  sources: Source[]
+  usage: Usage | null
+  trace: Trace | undefined
+  /** What the sender asked for. */
+  include: Extra[]
+}
+
+/** What is stored with a reply, as JSON. */
+export interface ReplyDetail {
+  sources?: Source[]
+  usage?: Usage | null
+  grounding?: Grounding
+  followUps?: FollowUp[]
+  include?: Extra[]
+  trace?: Trace
+}

@@ -1,0 +1,61 @@
+import { ReparteeError } from '../core/errors.ts'
+import type { Message } from '../core/message.ts'
+import { findSession } from '../store/sessions.ts'
+import { abandonTurn } from '../store/turns.ts'
+import type { Deps } from './deps.ts'
+import { sessionNotFound } from './sessions.ts'
+import type { Turn } from './turn.ts'
+import { busy, toPlace } from './turns.ts'
+
+/** What is kept with a message whose turn came to nothing, as JSON. */
+export interface FailureDetail {
+  error: { code: ReparteeError['code']; message: string }
+}
+
+/** Marks the turn as failed, or cancelled, and says what the sender is told. Where the session was deleted meanwhile, nothing is left to mark. */
+export async function failTurn(deps: Deps, turn: Turn, { id }: Message, thrown: unknown): Promise<ReparteeError> {
+  const error = toldOf(turn, id, thrown)
+  const detail: FailureDetail = { error: { code: error.code, message: error.message } }
+  const state = turn.stopped === 'cancelled' ? 'cancelled' : 'failed'
+  const marked = await abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail)).catch((e: unknown) => {
+    deps.warn('a failed turn could not be marked; it will be when its lease is over', e)
+    return true
+  })
+  return !marked && (await isGone(deps, turn)) ? sessionNotFound() : error
+}
+
+export const isGone = async (deps: Deps, { agentId, sessionId }: Turn): Promise<boolean> =>
+  (await findSession(deps.db, agentId, sessionId)) === undefined
+
+/** Why a turn could not have its session. */
+export const refusedSession = async (deps: Deps, turn: Turn): Promise<ReparteeError> =>
+  (await isGone(deps, turn)) ? sessionNotFound() : busy()
+
+/** Why a turn that was running could not be ended in the store. */
+export const lostSession = async (deps: Deps, turn: Turn): Promise<ReparteeError> =>
+  (await isGone(deps, turn))
+    ? sessionNotFound()
+    : new ReparteeError('unavailable', 'The turn was held up for so long that its session was given to another.', {
+        retryAfter: 1,
+      })
+
+/** What the sender of a turn is told that came to nothing. */
+export function toldOf({ stopped }: Turn, messageId: string, thrown: unknown): ReparteeError {
+  const message = `is stored as ${messageId}; send the same text again to continue it`
+  const details = [{ path: 'userMessage', message }]
+  if (stopped === 'deleted') return sessionNotFound()
+  if (stopped === 'cancelled') {
+    const kept = [{ path: 'userMessage', message: `is stored as ${messageId}` }]
+    return new ReparteeError('turn_cancelled', 'The turn was cancelled before the reply began.', { details: kept })
+  }
+  if (stopped === 'stopping') {
+    return new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })
+  }
+  if (stopped === 'late')
+    return new ReparteeError('model_timeout', 'The model did not answer in time.', { details, cause: thrown })
+  if (!(thrown instanceof ReparteeError)) {
+    return new ReparteeError('internal_error', 'Something went wrong on our side.', { details, cause: thrown })
+  }
+  const { code, message: text, retryAfter, cause } = thrown
+  return new ReparteeError(code, text, { details: thrown.details ?? details, retryAfter, cause: cause ?? thrown })
+}

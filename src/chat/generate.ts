@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Agent } from '../core/agent.ts'
+import { ReparteeError } from '../core/errors.ts'
+import type { ModelReply, ModelRequest } from '../core/model.ts'
+import type { Deps } from './deps.ts'
+import type { Attempt } from './exchange.ts'
+import type { Turn } from './turn.ts'
+
+/** The first pause before another try, doubled with each; drawn from half of it to all, so that many senders do not come back at once. */
+const FIRST_PAUSE_MS = 400
+/** Rather another model than a wait of more. */
+const PATIENCE_MS = 2_000
+
+/** A reply, and how it was come by. */
+export interface Generated extends ModelReply {
+  /** As the agent names the model. */
+  name: string
+  attempts: Attempt[]
+}
+
+/**
+ * Asks the agent's model, again where that may help, then its fallbacks in order; the text grows in the turn. Nothing is tried again
+ * once somebody may have read it. A turn that is cancelled comes back with what there is. Throws `model_failed` or `model_timeout`.
+ */
+export async function generate(deps: Deps, agent: Agent, request: ModelRequest, turn: Turn): Promise<Generated> {
+  const names = [agent.model, ...agent.fallbackModels]
+  const attempts: Attempt[] = []
+  for (const [i, name] of names.entries()) {
+    for (let tries = 0; ; tries++) {
+      turn.restart()
+      const startedAt = performance.now()
+      const note = (outcome: Attempt['outcome']) =>
+        attempts.push({ model: name, outcome, ms: Math.round(performance.now() - startedAt) })
+      try {
+        const reply = await deps.models.find(name).generate(request, { signal: turn.signal, onText: (text) => turn.append(text) })
+        note('replied')
+        return { ...reply, name, attempts }
+      } catch (error) {
+        note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
+        if (turn.stopped === 'cancelled' && turn.text.trim() !== '') return { ...partial(turn.text, name), name, attempts }
+        if (turn.signal.aborted || turn.shown) throw error
+        const isLast = i === names.length - 1
+        const waitMs = pauseBeforeNext(deps, turn, error, tries, isLast)
+        if (waitMs === undefined) {
+          if (isLast) throw error
+          deps.warn(`model ${name} failed, its fallback is asked`, error)
+          break
+        }
+        await pause(waitMs, undefined, { signal: turn.signal })
+      }
+    }
+  }
+  throw new ReparteeError('internal_error', 'No model is configured.')
+}
+
+/** Milliseconds until the same model is asked again; undefined where that makes no sense, or does not fit in the turn's time. */
+function pauseBeforeNext(
+  { limits, clock }: Deps,
+  turn: Turn,
+  error: unknown,
+  tries: number,
+  isLast: boolean,
+): number | undefined {
+  if (!(error instanceof ReparteeError) || !error.transient || tries >= limits.modelRetries) return undefined
+  const asked = (error.retryAfter ?? 0) * 1000
+  const waitMs = Math.max(asked, FIRST_PAUSE_MS * 2 ** tries * (0.5 + Math.random() / 2))
+  if (!isLast && waitMs > PATIENCE_MS) return undefined
+  return clock() + waitMs < turn.startedAt + limits.turnTimeoutMs ? waitMs : undefined
+}
+
+const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
+
+const partial = (text: string, name: string): ModelReply => ({
+  text,
+  model: name.slice(name.indexOf('/') + 1),
+  usage: null,
+  finish: 'stop',
+})

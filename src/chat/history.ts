@@ -1,0 +1,43 @@
+import type { Session } from '../core/session.ts'
+import { listFrom, type RecentMessage } from '../store/messages.ts'
+import { findSummary } from '../store/summaries.ts'
+import type { Deps } from './deps.ts'
+import { estimateTokens } from './tokens.ts'
+
+/** Messages that stay in the prompt word by word; the rest goes in steps, so that a prompt begins as the one before and is cached. */
+export const NEWEST = 20
+export const STEP = 10
+/** A session of fewer messages has no summary. */
+const FIRST_SUMMARY = 6
+
+/** What a prompt says of the conversation so far. */
+export interface Past {
+  /** What the messages before these come down to; empty where nothing was left out. */
+  summary: string
+  /** The place that the summary reaches to, 0 for none. */
+  upto: number
+  /** Oldest first. */
+  messages: RecentMessage[]
+}
+
+/** The newest messages of a session up to a place, and the summary of what stands before them. Costs the same however long the session is. */
+export async function readPast(deps: Deps, session: Session, last: number): Promise<Past> {
+  const { agentId, id } = session
+  const summary = last >= FIRST_SUMMARY ? await findSummary(deps.db, agentId, id) : undefined
+  const upto = summary === undefined || summary.upto > last ? 0 : summary.upto
+  const messages = last === 0 ? [] : await listFrom(deps.db, agentId, id, Math.max(upto + 1, firstOf(last)))
+  return { summary: upto === 0 ? '' : summary!.text, upto, messages: messages.filter((m) => m.seq <= last) }
+}
+
+/** The place of the first message in a prompt: between NEWEST and NEWEST + STEP stay. */
+const firstOf = (last: number): number => (last < NEWEST + STEP ? 1 : Math.floor((last - NEWEST) / STEP) * STEP + 1)
+
+/** The newest messages that fit a budget. */
+export function withinBudget<M extends { content: string }>(messages: M[], tokens: number): M[] {
+  let room = tokens
+  const last = messages.findLastIndex(({ content }) => {
+    room -= estimateTokens(content)
+    return room < 0
+  })
+  return messages.slice(last + 1)
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { invalid, ReparteeError } from '../core/errors.ts'
+import type { Statement } from '../store/database.ts'
+import * as store from '../store/kept-answers.ts'
+import type { Deps } from './deps.ts'
+
+/** A request that carries an Idempotency-Key. */
+export interface KeyedRequest {
+  apiKeyId: string
+  key: string
+  /** Everything that makes two requests the same one. */
+  parts: (string | Uint8Array)[]
+  /** Empty where the request is not about an agent. */
+  agentId: string
+}
+
+/** The right to work on a request; whoever else comes with its key is told to wait. */
+export interface Claim {
+  /** To be written in the transaction of the effect. `sessionId` is empty where the answer belongs to none. */
+  keep(sessionId: string, status: number, answer: string): Statement
+  /** Frees the key where no answer was kept. */
+  release(): Promise<void>
+}
+
+export interface Replay {
+  status: number
+  answer: string
+}
+
+const SLACK_MS = 60_000
+
+/** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
+export async function claimKey(deps: Deps, request: KeyedRequest): Promise<Claim | Replay> {
+  const { db, clock, newId, limits } = deps
+  const now = clock()
+  const hash = createHash('sha256')
+  for (const part of request.parts) hash.update(part).update('\0')
+  const claim: store.Claim = {
+    apiKeyId: request.apiKeyId,
+    keyHash: createHash('sha256').update(request.key).digest('hex'),
+    fingerprint: hash.digest('hex'),
+    agentId: request.agentId,
+    claim: newId(),
+    claimedUntil: now + limits.maxWaitMs + limits.turnTimeoutMs + SLACK_MS,
+    createdAt: now,
+  }
+  const kept = await store.claimKey(db, claim, now - limits.keepAnswersMs)
+  if (kept === undefined) {
+    return {
+      keep: (sessionId, status, answer) => store.keepAnswer(claim, sessionId, status, answer),
+      release: () =>
+        store.releaseClaim(db, claim).catch((error: unknown) => deps.warn('an Idempotency-Key could not be freed', error)),
+    }
+  }
+  if (kept.fingerprint !== claim.fingerprint) {
+    throw new ReparteeError('idempotency_mismatch', 'This Idempotency-Key was used before with another request.')
+  }
+  if (kept.answer === null || kept.status === null) {
+    throw new ReparteeError('request_in_progress', 'The request with this Idempotency-Key is still being worked on.', {
+      retryAfter: 1,
+    })
+  }
+  return { status: kept.status, answer: kept.answer }
+}
+
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
+
+/** Reads the header: 1 to 255 visible characters; a quoted string (as the IETF draft has it) means what is in it. */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const text = typeof header === 'string' ? header : header.join(',')
+  const key = /^"(.*)"$/.exec(text)?.[1] ?? text
+  if (!KEY.test(key)) throw invalid('header.Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+  return key
+}
+
+const SLICE = 500
+
+/** Forgets what was kept for long enough, a slice at a time. */
+export async function forgetOldAnswers(deps: Deps): Promise<void> {
+  const before = deps.clock() - deps.limits.keepAnswersMs
+  await store.releaseLapsedClaims(deps.db, deps.clock())
+  while ((await store.forgetAnswers(deps.db, before, SLICE)) === SLICE) await new Promise(setImmediate)
+}

@@ -1,0 +1,123 @@
+import type { Agent } from '../core/agent.ts'
+import type { Extra, HistoryEntry, ReplyFormat } from '../core/message.ts'
+import type { ModelRequest } from '../core/model.ts'
+import type { Retrieval } from '../core/retrieval.ts'
+import { DONT_KNOW } from '../models/dont-know.ts'
+import { renderHtml } from '../render/render.ts'
+import { cite } from './cite.ts'
+import type { Deps } from './deps.ts'
+import type { ReplyDetail, Trace, Usage } from './exchange.ts'
+import { type Generated, generate } from './generate.ts'
+import type { Past } from './history.ts'
+import { costOf } from './prices.ts'
+import { buildPrompt } from './prompt.ts'
+import { retrieveInConversation } from './rewrite.ts'
+import { hasLanguageModel } from './side-call.ts'
+import type { Stopwatch } from './stopwatch.ts'
+import { cleanText, type Turn } from './turn.ts'
+
+export interface ReplyInput {
+  agent: Agent
+  message: string
+  additionalContext?: string | undefined
+  format: ReplyFormat
+  include: Extra[]
+  past: Past
+}
+
+/** A reply that is complete, and not yet stored. */
+export interface Draft {
+  /** As it is shown. */
+  content: string
+  /** As the model wrote it, where that is not what is shown. */
+  markdown: string | null
+  model: string
+  usage: Usage | null
+  retrieval: Retrieval
+  trace: Trace
+  detail: ReplyDetail
+}
+
+/** What the agent says to a message: retrieved, generated, its citations checked, rendered. */
+export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch: Stopwatch): Promise<Draft> {
+  const { agent, message, past } = input
+  const { retrieval, rewritten } = await retrieveInConversation(deps, agent, message, past.messages)
+  watch.lap('retrieve')
+  const reply = await answer(deps, input, retrieval, rewritten, turn)
+  if (turn.text === '') turn.append(reply.text) // of models that do not stream
+  watch.lap('generate')
+  const { markdown, sources, citations } = cite(cleanText(reply.text), retrieval.hits, {
+    quotes: reply.quotes,
+    question: message,
+  })
+  const grounding = reply.grounding ?? {
+    answered: retrieval.hits.length === 0 || sources.length > 0,
+    confidence: retrieval.confidence,
+  }
+  const isHtml = input.format === 'html'
+  const content = isHtml ? await renderHtml(markdown, agent.imageHosts) : markdown
+  const usage = reply.usage && { ...reply.usage, cost: costOf(deps.prices, reply.name, reply.usage) }
+  watch.lap('render')
+  const trace: Trace = {
+    grounding,
+    query: retrieval.query,
+    passages: retrieval.hits.map(({ documentId, passageId, title, score, scores }) => ({
+      documentId,
+      passageId,
+      title,
+      score,
+      scores,
+    })),
+    citations,
+    attempts: reply.attempts,
+    finish: reply.finish,
+    timings: watch.laps,
+  }
+  const { include } = input
+  const detail: ReplyDetail = {
+    ...(sources.length === 0 && usage === null ? {} : { sources, usage, grounding }),
+    ...(include.length === 0 ? {} : { include }),
+    ...(include.includes('trace') ? { trace } : {}),
+  }
+  return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
+}
+
+/** An agent with a least confidence does not ask its model at all below it. */
+function answer(
+  deps: Deps,
+  { agent, message, additionalContext, past }: ReplyInput,
+  retrieval: Retrieval,
+  rewritten: string | undefined,
+  turn: Turn,
+): Promise<Generated> {
+  const { minScore } = agent.retrieval
+  const history: HistoryEntry[] = past.messages
+  if (minScore !== null && retrieval.confidence < minScore && hasLanguageModel(agent)) {
+    return Promise.resolve(notAsked(agent, retrieval))
+  }
+  const hasKnowledge = retrieval.emptyBase !== true
+  const prompt =
+    hasLanguageModel(agent) || agent.fallbackModels.length > 0
+      ? buildPrompt(
+          { agent, summary: past.summary, history, message, additionalContext, hits: retrieval.hits, hasKnowledge },
+          deps.limits,
+        )
+      : []
+  const request: ModelRequest = {
+    prompt,
+    temperature: agent.temperature,
+    maxOutputTokens: agent.maxOutputTokens,
+    grounding: { agentId: agent.id, question: rewritten ?? message, history, retrieval, minScore },
+  }
+  return generate(deps, agent, request, turn)
+}
+
+const notAsked = ({ model }: Agent, { confidence }: Retrieval): Generated => ({
+  text: DONT_KNOW,
+  model,
+  name: model,
+  usage: null,
+  finish: 'stop',
+  grounding: { answered: false, confidence },
+  attempts: [],
+})

@@ -1,0 +1,23 @@
+import type { ModelUsage } from '../core/model.ts'
+
+/** US dollars for a million tokens. */
+export interface Price {
+  input: number
+  output: number
+  /** Of tokens read from the provider's cache; left out: the same as `input`. */
+  cachedInput?: number
+}
+
+/** By the model's name, as an agent gives it. The owner's table, in a file. */
+export type Prices = Record<string, Price>
+
+const MILLION = 1_000_000
+
+/** What a reply cost; null where the price is not known. */
+export function costOf(prices: Prices, model: string, usage: ModelUsage): number | null {
+  const price = Object.hasOwn(prices, model) ? prices[model] : undefined
+  if (price === undefined) return null
+  const { input, output, cachedInput = input } = price
+  const dollars = (usage.tokensIn - usage.tokensCached) * input + usage.tokensCached * cachedInput + usage.tokensOut * output
+  return Number((dollars / MILLION).toPrecision(12))
+}

@@ -1,0 +1,75 @@
+import { invalid, ReparteeError } from '../core/errors.ts'
+import type { ReplyFormat } from '../core/message.ts'
+import type { Session } from '../core/session.ts'
+import { findMessageAt, type WholeMessage } from '../store/messages.ts'
+import { leaseSession, releaseSession, replaceReply } from '../store/turns.ts'
+import type { Deps } from './deps.ts'
+import type { Exchange } from './exchange.ts'
+import { isGone, refusedSession, toldOf } from './fail-turn.ts'
+import { readPast } from './history.ts'
+import { getMessage } from './read-message.ts'
+import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
+import { sessionNotFound } from './sessions.ts'
+import type { Turn } from './turn.ts'
+import { toPlace } from './turns.ts'
+
+export interface RegenerateInput extends Asked {
+  /** The reply that is to be made anew. */
+  messageId: string
+  /** Undefined: as it was. */
+  format: ReplyFormat | undefined
+}
+
+/**
+ * Makes the session's last reply anew: its id and place stay, what it said becomes a version. Until the new one is complete, and where it
+ * fails or is cancelled, the history holds the old one. Throws as a send does.
+ */
+export async function regenerate(deps: Deps, input: RegenerateInput, window: Window = {}): Promise<Exchange> {
+  const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
+  return (await runTurn(deps, input, open, window)).exchange
+}
+
+async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, format }: RegenerateInput): Promise<Opened> {
+  const { db, clock } = deps
+  const place = toPlace(turn)
+  const { question, reply } = await findLastTurn(deps, session, messageId)
+  if (!(await leaseSession(db, place, clock() + deps.limits.leaseMs))) throw await refusedSession(deps, turn)
+  const { id, content, createdAt } = question
+  return {
+    session,
+    userMessage: { id, role: 'USER', content, createdAt },
+    past: await readPast(deps, session, question.seq - 1),
+    format: format ?? (reply.markdown === null ? 'markdown' : 'html'),
+    reply: () => ({ id: reply.id, createdAt: reply.createdAt }),
+    store: (anew, alongside) => {
+      if (turn.stopped === 'cancelled') throw toldOf(turn, question.id, undefined)
+      return replaceReply(db, place, anew, Math.max(clock(), createdAt), alongside)
+    },
+    fail: (thrown) => giveBack(deps, turn, reply, thrown),
+  }
+}
+
+/** The reply, which must be the last of its session, and the message that it answers. */
+async function findLastTurn(deps: Deps, session: Session, messageId: string) {
+  const reply = await getMessage(deps, session, messageId)
+  if (reply.role !== 'AI' || reply.seq !== session.totalMessages) {
+    throw invalid('path.messageId', "must be the session's last message, and a reply")
+  }
+  const question = await findMessageAt(deps.db, session.agentId, session.id, reply.seq - 1)
+  if (question?.role !== 'USER') throw invalid('path.messageId', 'must be a reply to a message')
+  return { question, reply }
+}
+
+/** The history is as it was; the session is free again. */
+async function giveBack(deps: Deps, turn: Turn, { id }: WholeMessage, thrown: unknown): Promise<ReparteeError> {
+  await releaseSession(deps.db, toPlace(turn)).catch((e: unknown) =>
+    deps.warn('a session could not be given back; it will be when its lease is over', e),
+  )
+  if (await isGone(deps, turn)) return sessionNotFound()
+  const { code, message, retryAfter, cause } = toldOf(turn, id, thrown)
+  return new ReparteeError(code, message, {
+    details: [{ path: 'aiMessage', message: `${id} stays as it was` }],
+    retryAfter,
+    cause,
+  })
+}

@@ -1,0 +1,130 @@
+import type { Agent } from '../core/agent.ts'
+import type { ReparteeError } from '../core/errors.ts'
+import type { Extra, Message, ReplyFormat } from '../core/message.ts'
+import type { Session } from '../core/session.ts'
+import type { Statement } from '../store/database.ts'
+import { setDetail } from '../store/messages.ts'
+import { findSession } from '../store/sessions.ts'
+import type { StoredReply } from '../store/turns.ts'
+import type { Deps } from './deps.ts'
+import type { Exchange, ReplyDetail } from './exchange.ts'
+import { lostSession } from './fail-turn.ts'
+import { suggestFollowUps } from './follow-ups.ts'
+import type { Past } from './history.ts'
+import { type Draft, makeReply } from './make-reply.ts'
+import { sessionNotFound } from './sessions.ts'
+import { Stopwatch } from './stopwatch.ts'
+import type { Turn } from './turn.ts'
+
+/** How a turn is followed from outside. */
+export interface Window {
+  /** The message is stored, and the reply begins to grow. */
+  onStart?: (turn: Turn, session: Session, userMessage: Message) => void
+  /** What goes into the transaction that stores the reply. */
+  alongside?: (exchange: Exchange) => Statement[]
+}
+
+export interface Asked {
+  agent: Agent
+  sessionId: string
+  additionalContext?: string | undefined
+  include: Extra[]
+}
+
+/** A turn that has its session for itself. */
+export interface Opened {
+  session: Session
+  userMessage: Message
+  /** The conversation before the message. */
+  past: Past
+  format: ReplyFormat
+  /** Of the reply: its own where it takes the place of one. */
+  reply: () => { id: string; createdAt: number }
+  /** Ends the turn in the store. Resolves to false where the session is not its own any more. */
+  store(reply: StoredReply, alongside: Statement[]): Promise<boolean>
+  /** Ends it without a reply, and says what the sender is told. */
+  fail(thrown: unknown): Promise<ReparteeError>
+}
+
+/**
+ * One turn of a session, from waiting for it to telling what it came to. Runs to its end whether or not the caller still listens: the reply
+ * is on the disk before it is answered, and what follows it holds up neither the next message nor, where it fails, the reply.
+ */
+export async function runTurn(
+  deps: Deps,
+  asked: Asked,
+  open: (turn: Turn, session: Session) => Promise<Opened>,
+  window: Window,
+): Promise<{ exchange: Exchange; opened: Opened }> {
+  const { agent } = asked
+  const turn = await deps.turns.take(agent.id, asked.sessionId)
+  try {
+    const session = await findSession(deps.db, agent.id, asked.sessionId)
+    if (session === undefined) throw sessionNotFound()
+    const opened = await open(turn, session)
+    const { userMessage, past } = opened
+    try {
+      deps.turns.start(turn, userMessage.id, deps.clock())
+      window.onStart?.(turn, session, userMessage)
+      const watch = new Stopwatch()
+      const draft = await makeReply(deps, { ...asked, message: userMessage.content, format: opened.format, past }, turn, watch)
+      const exchange = toExchange(asked, opened, draft)
+      await storeReply(deps, turn, opened, exchange, draft, window)
+      watch.lap('store')
+      deps.turns.release(turn)
+      await addFollowUps(deps, agent, past, exchange, draft)
+      watch.lap('followUps')
+      turn.finish({ exchange })
+      return { exchange, opened }
+    } catch (thrown) {
+      const error = await opened.fail(thrown)
+      turn.finish({ error })
+      throw error
+    }
+  } finally {
+    deps.turns.release(turn)
+    deps.turns.forget(turn)
+  }
+}
+
+function toExchange({ agent, include }: Asked, { session, userMessage, reply }: Opened, draft: Draft): Exchange {
+  return {
+    session,
+    userMessage,
+    aiMessage: { ...reply(), role: 'AI', content: draft.content, model: draft.model },
+    followUps: agent.followUps.enabled ? [] : undefined,
+    sources: draft.detail.sources ?? [],
+    usage: draft.usage,
+    trace: draft.trace,
+    include,
+  }
+}
+
+async function storeReply(
+  deps: Deps,
+  turn: Turn,
+  opened: Opened,
+  exchange: Exchange,
+  draft: Draft,
+  { alongside }: Window,
+): Promise<void> {
+  const reply = { ...exchange.aiMessage, markdown: draft.markdown, detail: toJson(draft.detail) }
+  if (!(await opened.store(reply, alongside?.(exchange) ?? []))) throw await lostSession(deps, turn)
+}
+
+/** What is found is kept beside the reply, so that it can be read again. */
+async function addFollowUps(deps: Deps, agent: Agent, past: Past, exchange: Exchange, draft: Draft): Promise<void> {
+  const { session, userMessage, aiMessage } = exchange
+  if (!agent.followUps.enabled || !draft.trace.grounding.answered) return
+  const asked = [...past.messages, userMessage].filter(({ role }) => role === 'USER').map((m) => m.content)
+  const reply = draft.markdown ?? draft.content
+  const followUps = await suggestFollowUps(deps, agent, { asked, reply, retrieval: draft.retrieval })
+  if (followUps === undefined || followUps.length === 0) return
+  exchange.followUps = followUps
+  const detail = JSON.stringify({ ...draft.detail, followUps })
+  await setDetail(deps.db, agent.id, session.id, aiMessage.id, toJson(draft.detail), detail).catch((error: unknown) =>
+    deps.warn('follow-ups could not be kept', error),
+  )
+}
+
+const toJson = (detail: ReplyDetail): string | null => (Object.keys(detail).length === 0 ? null : JSON.stringify(detail))

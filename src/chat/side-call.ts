@@ -1,0 +1,39 @@
+import type { Agent } from '../core/agent.ts'
+import type { PromptMessage } from '../core/model.ts'
+import { nothingFound } from '../core/retrieval.ts'
+import { EXTRACTIVE } from '../models/extractive.ts'
+import type { Deps } from './deps.ts'
+
+export const hasLanguageModel = (agent: Agent): boolean => agent.model !== EXTRACTIVE
+
+export interface SideCall {
+  prompt: PromptMessage[]
+  maxOutputTokens: number
+  json?: { name: string; schema: object }
+}
+
+/** Asks the agent's model for something that only goes with a reply: once, and not for long. Rejects where that comes to nothing. */
+export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTokens, json }: SideCall): Promise<string> {
+  const { text } = await deps.models.find(agent.model).generate(
+    {
+      prompt,
+      temperature: null,
+      maxOutputTokens,
+      ...(json === undefined ? {} : { json }),
+      grounding: { agentId: agent.id, question: '', history: [], retrieval: nothingFound, minScore: null },
+    },
+    { signal: AbortSignal.timeout(deps.limits.sideCallTimeoutMs) },
+  )
+  return text
+}
+
+/** The value of a JSON text, also where a model put it in a block of code. Throws where there is none. */
+export function parseJsonReply(text: string): unknown {
+  const start = text.search(/[[{]/)
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
+  return JSON.parse(text.slice(start, end + 1))
+}
+
+/** Messages as a transcript that a model is to read and not to continue. */
+export const transcript = (messages: { role: string; content: string }[], maxChars: number): string =>
+  messages.map(({ role, content }) => `${role === 'AI' ? 'Agent' : 'User'}: ${content.slice(0, maxChars)}`).join('\n')

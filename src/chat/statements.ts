@@ -1,0 +1,75 @@
+import { type Span, sentences } from '../text/sentences.ts'
+
+/** Marks that stand in one place of a reply, and what they stand behind. */
+export interface Mark {
+  /** Of the whole run of marks, with the space before it. */
+  start: number
+  end: number
+  /** The n of each, in order. */
+  numbers: number[]
+}
+
+/** Code is left as it is: `a[1]` in it is no citation. A mark that a link follows is the link's text. */
+const CODE_OR_MARKS =
+  /```[\s\S]*?(?:```|$)|`[^`\n]*`|[ \t]*(?<!\\)\[\d{1,3}(?:, ?\d{1,3})*\](?!\()(?:[ \t]*\[\d{1,3}(?:, ?\d{1,3})*\](?!\())*/g
+
+/** The marks of a reply, in order. */
+export function findMarks(text: string): Mark[] {
+  const marks: Mark[] = []
+  for (const { 0: found, index: start } of text.matchAll(CODE_OR_MARKS)) {
+    if (found.startsWith('`')) continue
+    marks.push({ start, end: start + found.length, numbers: (found.match(/\d+/g) ?? []).map(Number) })
+  }
+  return marks
+}
+
+/** A statement is looked at for no more than this: what stands nearest to the mark. */
+const MAX_CHARS = 1_000
+
+/**
+ * What each mark stands for, nearest first: the words before it in its sentence, the sentence, and that with the one before; of a mark that
+ * stands alone on its line, the block above it. Offsets are those of the text.
+ */
+export function statementsOf(text: string, marks: Mark[]): string[][] {
+  const bare = withoutMarks(text, marks)
+  const spans = sentences(bare)
+  let at = 0
+  return marks.map((mark, i) => {
+    while (at + 1 < spans.length && spans[at + 1]!.start < mark.start) at++
+    const span = spans[at]
+    if (span === undefined || span.start >= mark.start) return []
+    if (standsAlone(text, mark)) return [blockAbove(bare, mark.start)]
+    const from = Math.max(span.start, marks[i - 1]?.end ?? 0)
+    const whole = { start: span.start, end: Math.max(span.end, mark.start) }
+    const before = spans[at - 1]
+    return [
+      cut(bare, { start: from, end: mark.start }),
+      cut(bare, whole),
+      ...(before === undefined ? [] : [cut(bare, { start: before.start, end: whole.end })]),
+    ]
+  })
+}
+
+/** The same text with blanks where marks stood: a mark behind a full stop must not hide it. */
+function withoutMarks(text: string, marks: Mark[]): string {
+  let bare = ''
+  let end = 0
+  for (const mark of marks) {
+    bare += text.slice(end, mark.start) + ' '.repeat(mark.end - mark.start)
+    end = mark.end
+  }
+  return bare + text.slice(end)
+}
+
+const cut = (text: string, { start, end }: Span): string => text.slice(Math.max(start, end - MAX_CHARS), end)
+
+function standsAlone(text: string, { start, end }: Mark): boolean {
+  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
+  return line.trim() === '' && /^[ \t]*(?:\n|$)/.test(text.slice(end, end + 50))
+}
+
+/** Back to the blank line before it. */
+function blockAbove(text: string, end: number): string {
+  const block = text.slice(Math.max(0, end - MAX_CHARS), end).trimEnd()
+  return block.slice(block.lastIndexOf('\n\n') + 1)
+}

@@ -1,0 +1,139 @@
+import type { Hit } from '../core/retrieval.ts'
+import { analyse, type Language } from '../text/analyse.ts'
+import { fold, lower } from '../text/fold.ts'
+import { runGrams } from '../text/ngrams.ts'
+
+export type Verdict = 'supported' | 'unsupported' | 'unchecked'
+
+/** The share of a statement's content that its passage must hold; less in scripts without spaces. Measured with bench/citations.ts. */
+export interface LeastShares {
+  words: number
+  pieces: number
+}
+export const LEAST_SHARES: LeastShares = { words: 0.5, pieces: 0.3 }
+/** A statement of less than this says too little to be held against anything. */
+const LEAST_CONTENT = 2
+/** Of pieces of scripts without spaces several make a word. */
+const PIECE_WEIGHT = 0.25
+/** A shorter stem must be a whole word: "car" is not in "card". */
+const LEAST_PREFIX = 4
+
+/** What a statement says, as far as it can be held against a passage. */
+export interface Claim {
+  language: Language
+  words: { exact: string; stem: string }[]
+  /** Of scripts without spaces. */
+  pieces: string[]
+  numbers: string[]
+}
+
+/** `language` is that of the whole reply: a statement is short. */
+export function toClaim(statement: string, language: Language): Claim {
+  const { tokens, runs } = analyse(statement, language)
+  return {
+    language,
+    words: tokens.filter(({ exact, stop, spaced }) => spaced && exact !== '' && !stop),
+    pieces: runs.flatMap(runGrams).filter((gram) => gram.length > 1),
+    numbers: [...numbersOf(statement)],
+  }
+}
+
+/** A passage that statements are held against. It is not analysed: that would cost more than all the statements do. */
+export class Witness {
+  readonly #text: string
+  readonly #words: string
+  readonly #numbers: Set<string>
+  readonly #question: string
+  #others: Set<string> | undefined
+
+  constructor({ title, heading, text }: Hit, question: string) {
+    this.#text = `${title}\n${heading}\n${text}`
+    this.#words = ` ${fold(lower(this.#text)).replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')} `
+    this.#numbers = numbersOf(this.#text)
+    this.#question = question
+  }
+
+  /** Whether the passage bears out what is claimed, told nearest first. */
+  judge(claims: Claim[], { words, pieces }: LeastShares = LEAST_SHARES): Verdict {
+    const claim = claims.find((c) => c.words.length + c.pieces.length * PIECE_WEIGHT >= LEAST_CONTENT)
+    if (claim === undefined) return 'unchecked'
+    if (!claim.numbers.every((number) => this.#holdsNumber(number))) return 'unsupported'
+    const held =
+      claim.words.filter(({ exact, stem }) => this.#holdsWord(exact, stem)).length +
+      claim.pieces.filter((piece) => this.#words.includes(piece)).length * PIECE_WEIGHT
+    if (held >= claim.words.length * words + claim.pieces.length * PIECE_WEIGHT * pieces) return 'supported'
+    return claim.language === analyse(this.#text).language ? 'unsupported' : 'unchecked'
+  }
+
+  /** The word, or one that begins as its stem does. */
+  #holdsWord(exact: string, stem: string): boolean {
+    if (this.#words.includes(` ${exact} `)) return true
+    const prefix = stem.length > LEAST_PREFIX ? stem.slice(0, Math.max(LEAST_PREFIX, stem.length - 1)) : stem
+    return this.#words.includes(prefix.length < LEAST_PREFIX ? ` ${prefix} ` : ` ${prefix}`)
+  }
+
+  #holdsNumber(number: string): boolean {
+    if (this.#numbers.has(number)) return true
+    // Spelled out, or said by the user, who needs no proof.
+    this.#others ??= new Set([...spelledNumbersOf(this.#text), ...numbersOf(this.#question), ...spelledNumbersOf(this.#question)])
+    const hour = Number(number)
+    // 16:00 is four o'clock.
+    const twelve = hour > 12 && hour < 24 ? String(hour - 12) : number
+    return this.#others.has(number) || this.#numbers.has(twelve) || this.#others.has(twelve)
+  }
+}
+
+const DIGITS = /\p{Nd}(?:[\p{Nd}.,'’\u00a0\u202f]*\p{Nd})?/gu
+const LIST_NUMBER = /^[ \t]*\d{1,3}[.)](?=\s)/gm
+/** Small numbers as words; the same in figures is no other number. */
+const WORDS: Record<string, string> = Object.fromEntries(
+  Object.entries({
+    1: 'one ein eine einen einem einer eins un una une uno een um uma один одна одно',
+    2: 'two zwei deux dos due twee dois duas два две twice',
+    3: 'three drei trois tres tre drie três три',
+    4: 'four vier quatre cuatro quattro quatro четыре',
+    5: 'five fünf cinq cinco cinque vijf пять',
+    6: 'six sechs seis sei zes шесть',
+    7: 'seven sieben sept siete sette zeven sete семь',
+    8: 'eight acht huit ocho otto oito восемь',
+    9: 'nine neun neuf nueve nove negen девять',
+    10: 'ten zehn dix diez dieci tien dez десять',
+    11: 'eleven elf onze once undici одиннадцать',
+    12: 'twelve zwölf douze doce dodici twaalf двенадцать dozen noon midday',
+    13: 'thirteen dreizehn treize trece',
+    14: 'fourteen vierzehn quatorze catorce fortnight',
+    15: 'fifteen fünfzehn quinze quince',
+    16: 'sixteen sechzehn seize dieciséis',
+    18: 'eighteen achtzehn dieciocho',
+    20: 'twenty zwanzig vingt veinte venti vinte twintig двадцать',
+    24: 'vierundzwanzig',
+    30: 'thirty dreißig trente treinta trenta trinta dertig тридцать',
+    40: 'forty vierzig quarante cuarenta quaranta quarenta veertig сорок',
+    50: 'fifty fünfzig cinquante cincuenta cinquanta vijftig пятьдесят',
+    60: 'sixty sechzig soixante sesenta sessanta sessenta zestig шестьдесят',
+    70: 'seventy siebzig setenta settanta zeventig семьдесят',
+    80: 'eighty achtzig ochenta ottanta oitenta tachtig восемьдесят',
+    90: 'ninety neunzig noventa novanta negentig девяносто',
+    100: 'hundred hundert cent cien ciento cento cem honderd сто',
+    1000: 'thousand tausend mille mil duizend тысяча',
+  }).flatMap(([number, words]) => words.split(' ').map((word) => [word, number])),
+)
+const LETTERS = /\p{L}+/gu
+
+/** Every number, in figures and without its separators. */
+function numbersOf(text: string): Set<string> {
+  const numbers = new Set<string>()
+  for (const [figures] of text.replace(LIST_NUMBER, '').matchAll(DIGITS)) {
+    const plain = figures
+      .normalize('NFKC')
+      .replace(/[^\p{Nd}]/gu, '')
+      .replace(/^0+(?=.)/, '')
+    if (plain !== '0') numbers.add(plain)
+  }
+  return numbers
+}
+
+/** The small numbers that a text spells out. */
+function spelledNumbersOf(text: string): string[] {
+  return [...text.matchAll(LETTERS)].flatMap(([word]) => WORDS[word.toLowerCase()] ?? [])
+}

@@ -1,0 +1,124 @@
+import type { ReparteeError } from '../core/errors.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Text that is kept apart for those who keep up. */
+const RECENT_CHARS = 8_192
+
+/** Why a turn was told to end before its reply was complete. */
+export type StopReason = 'cancelled' | 'deleted' | 'late' | 'stopping'
+
+/** What a turn came to. */
+export type TurnEnd = { exchange: Exchange } | { error: ReparteeError }
+
+/**
+ * A turn while it runs: the one place where its reply grows, and where those who watch it, or want it to stop, find it.
+ * Readers keep a position in `text` and no copy of it, so that a slow one costs nothing.
+ */
+export class Turn {
+  readonly agentId: string
+  readonly sessionId: string
+  /** Names this run of the turn: the lease of its session, and the front part of its events' ids. */
+  readonly id: string
+  /** The message that it answers; undefined until that is stored. */
+  messageId: string | undefined
+  startedAt = 0
+  /** The reply so far, as Markdown that can be stored. */
+  text = ''
+  stopped: StopReason | undefined
+  /** The session is free again: the store says how it ended. */
+  isReleased = false
+  /** Resolves when the session is free again. */
+  readonly released: Promise<void>
+  /** Resolves to what the sender is told. */
+  readonly finished: Promise<TurnEnd>
+  readonly #abort = new AbortController()
+  readonly #watchers = new Set<() => void>()
+  readonly #release = Promise.withResolvers<void>()
+  readonly #finish = Promise.withResolvers<TurnEnd>()
+  #half = ''
+  #recent = ''
+  #recentStart = 0
+  #watched = false
+
+  constructor(agentId: string, sessionId: string, id: string) {
+    this.agentId = agentId
+    this.sessionId = sessionId
+    this.id = id
+    this.released = this.#release.promise
+    this.finished = this.#finish.promise
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  /** Someone may have read what there is: it cannot be taken back. */
+  get shown(): boolean {
+    return this.#watched && this.text !== ''
+  }
+
+  /** The first reason holds. */
+  stop(reason: StopReason): void {
+    if (this.stopped !== undefined) return
+    this.stopped = reason
+    this.#abort.abort()
+  }
+
+  /** What no store can keep becomes U+FFFD; half of a surrogate pair waits for the other half. */
+  append(piece: string): void {
+    if (piece === '' || this.stopped !== undefined) return
+    let text = this.#half + piece
+    this.#half = ''
+    const last = text.charCodeAt(text.length - 1)
+    if (last >= 0xd800 && last <= 0xdbff) {
+      this.#half = text.slice(-1)
+      text = text.slice(0, -1)
+    }
+    const clean = cleanText(text)
+    if (this.#recent.length > RECENT_CHARS) {
+      this.#recentStart = this.text.length
+      this.#recent = ''
+    }
+    this.text += clean
+    this.#recent += clean
+    this.#tell()
+  }
+
+  /** Another try begins. Only where nothing was shown. */
+  restart(): void {
+    this.text = ''
+    this.#recent = ''
+    this.#recentStart = 0
+    this.#half = ''
+  }
+
+  /** The text from a place on, of so many characters at most. Readers that keep up do not make the whole text be copied together for each piece. */
+  read(start: number, chars: number): string {
+    const isRecent = start >= this.#recentStart
+    const [text, from] = isRecent ? [this.#recent, start - this.#recentStart] : [this.text, start]
+    return text.slice(from, from + chars)
+  }
+
+  /** Calls back whenever there is more to read. Returns how to stop that. */
+  watch(tell: () => void): () => void {
+    this.#watched = true
+    this.#watchers.add(tell)
+    return () => this.#watchers.delete(tell)
+  }
+
+  release(): void {
+    this.isReleased = true
+    this.#release.resolve()
+  }
+
+  finish(end: TurnEnd): void {
+    this.#finish.resolve(end)
+  }
+
+  #tell(): void {
+    for (const tell of this.#watchers) tell()
+  }
+}
+
+/** What no store can keep becomes U+FFFD. */
+export const cleanText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

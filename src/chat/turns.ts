@@ -1,0 +1,135 @@
+import { ReparteeError } from '../core/errors.ts'
+import type { Ids } from '../core/ports.ts'
+import type { TurnPlace } from '../store/turns.ts'
+import { type StopReason, Turn } from './turn.ts'
+
+interface Waiter {
+  start: () => void
+  timer: NodeJS.Timeout
+}
+
+/** A busy session: the turn that runs in it, and those who wait. The array is kept across turns: a waiter's time-out must find itself in it. */
+interface Line {
+  turn: Turn
+  waiting: Waiter[]
+}
+
+export interface TurnLimits {
+  maxWaitingSends: number
+  maxWaitMs: number
+  turnTimeoutMs: number
+}
+
+/** The turns of this process. One at a time for each session; others wait in order of arrival, so many and so long. */
+export class Turns {
+  readonly #lines = new Map<string, Line>()
+  /** By the message that they answer, from when that is stored until the sender is told. */
+  readonly #byMessage = new Map<string, Turn>()
+  readonly #timers = new Map<Turn, NodeJS.Timeout>()
+  readonly #limits: TurnLimits
+  readonly #newId: Ids
+  #tellIdle: () => void = () => {}
+
+  constructor(limits: TurnLimits, newId: Ids) {
+    this.#limits = limits
+    this.#newId = newId
+  }
+
+  /** How many sessions are busy. */
+  get running(): number {
+    return this.#lines.size
+  }
+
+  /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
+  take(agentId: string, sessionId: string): Promise<Turn> {
+    const line = this.#lines.get(sessionId)
+    if (line === undefined) return Promise.resolve(this.#open(agentId, sessionId, []))
+    const { waiting } = line
+    if (waiting.length >= this.#limits.maxWaitingSends) return Promise.reject(busy())
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        start: () => {
+          clearTimeout(waiter.timer)
+          resolve(this.#open(agentId, sessionId, waiting))
+        },
+        timer: setTimeout(() => {
+          waiting.splice(waiting.indexOf(waiter), 1)
+          reject(busy())
+        }, this.#limits.maxWaitMs),
+      }
+      waiting.push(waiter)
+    })
+  }
+
+  /** The message is stored: from now on the turn can be found, and its time runs. */
+  start(turn: Turn, messageId: string, now: number): void {
+    turn.messageId = messageId
+    turn.startedAt = now
+    this.#byMessage.set(messageId, turn)
+    this.#timers.set(
+      turn,
+      setTimeout(() => turn.stop('late'), this.#limits.turnTimeoutMs),
+    )
+  }
+
+  /** The turn that answers a message, or makes its reply anew, in this process. */
+  find(messageId: string): Turn | undefined {
+    return this.#byMessage.get(messageId)
+  }
+
+  /** Lets the next send of the session go. Safe to call twice. */
+  release(turn: Turn): void {
+    clearTimeout(this.#timers.get(turn))
+    this.#timers.delete(turn)
+    turn.release()
+    const line = this.#lines.get(turn.sessionId)
+    if (line?.turn !== turn) return
+    const next = line.waiting.shift()
+    if (next) next.start()
+    else this.#lines.delete(turn.sessionId)
+    if (this.#lines.size === 0) this.#tellIdle()
+  }
+
+  /** Resolves when no turn runs. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tellIdle = resolve
+      if (this.#lines.size === 0) resolve()
+    })
+  }
+
+  /** To be called when the sender can be told: from now on the store alone knows of the turn. */
+  forget(turn: Turn): void {
+    if (turn.messageId !== undefined && this.#byMessage.get(turn.messageId) === turn) this.#byMessage.delete(turn.messageId)
+  }
+
+  /** Stops the turn that is running in a session, if one is. */
+  stop(sessionId: string, reason: StopReason): void {
+    this.#lines.get(sessionId)?.turn.stop(reason)
+  }
+
+  /** Stops the turns that are running: of one agent, or all. */
+  stopAll(reason: StopReason, agentId?: string): void {
+    for (const { turn } of this.#lines.values()) if (agentId === undefined || turn.agentId === agentId) turn.stop(reason)
+  }
+
+  /** The leases of turns that started before a time. */
+  leasesOlderThan(time: number): TurnPlace[] {
+    const places: TurnPlace[] = []
+    for (const { turn } of this.#lines.values()) {
+      if (turn.messageId !== undefined && turn.startedAt < time) places.push(toPlace(turn))
+    }
+    return places
+  }
+
+  #open(agentId: string, sessionId: string, waiting: Waiter[]): Turn {
+    const turn = new Turn(agentId, sessionId, this.#newId())
+    this.#lines.set(sessionId, { turn, waiting })
+    return turn
+  }
+}
+
+export const toPlace = ({ agentId, sessionId, id }: Turn): TurnPlace => ({ agentId, sessionId, lease: id })
+
+export const busy = () =>
+  new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })

@@ -1,0 +1,28 @@
+import type { Contract } from '../api/contract.ts'
+import type { ResponseOf } from '../api/operation.ts'
+import type { Exchange } from '../chat/exchange.ts'
+import type { Message } from '../core/message.ts'
+import { toIso } from '../core/time.ts'
+
+export const toMessage = ({ id, role, content, createdAt }: Message) => ({
+  id,
+  role,
+  content,
+  createdAt: toIso(createdAt),
+})
+
+export type Answer = Omit<ResponseOf<Contract['sendMessage']>, 'success'>
+
+/** The fields of specification 4.6, and of the extras those that were asked for. */
+export function toAnswer(e: Exchange): Answer {
+  const include = new Set(e.include)
+  return {
+    chatSession: { id: e.session.id, name: e.session.name },
+    userMessage: toMessage(e.userMessage),
+    aiMessage: { ...toMessage(e.aiMessage), model: e.aiMessage.model },
+    ...(e.followUps === undefined ? {} : { followUps: e.followUps }),
+    ...(include.has('sources') ? { sources: e.sources } : {}),
+    ...(include.has('usage') ? { usage: e.usage ?? { tokensIn: 0, tokensOut: 0, tokensCached: 0, cost: null } } : {}),
+    ...(include.has('trace') && e.trace !== undefined ? { trace: e.trace } : {}),
+  }
+}

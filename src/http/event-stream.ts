@@ -1,0 +1,178 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+import type { Turn } from '../chat/turn.ts'
+import type { ApiKey } from '../core/api-key.ts'
+
+/** Text of one event: a long reply that is caught up with comes in pieces. */
+const PIECE_CHARS = 16_384
+const TICK_MS = 1_000
+/** How long a reader that knows the rules of EventSource waits before it comes back. */
+const RETRY_MS = 1_000
+
+export interface StreamLimits {
+  /** A comment keeps the line open after so long without an event. */
+  heartbeatMs: number
+  /** A reader that takes nothing for so long is cut off; it can take the stream up again. */
+  streamStallMs: number
+}
+
+/** The open event streams of this process. One timer serves all of them. */
+export class EventStreams {
+  readonly #open = new Set<EventStream>()
+  readonly #limits: StreamLimits
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limits: StreamLimits) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Writes the head of the answer: from now on whatever happens is told as an event. */
+  open(reply: FastifyReply, key: ApiKey): EventStream {
+    reply.hijack()
+    const stream = new EventStream(reply.raw, key)
+    this.#open.add(stream)
+    reply.raw.on('close', () => this.#open.delete(stream))
+    const { heartbeatMs, streamStallMs } = this.#limits
+    this.#timer ??= setInterval(() => this.#tick(), Math.min(TICK_MS, heartbeatMs / 2, streamStallMs / 2)).unref()
+    return stream
+  }
+
+  /** Cuts the streams that a key has open. */
+  cut(keyId: string): void {
+    for (const stream of this.#open) if (stream.key.id === keyId) stream.cut()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    const time = Date.now()
+    for (const stream of this.#open) {
+      if (stream.key.expiresAt !== null && stream.key.expiresAt <= time) stream.cut()
+      else stream.tick(now, this.#limits)
+    }
+  }
+}
+
+/**
+ * Server-sent events about one turn. What it has not yet sent stays in the turn, as a position in its text: a slow reader
+ * holds no buffer but its socket's.
+ */
+export class EventStream {
+  readonly key: ApiKey
+  readonly #response: ServerResponse
+  #turn: Turn | undefined
+  #sent = 0
+  #last: string | undefined
+  #blocked = false
+  #isPumping = false
+  #writtenAt = performance.now()
+  #unwatch: (() => void) | undefined
+
+  constructor(response: ServerResponse, key: ApiKey) {
+    this.key = key
+    this.#response = response
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
+    response.write(`retry: ${RETRY_MS}\n\n`)
+    response.on('drain', () => {
+      this.#blocked = false
+      this.#pump()
+    })
+    response.on('close', () => this.#unwatch?.())
+  }
+
+  get isOpen(): boolean {
+    return !this.#response.destroyed && !this.#response.writableEnded
+  }
+
+  /** The turn begins; its text follows as it grows. */
+  follow(turn: Turn, sent: number): void {
+    this.#turn = turn
+    this.#sent = Math.min(sent, turn.text.length)
+    this.#unwatch = turn.watch(() => this.#pumpSoon())
+    this.#pump()
+  }
+
+  send(event: string, id: string, data: object): void {
+    this.#write(toEvent(event, id, data))
+  }
+
+  /** The last event, behind whatever is still to be sent. */
+  end(event: string, id: string, data: object): void {
+    this.#last = toEvent(event, id, data)
+    this.#pump()
+  }
+
+  cut(): void {
+    this.#response.destroy()
+  }
+
+  tick(now: number, { heartbeatMs, streamStallMs }: StreamLimits): void {
+    const silentMs = now - this.#writtenAt
+    if (this.#blocked) {
+      if (silentMs > streamStallMs) this.cut()
+    } else if (silentMs >= heartbeatMs) this.#write(': still here\n\n')
+  }
+
+  /** Pieces that came in one packet leave as one event. */
+  #pumpSoon(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    queueMicrotask(() => {
+      this.#isPumping = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    const turn = this.#turn
+    while (turn !== undefined && !this.#blocked && this.#sent < turn.text.length) {
+      const text = pieceAt(turn, this.#sent)
+      this.#sent += text.length
+      this.send('message.delta', eventId(turn, this.#sent), { text })
+    }
+    if (this.#last === undefined || this.#blocked) return
+    const last = this.#last
+    this.#last = undefined
+    this.#unwatch?.()
+    this.#write(last)
+    this.#response.end()
+  }
+
+  #write(text: string): void {
+    if (!this.isOpen) return
+    this.#writtenAt = performance.now()
+    this.#blocked = !this.#response.write(text)
+  }
+}
+
+/** Never half of a surrogate pair. */
+function pieceAt(turn: Turn, start: number): string {
+  const piece = turn.read(start, PIECE_CHARS)
+  const last = piece.charCodeAt(piece.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece
+}
+
+const toEvent = (event: string, id: string, data: object): string =>
+  `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+
+const RUN_CHARS = 12
+const runOf = (turn: Turn): string => turn.id.slice(-RUN_CHARS)
+
+/** `at`: how much of the text was sent with it. */
+export const eventId = (turn: Turn, at: number | 'end'): string => `${runOf(turn)}-${at}`
+
+const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
+
+/** How much of a turn's text a reader has that saw this event last; undefined where it saw nothing of this run. */
+export function positionAfter(turn: Turn, lastEventId: string | undefined): number | undefined {
+  const [, run, at] = EVENT_ID.exec(lastEventId ?? '') ?? []
+  if (run !== runOf(turn) || at === undefined) return undefined
+  return at === 'end' ? turn.text.length : Number(at)
+}

@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Operation } from '../api/operation.ts'
+import type { Deps } from '../chat/deps.ts'
+import { claimKey, readIdempotencyKey } from '../chat/keep-answer.ts'
+import { invalid } from '../core/errors.ts'
+import type { Statement } from '../store/database.ts'
+import { itemSerializer } from './json-stream.ts'
+
+/** Makes the statements that keep an answer for replays, for the transaction of its effect. None where the request carries no Idempotency-Key. */
+export type Keep = (answer: object, sessionId?: string) => Statement[]
+
+export const keepNothing: Keep = () => []
+
+/** The Idempotency-Key of a request. Throws `invalid_request` where it is malformed, or this operation takes none. */
+export function keyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
+  if (op.idempotencyKey === undefined) return undefined
+  const key = readIdempotencyKey(headers['idempotency-key'])
+  if (key !== undefined && op.idempotencyKey === 'refused') {
+    throw invalid('header.Idempotency-Key', 'is not taken here: the answer holds a secret, and is never kept')
+  }
+  return key
+}
+
+/** Does the work, unless it was done for the same key and body before. */
+export type Once = <A extends object | undefined>(
+  body: (string | Uint8Array)[],
+  work: (keep: Keep) => Promise<A>,
+) => Promise<A | Kept>
+
+/** An answer that was kept, as JSON text. */
+export interface Kept {
+  status: number
+  answer: string
+}
+
+/**
+ * Does what a keyed request asks for, once. Resolves to the kept answer where it was done before. An answer that the work itself did
+ * not keep is kept when it is done; where it fails, the key is free again.
+ */
+export function onceByKey(deps: Deps, op: Operation) {
+  const toText = itemSerializer(op.response)
+  return async <A extends object | undefined>(
+    request: FastifyRequest,
+    key: string,
+    body: (string | Uint8Array)[],
+    work: (keep: Keep) => Promise<A>,
+  ): Promise<A | Kept> => {
+    const parts = [request.method, request.url.toLowerCase(), ...body]
+    const sessionId = request.session?.id ?? ''
+    const claim = await claimKey(deps, { apiKeyId: request.caller!.id, key, parts, agentId: request.agent?.id ?? '' })
+    if ('answer' in claim) return claim
+    let isKept = false
+    const keep: Keep = (answer, session = sessionId) => {
+      isKept = true
+      return [claim.keep(session, op.status, toText({ ...answer, success: true }))]
+    }
+    try {
+      const answer = await work(keep)
+      if (!isKept && answer !== undefined) await deps.db.write(keep(answer))
+      return answer
+    } catch (error) {
+      await claim.release()
+      throw error
+    }
+  }
+}
+
+export const isKept = (answer: object | undefined): answer is Kept =>
+  answer !== undefined && 'answer' in answer && 'status' in answer
+
+export function sendKept(reply: FastifyReply, { status, answer }: Kept): FastifyReply {
+  return reply.code(status).header('idempotency-replayed', 'true').type('application/json; charset=utf-8').send(answer)
+}

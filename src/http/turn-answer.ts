@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import type { Exchange } from '../chat/exchange.ts'
+import { getMessage, readEnd } from '../chat/read-message.ts'
+import type { Window } from '../chat/run-turn.ts'
+import { sessionNotFound } from '../chat/sessions.ts'
+import type { Turn } from '../chat/turn.ts'
+import { invalid, ReparteeError } from '../core/errors.ts'
+import type { Message } from '../core/message.ts'
+import type { Session } from '../core/session.ts'
+import { findSession } from '../store/sessions.ts'
+import { wantsEvents } from './accept.ts'
+import { type Answer, toAnswer, toMessage } from './answer.ts'
+import { toErrorBody, toReparteeError } from './errors.ts'
+import { type EventStream, type EventStreams, eventId, positionAfter } from './event-stream.ts'
+import { isKept, type Kept } from './idempotency.ts'
+import type { Call } from './route.ts'
+
+type TurnCall = Call<Contract['sendMessage']> | Call<Contract['regenerateMessage']>
+
+/** The answer to a send: whole, or as events where the caller asks for them. Nothing is written before the turn has started. */
+export async function answerTurn(
+  deps: Deps,
+  streams: EventStreams,
+  call: TurnCall,
+  run: (window: Window) => Promise<Exchange>,
+): Promise<Answer | Kept | undefined> {
+  const asEvents = wantsEvents(call.request.headers.accept)
+  let open: { stream: EventStream; turn: Turn } | undefined
+  const onStart = (turn: Turn, session: Session, message: Message) => {
+    const stream = streams.open(call.reply, call.key)
+    open = { stream, turn }
+    stream.send('turn.started', eventId(turn, 0), toStarted(session, message))
+    stream.follow(turn, 0)
+  }
+  try {
+    const answer = await call.once([JSON.stringify(call.body)], async (keep) => {
+      const exchange = await run({ ...(asEvents ? { onStart } : {}), alongside: (e) => keep(toAnswer(e)) })
+      const answer = toAnswer(exchange)
+      // Follow-ups and the last timings were not known when the answer was kept with its reply.
+      const again = exchange.followUps?.length || exchange.include.includes('trace') ? keep(answer) : []
+      if (again.length > 0) await deps.db.write(again)
+      return answer
+    })
+    if (!asEvents) return answer
+    if (isKept(answer)) replay(streams, call, answer)
+    else open?.stream.end('turn.completed', eventId(open.turn, 'end'), { success: true, ...answer })
+  } catch (thrown) {
+    if (open === undefined) throw thrown
+    fail(open.stream, eventId(open.turn, 'end'), call, thrown)
+  }
+  return undefined
+}
+
+const toStarted = (session: Session, message: Message) => ({
+  chatSession: { id: session.id, name: session.name },
+  userMessage: toMessage(message),
+})
+
+function fail(stream: EventStream, id: string, { request }: Pick<TurnCall, 'request'>, thrown: unknown): void {
+  const error = toReparteeError(thrown)
+  request.server.logFailure(request, error)
+  stream.end('turn.failed', id, { error: toErrorBody(error, request.id).error })
+}
+
+/** An answer that was kept, as the events of a turn that took no time. */
+function replay(streams: EventStreams, { reply, key }: TurnCall, { answer }: Kept): void {
+  reply.raw.setHeader('Idempotency-Replayed', 'true')
+  const stream = streams.open(reply, key)
+  const { chatSession, userMessage, aiMessage } = JSON.parse(answer) as Answer
+  stream.send('turn.started', `${aiMessage.id}-0`, { chatSession, userMessage })
+  stream.end('turn.completed', `${aiMessage.id}-end`, JSON.parse(answer) as object)
+}
+
+const LOOK_EVERY_MS = 500
+
+/** A stream that dropped goes on behind `Last-Event-ID`; of a turn that has ended there is the last event only. */
+export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<Contract['streamMessage']>): Promise<undefined> {
+  const { agent, session, params, request, reply, key } = call
+  const message = await getMessage(deps, session, params.messageId)
+  if (message.role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
+  const turn = deps.turns.find(message.id)
+  const stream = streams.open(reply, key)
+  const id = turn === undefined ? `${message.id}-end` : eventId(turn, 'end')
+  try {
+    if (turn !== undefined) {
+      const seen = positionAfter(turn, request.headers['last-event-id'] as string | undefined)
+      if (seen === undefined) stream.send('turn.started', eventId(turn, 0), toStarted(session, message))
+      stream.follow(turn, seen ?? 0)
+      const end = await turn.finished
+      if ('error' in end) throw end.error
+      stream.end('turn.completed', id, { success: true, ...toAnswer(end.exchange) })
+      return
+    }
+    const exchange = await untilEnded(deps, agent.id, session.id, message.id, stream)
+    if (exchange instanceof ReparteeError) throw exchange
+    if (exchange !== undefined) stream.end('turn.completed', id, { success: true, ...toAnswer(exchange) })
+  } catch (thrown) {
+    fail(stream, id, call, thrown)
+  }
+}
+
+/** The end of a turn that is not of this process, as the store tells it. Undefined where the reader left before. */
+async function untilEnded(deps: Deps, agentId: string, sessionId: string, messageId: string, stream: EventStream) {
+  while (stream.isOpen) {
+    const session = await findSession(deps.db, agentId, sessionId)
+    if (session === undefined) return sessionNotFound()
+    const end = await readEnd(deps, session, await getMessage(deps, session, messageId))
+    if (end !== undefined) return end
+    await pause(LOOK_EVERY_MS)
+  }
+  return undefined
+}

@@ -1,0 +1,167 @@
+import type { IncomingMessage } from 'node:http'
+import { StringDecoder } from 'node:string_decoder'
+import { createParser } from 'eventsource-parser'
+import { ReparteeError } from '../core/errors.ts'
+import type { ChatModel, Finish, ModelCall, ModelRequest, ModelUsage } from '../core/model.ts'
+import { brokeOff, endedEarly, notUnderstood, Refusal } from './failure.ts'
+import { below, isJson, parseJson, readBody, readJson, send } from './http.ts'
+import { headersOf, type Provider } from './provider.ts'
+import { count, type Outcome, toReply } from './reply.ts'
+
+/** A model spoken to by the OpenAI chat-completions protocol (https://platform.openai.com/docs/api-reference/chat). */
+export function chatCompletionsModel(name: string, provider: Provider): ChatModel {
+  const url = below(provider.baseUrl, '/chat/completions')
+  const headers = headersOf(provider)
+  const dialect = openDialect(provider)
+  const ask = async (request: ModelRequest, { signal, onText }: ModelCall): Promise<IncomingMessage> => {
+    for (;;) {
+      try {
+        return await send(url, { headers, body: JSON.stringify(dialect.toBody(name, request, onText !== undefined)), signal })
+      } catch (error) {
+        if (!dialect.learn(error)) throw error
+      }
+    }
+  }
+  return {
+    async generate(request, call) {
+      const response = await ask(request, call)
+      const { signal, onText } = call
+      if (onText !== undefined && !isJson(response)) return toReply(name, await readStream(response, signal, onText))
+      const reply = toReply(name, toOutcome(await readJson(response, signal)))
+      onText?.(reply.text)
+      return reply
+    },
+  }
+}
+
+/**
+ * The fields that servers of this protocol differ in. OpenAI's newest models want `max_completion_tokens`, most others know only
+ * `max_tokens`; older servers refuse `stream_options` or `response_format`. A refusal that names such a field is learnt from.
+ */
+function openDialect({ name }: Provider) {
+  let limit = name === 'openai' ? 'max_completion_tokens' : 'max_tokens'
+  const known = new Set(['stream_options', 'response_format'])
+  let mayTurn = true
+  return {
+    toBody: (model: string, { prompt, temperature, maxOutputTokens, json }: ModelRequest, stream: boolean) => ({
+      model,
+      messages: prompt,
+      ...(temperature === null ? {} : { temperature }),
+      ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
+      ...(json && known.has('response_format')
+        ? { response_format: { type: 'json_schema', json_schema: { ...json, strict: true } } }
+        : {}),
+      ...(stream ? { stream } : {}),
+      ...(stream && known.has('stream_options') ? { stream_options: { include_usage: true } } : {}),
+    }),
+    /** Whether the call is worth sending again, in other words. */
+    learn(error: unknown): boolean {
+      const cause = error instanceof ReparteeError ? error.cause : undefined
+      if (!(cause instanceof Refusal) || (cause.status !== 400 && cause.status !== 422)) return false
+      if (mayTurn && cause.message.includes(limit)) {
+        limit = limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+        mayTurn = false
+        return true
+      }
+      return [...known].some((field) => cause.message.includes(field) && known.delete(field))
+    },
+  }
+}
+
+interface Usage {
+  prompt_tokens?: unknown
+  completion_tokens?: unknown
+  prompt_tokens_details?: { cached_tokens?: unknown } | null
+}
+
+interface Words {
+  content?: unknown
+  refusal?: unknown
+}
+
+interface Completion {
+  choices?: { message?: Words; delta?: Words; finish_reason?: unknown }[]
+  usage?: Usage | null
+  error?: unknown
+}
+
+function toOutcome(answer: unknown): Outcome {
+  const { choices, usage, error } = toCompletion(answer)
+  const choice = choices?.[0]
+  if (error || choice?.finish_reason === 'error') throw brokeOff(JSON.stringify(error))
+  if (choice === undefined) throw notUnderstood()
+  const content = textOf(choice.message?.content)
+  const refusal = content.trim() === '' ? textOf(choice.message?.refusal) : ''
+  return { text: refusal || content, finish: refusal ? 'filtered' : toFinish(choice.finish_reason), usage: toUsage(usage) }
+}
+
+/** The end has arrived with `[DONE]`, or with a clean end of the stream behind a `finish_reason`. */
+async function readStream(response: IncomingMessage, signal: AbortSignal, onText: (text: string) => void): Promise<Outcome> {
+  let text = ''
+  let finish: Finish | undefined
+  let usage: ModelUsage | null = null
+  let isDone = false
+  let isSilent = true
+  const say = (piece: string) => {
+    if (piece === '') return
+    isSilent = false
+    text += piece
+    onText(piece)
+  }
+  const { feed } = createParser({
+    onEvent({ data }) {
+      if (data === '[DONE]') isDone = true
+      if (isDone) return
+      const chunk = toCompletion(parseJson(data))
+      const choice = chunk.choices?.[0]
+      if (chunk.error || choice?.finish_reason === 'error') throw brokeOff(data)
+      if (chunk.usage) usage = toUsage(chunk.usage)
+      if (choice === undefined) return
+      say(textOf(choice.delta?.content))
+      const refusal = textOf(choice.delta?.refusal)
+      say(refusal)
+      if (refusal !== '') finish = 'filtered'
+      if (choice.finish_reason) finish ??= toFinish(choice.finish_reason)
+    },
+  })
+  const decoder = new StringDecoder('utf8')
+  await readBody(response, signal, (chunk) => {
+    isSilent = true
+    feed(decoder.write(chunk))
+    if (isSilent) onText('')
+    return isDone
+  })
+  if (!isDone) feed('\n\n') // some servers end with the last line
+  if (!isDone && finish === undefined) throw endedEarly()
+  return { text, finish: finish ?? 'stop', usage }
+}
+
+function toCompletion(value: unknown): Completion {
+  const isCompletion = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isCompletion || !Array.isArray((value as Completion).choices ?? [])) throw notUnderstood()
+  return value
+}
+
+/** Some providers send text in parts, of which those that are not text are the model's thoughts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part: { text?: unknown } | null) => (typeof part?.text === 'string' ? part.text : '')).join('')
+}
+
+const finishes: Record<string, Finish> = {
+  length: 'length',
+  model_length: 'length',
+  max_tokens: 'length',
+  content_filter: 'filtered',
+}
+const toFinish = (reason: unknown): Finish => finishes[String(reason)] ?? 'stop'
+
+const toUsage = (usage: Usage | null | undefined): ModelUsage | null =>
+  usage
+    ? {
+        tokensIn: count(usage.prompt_tokens),
+        tokensOut: count(usage.completion_tokens),
+        tokensCached: count(usage.prompt_tokens_details?.cached_tokens),
+      }
+    : null

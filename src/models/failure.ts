@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { ReparteeError } from '../core/errors.ts'
+
+interface Circumstances {
+  /** The same call may work a moment later. */
+  transient?: boolean
+  retryAfter?: number | undefined
+  /** Where the provider's own words go: callers never see them. */
+  cause?: unknown
+}
+
+/** Why a model failed, in words of ours. */
+export const failed = (why: string, circumstances: Circumstances = {}): ReparteeError =>
+  new ReparteeError('model_failed', `The model failed: ${why}.`, circumstances)
+
+/** The bytes that came are no reply in the protocol that was asked for. */
+export const notUnderstood = (cause?: unknown): ReparteeError =>
+  failed('the provider sent something that is no reply', { transient: true, cause })
+
+export const endedEarly = (): ReparteeError => failed("the provider's reply broke off before its end", { transient: true })
+
+/** The provider reported a failure of its own where a reply was under way. */
+export const brokeOff = (words: unknown): ReparteeError =>
+  failed('the provider reported a failure in the middle of its reply', { transient: true, cause: new Error(String(words)) })
+
+export const stopped = (signal: AbortSignal): ReparteeError => failed('it was stopped', { cause: signal.reason })
+
+/** An answer that is not a success. It keeps the name `Error`, by which a log leaves its message out: those are the provider's words. */
+export class Refusal extends Error {
+  readonly status: number
+
+  constructor(status: number, words: string) {
+    super(words)
+    this.status = status
+  }
+}
+
+/** Statuses below 500 that say "not now" and not "not like this". */
+const PASSING = [408, 409, 425, 429]
+
+export function refused(status: number, headers: IncomingHttpHeaders, words: string): ReparteeError {
+  return failed(`the provider answered ${status}`, {
+    transient: status >= 500 || PASSING.includes(status),
+    retryAfter: retryAfterOf(headers),
+    cause: new Refusal(status, words),
+  })
+}
+
+/** Whole seconds, rounded up, from `retry-after-ms`, or from `Retry-After` as seconds or as a date. */
+function retryAfterOf({ 'retry-after': after, 'retry-after-ms': afterMs }: IncomingHttpHeaders): number | undefined {
+  const ms = typeof afterMs === 'string' && afterMs !== '' ? Number(afterMs) : Number.NaN
+  if (Number.isFinite(ms)) return Math.max(0, Math.ceil(ms / 1000))
+  if (after === undefined || after.trim() === '') return undefined
+  const seconds = Number.isFinite(Number(after)) ? Number(after) : (Date.parse(after) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
+}

@@ -1,0 +1,35 @@
+import { readBody, send } from './http.ts'
+
+/**
+ * As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects.
+ * `onBytes` is told of all that comes, which the packages do not tell of each. `leaveOut` names a header's value that is not to be sent.
+ */
+export function openFetch(onBytes: (() => void) | undefined, leaveOut: string): typeof fetch {
+  return async (input, init) => {
+    const signal = init?.signal ?? new AbortController().signal
+    const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => !value.endsWith(leaveOut)))
+    const response = await send(new URL(String(input)), { headers, body: String(init?.body), signal })
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        // Nobody may be left to hear of it: the reader has turned away.
+        const attempt = (act: () => void) => {
+          try {
+            act()
+          } catch {}
+        }
+        readBody(response, signal, (chunk) => {
+          controller.enqueue(chunk)
+          onBytes?.()
+        }).then(
+          () => attempt(() => controller.close()),
+          (error: unknown) => attempt(() => controller.error(error)),
+        )
+      },
+      cancel() {
+        response.destroy()
+      },
+    })
+    const { 'content-type': type } = response.headers
+    return new Response(body, { status: 200, headers: type === undefined ? {} : { 'content-type': type } })
+  }
+}

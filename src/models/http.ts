@@ -1,0 +1,120 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { failed, notUnderstood, refused, stopped } from './failure.ts'
+
+export interface HttpCall {
+  headers: Record<string, string>
+  /** JSON, sent by POST. Without it the call is a GET. */
+  body?: string
+  signal: AbortSignal
+}
+
+/** An answer of more is no reply. A stream spends a few hundred bytes on every token: this is room for a hundred thousand. */
+const MAX_BYTES = 33_554_432
+/** How much is read, and for how long, of what a provider says about its refusal. */
+const MAX_WORDS_BYTES = 4_096
+const WORDS_WITHIN_MS = 1_000
+/** A provider that has said all may hold the line open for so long; then it is closed. */
+const LAST_BYTES_WITHIN_MS = 1_000
+
+/** Resolves to the head of an answer that is a success; redirects are none, because they would carry the key elsewhere. Throws `model_failed`. */
+export async function send(url: URL, { headers, body, signal }: HttpCall): Promise<IncomingMessage> {
+  if (signal.aborted) throw stopped(signal)
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content }, signal }
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
+    request.on('error', (cause) => reject(signal.aborted ? stopped(signal) : broken(cause)))
+    request.end(body)
+  })
+  const { statusCode = 0 } = response
+  if (statusCode >= 200 && statusCode < 300) return response
+  throw refused(statusCode, response.headers, await wordsOf(response))
+}
+
+/**
+ * Hands the body over as it comes, and resolves when it is whole, or when `take` returns true, which says that nothing of it is missing.
+ * Throws `model_failed`, or what `take` throws; then the connection is closed.
+ */
+export function readBody(response: IncomingMessage, signal: AbortSignal, take: (chunk: Buffer) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let bytes = 0
+    let isDone = false
+    const fail = (error: unknown) => {
+      isDone = true
+      reject(error)
+      response.destroy()
+    }
+    response.on('data', (chunk: Buffer) => {
+      if (isDone) return
+      bytes += chunk.length
+      try {
+        if (bytes > MAX_BYTES) throw failed('the provider sent more than a reply can hold')
+        if (take(chunk) !== true) return
+      } catch (error) {
+        return fail(error)
+      }
+      isDone = true
+      // Mostly the end of the body came along, and the connection is free for the next call once it is seen.
+      setImmediate(() => {
+        resolve()
+        hangUpUnlessWhole(response)
+      })
+    })
+    response.on('end', resolve)
+    response.on('error', (cause) => fail(signal.aborted ? stopped(signal) : broken(cause)))
+  })
+}
+
+/** The whole body, as JSON. */
+export async function readJson(response: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+  const chunks: Buffer[] = []
+  await readBody(response, signal, (chunk) => void chunks.push(chunk))
+  return parseJson(Buffer.concat(chunks).toString('utf8'))
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw notUnderstood(error)
+  }
+}
+
+export const isJson = ({ headers }: IncomingMessage): boolean => headers['content-type']?.startsWith('application/json') === true
+
+/** An address below another, which may end in a slash or have a query. */
+export function below(baseUrl: string, path: string): URL {
+  const url = new URL(baseUrl)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`
+  return url
+}
+
+const broken = (cause: Error) => failed('the connection to the provider broke', { transient: true, cause })
+
+function hangUpUnlessWhole(response: IncomingMessage): void {
+  if (response.complete) return
+  const timer = setTimeout(() => response.destroy(), LAST_BYTES_WITHIN_MS)
+  response.on('close', () => clearTimeout(timer))
+}
+
+/** Never rejects: a refusal is one without words, too. */
+function wordsOf(response: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const end = () => {
+      clearTimeout(timer)
+      resolve(Buffer.concat(chunks).toString('utf8', 0, MAX_WORDS_BYTES))
+      if (!response.complete) response.destroy()
+    }
+    const timer = setTimeout(end, WORDS_WITHIN_MS)
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes > MAX_WORDS_BYTES) end()
+    })
+    response.on('end', end)
+    response.on('error', end)
+  })
+}

@@ -1,0 +1,53 @@
+import type { ModelListing } from '../core/model.ts'
+import { below, readJson, send } from './http.ts'
+import { headersOf, type Protocol, type Provider } from './provider.ts'
+import { vendors } from './vendors.ts'
+
+const WITHIN_MS = 3_000
+
+/** Where each protocol lists its models, and where the ids stand in the answer. */
+const lists: Record<
+  Protocol,
+  { path: string; headers?: Record<string, string>; idsIn: (answer: Answer) => unknown[] | undefined }
+> = {
+  chat: { path: '/models', idsIn: ({ data }) => data?.map(({ id }) => id) },
+  responses: { path: '/models', idsIn: ({ data }) => data?.map(({ id }) => id) },
+  anthropic: {
+    path: '/models?limit=1000',
+    headers: { 'anthropic-version': '2023-06-01' },
+    idsIn: ({ data }) => data?.map(({ id }) => id),
+  },
+  google: {
+    path: '/models?pageSize=1000',
+    idsIn: ({ models }) => models?.map(({ name }) => String(name).replace(/^models\//, '')),
+  },
+  ollama: { path: '/api/tags', idsIn: ({ models }) => models?.map(({ name }) => name) },
+}
+
+interface Answer {
+  data?: { id: unknown }[]
+  models?: { name: unknown }[]
+}
+
+/** What a provider says that it has. Nothing where it does not answer, or not in time: a list is no reason to fail. */
+export async function listModels(provider: Provider): Promise<ModelListing[]> {
+  const { protocol, baseUrl, name } = provider
+  const { path, headers, idsIn } = lists[protocol]
+  const signal = AbortSignal.timeout(WITHIN_MS)
+  try {
+    const [pathname, query = ''] = path.split('?') as [string, string?]
+    const url = below(protocol === 'anthropic' ? vendors.anthropic.toBaseUrl(baseUrl) : baseUrl, pathname)
+    for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)
+    const response = await send(url, { headers: { ...headers, ...headersOf(provider) }, signal })
+    const ids = idsIn((await readJson(response, signal)) as Answer) ?? []
+    return ids.filter((id) => typeof id === 'string').map((id) => toListing(name, id))
+  } catch {
+    return []
+  }
+}
+
+export const toListing = (provider: string, id: string): ModelListing => ({
+  id: `${provider}/${id}`,
+  provider,
+  kind: /embed/i.test(id) ? 'embedding' : 'chat',
+})

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http'
+import { StringDecoder } from 'node:string_decoder'
+import type { ChatModel, ModelCall, ModelRequest } from '../core/model.ts'
+import { brokeOff, endedEarly, notUnderstood } from './failure.ts'
+import { below, parseJson, readBody, send } from './http.ts'
+import { headersOf, type Provider } from './provider.ts'
+import { count, type Outcome, toReply } from './reply.ts'
+
+/** English has about four bytes a token; fewer here, because what does not fit is cut off in silence. */
+const BYTES_PER_TOKEN = 3.5
+/** Room for a reply that no setting limits. */
+const OUTPUT_TOKENS = 2_048
+const LEAST_CONTEXT = 8_192
+const MOST_CONTEXT = 262_144
+
+/**
+ * A model spoken to by Ollama's own protocol (https://docs.ollama.com/api/chat), not by its OpenAI-compatible one: only here the
+ * context window can be set, and beyond it a prompt is cut off in silence.
+ */
+export function ollamaModel(name: string, provider: Provider): ChatModel {
+  const url = below(provider.baseUrl, '/api/chat')
+  const headers = headersOf(provider)
+  // Every change of the window loads the model anew, so it only grows.
+  let context = LEAST_CONTEXT
+  return {
+    async generate(request, { signal, onText }) {
+      context = Math.max(context, contextFor(request))
+      const body = JSON.stringify(toBody(name, request, context, onText !== undefined))
+      const response = await send(url, { headers, body, signal })
+      return toReply(name, await readLines(response, signal, onText))
+    },
+  }
+}
+
+/** Tokens of the window that holds the prompt and its reply, in doubling steps. */
+export function contextFor({ prompt, maxOutputTokens }: Pick<ModelRequest, 'prompt' | 'maxOutputTokens'>): number {
+  const bytes = prompt.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
+  const tokens = bytes / BYTES_PER_TOKEN + (maxOutputTokens ?? OUTPUT_TOKENS)
+  let context = LEAST_CONTEXT
+  while (context < tokens && context < MOST_CONTEXT) context *= 2
+  return context
+}
+
+const toBody = (
+  model: string,
+  { prompt, temperature, maxOutputTokens, json }: ModelRequest,
+  context: number,
+  stream: boolean,
+) => ({
+  model,
+  messages: prompt,
+  stream,
+  ...(json ? { format: json.schema } : {}),
+  options: {
+    num_ctx: context,
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxOutputTokens === null ? {} : { num_predict: maxOutputTokens }),
+  },
+})
+
+interface Line {
+  message?: { content?: unknown }
+  done?: unknown
+  done_reason?: unknown
+  error?: unknown
+  prompt_eval_count?: unknown
+  eval_count?: unknown
+}
+
+/** One JSON object a line; a reply that is not streamed is a single such line. */
+async function readLines(response: IncomingMessage, signal: AbortSignal, onText: ModelCall['onText']): Promise<Outcome> {
+  let text = ''
+  let last: Line | undefined
+  const take = (line: string) => {
+    if (line.trim() === '' || last !== undefined) return
+    const value = parseJson(line)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notUnderstood()
+    const { message, done, error } = value as Line
+    if (error) throw brokeOff(line)
+    const piece = typeof message?.content === 'string' ? message.content : ''
+    text += piece
+    if (piece !== '') onText?.(piece)
+    if (done === true) last = value
+  }
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  await readBody(response, signal, (chunk) => {
+    const lines = (rest + decoder.write(chunk)).split('\n')
+    rest = lines.pop()!
+    const before = text.length
+    for (const line of lines) take(line)
+    if (text.length === before) onText?.('')
+    return last !== undefined
+  })
+  take(rest)
+  if (last === undefined) throw endedEarly()
+  const usage = { tokensIn: count(last.prompt_eval_count), tokensOut: count(last.eval_count), tokensCached: 0 }
+  return { text, finish: last.done_reason === 'length' ? 'length' : 'stop', usage }
+}

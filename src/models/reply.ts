@@ -1,0 +1,20 @@
+import type { Finish, ModelReply, ModelUsage } from '../core/model.ts'
+import { failed } from './failure.ts'
+
+/** What came of a call whose end did arrive. */
+export interface Outcome {
+  text: string
+  finish: Finish
+  usage: ModelUsage | null
+}
+
+/** Throws `model_failed` where there is no text to show. */
+export function toReply(model: string, { text, finish, usage }: Outcome): ModelReply {
+  if (text.trim() !== '') return { text, model, finish, usage }
+  if (finish === 'filtered') throw failed("the provider's filter held the reply back")
+  if (finish === 'length') throw failed('the reply met the limit of its length before it had any text')
+  throw failed('the provider sent no text', { transient: true })
+}
+
+/** A provider's count of tokens, whatever it sent as one. */
+export const count = (n: unknown): number => (typeof n === 'number' && Number.isFinite(n) && n > 0 ? Math.trunc(n) : 0)

@@ -1,0 +1,121 @@
+import { ReparteeError } from '../core/errors.ts'
+import type { ChatModel, Finish, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
+import { brokeOff, endedEarly, failed, notUnderstood, stopped } from './failure.ts'
+import { openFetch } from './fetch.ts'
+import type { Provider } from './provider.ts'
+import { count, type Outcome, toReply } from './reply.ts'
+import { type LanguageModel, type VendorProtocol, vendors } from './vendors.ts'
+
+type Options = Parameters<LanguageModel['doStream']>[0]
+type Whole = Awaited<ReturnType<LanguageModel['doGenerate']>>
+type Part = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer P> ? P : never
+type Ending = Whole['finishReason']
+
+/** The packages insist on a key and would look for one in the environment, which is not theirs to read; this one is never sent. */
+const NO_KEY = 'no-key-is-configured'
+
+/** A model that a vendor's package of the AI SDK speaks to, by the model interface that the packages share. */
+export function vendorModel(name: string, provider: Provider & { protocol: VendorProtocol }): ChatModel {
+  const vendor = vendors[provider.protocol]
+  const { apiKey = NO_KEY, headers } = provider
+  const baseURL = vendor.toBaseUrl(provider.baseUrl)
+  let loading: ReturnType<typeof vendor.load> | undefined
+  return {
+    async generate(request, { signal, onText }) {
+      loading ??= vendor.load()
+      const open = await loading
+      const fetch = openFetch(onText && (() => onText('')), NO_KEY)
+      const model = open({ baseURL, apiKey, headers, fetch }, name)
+      const options = toOptions(request, signal, vendor)
+      try {
+        const outcome = onText
+          ? await readParts(await model.doStream(options), onText)
+          : toOutcome(await model.doGenerate(options), vendor.saysWhyItEnded)
+        return toReply(name, outcome)
+      } catch (error) {
+        throw translated(error, signal)
+      }
+    },
+  }
+}
+
+function toOptions(request: ModelRequest, abortSignal: AbortSignal, vendor: (typeof vendors)[VendorProtocol]): Options {
+  const { prompt, temperature, maxOutputTokens, json } = request
+  return {
+    prompt: prompt.map((message) => toMessage(message, vendor.systemOptions)),
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+    ...(json ? { responseFormat: { type: 'json', ...json } } : {}),
+    providerOptions: vendor.options,
+    abortSignal,
+  }
+}
+
+function toMessage({ role, content }: PromptMessage, systemOptions: Options['providerOptions']): Options['prompt'][number] {
+  if (role === 'system') return { role, content, ...(systemOptions && { providerOptions: systemOptions }) }
+  return { role, content: [{ type: 'text', text: content }] }
+}
+
+function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole, saysWhyItEnded: boolean): Outcome {
+  if (saysWhyItEnded && finishReason.raw === undefined) throw notUnderstood()
+  const text = structuredOutputText ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  return { text, finish: toFinish(finishReason), usage: toUsage(usage) }
+}
+
+/** A failure comes as a part of the stream: whoever reads only the text takes a broken reply for a short one. */
+async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (text: string) => void): Promise<Outcome> {
+  const reader = stream.getReader()
+  let text = ''
+  let end: (Part & { type: 'finish' }) | undefined
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      if (value.type === 'error') throw brokenBy(value.error)
+      if (value.type === 'finish') end = value
+      if (value.type !== 'text-delta' || value.delta === '') continue
+      text += value.delta
+      onText(value.delta)
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {})
+    throw error
+  }
+  if (end === undefined) throw endedEarly()
+  return { text, finish: toFinish(end.finishReason), usage: toUsage(end.usage) }
+}
+
+/** Throws where the end of the text did not arrive. A reply that the provider ended for reasons of its own is as good as filtered. */
+function toFinish({ unified, raw }: Ending): Finish {
+  if (unified === 'interrupted') throw endedEarly()
+  if (unified === 'error') throw brokeOff(raw)
+  if (unified === 'other' && raw === undefined) throw endedEarly()
+  if (unified === 'length') return 'length'
+  return unified === 'content-filter' || unified === 'other' ? 'filtered' : 'stop'
+}
+
+const toUsage = ({ inputTokens, outputTokens }: Whole['usage']): ModelUsage | null =>
+  inputTokens.total === undefined && outputTokens.total === undefined
+    ? null
+    : { tokensIn: count(inputTokens.total), tokensOut: count(outputTokens.total), tokensCached: count(inputTokens.cacheRead) }
+
+const brokenBy = (error: unknown): unknown => ours(error) ?? brokeOff((error as Error | null)?.message)
+
+/** Errors of our own pass, out of whatever a package wrapped them in. All others mean that an answer was not what the package expects. */
+function translated(error: unknown, signal: AbortSignal): ReparteeError {
+  const own = ours(error)
+  if (own !== undefined) return own
+  if (signal.aborted) return stopped(signal)
+  const { name, message } = error as Error
+  // The words go into a plain error, the one kind whose words a log leaves out.
+  if (NOT_SENT.test(name)) return failed('the request cannot be put to this model', { cause: new Error(message) })
+  return notUnderstood(new Error(message))
+}
+
+/** Errors of the packages that come before anything was sent, or of packages that cannot be loaded. */
+const NOT_SENT = /^AI_(InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting|LoadAPIKey|NoSuchModel)/
+
+function ours(error: unknown): ReparteeError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof ReparteeError) return at
+  return undefined
+}

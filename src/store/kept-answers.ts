@@ -1,0 +1,73 @@
+import { type Database, type Statement, statement } from './database.ts'
+
+/** A request that carries an Idempotency-Key, as it is claimed. */
+export interface Claim {
+  apiKeyId: string
+  keyHash: string
+  fingerprint: string
+  agentId: string
+  /** Tells this try from others under the same key. */
+  claim: string
+  claimedUntil: number
+  createdAt: number
+}
+
+export interface KeptAnswer {
+  fingerprint: string
+  /** Null while the request is being worked on. */
+  status: number | null
+  answer: string | null
+  claimedUntil: number
+}
+
+const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at)
+  VALUES ($1, $2, $3, $4, '', $5, $6, $7)
+  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, session_id = '', claim = $5, claimed_until = $6,
+    status = NULL, answer = NULL, created_at = $7
+  WHERE (kept_answer.answer IS NULL AND kept_answer.claimed_until < $7) OR kept_answer.created_at < $8 RETURNING claim`
+
+/** Resolves to undefined where the claim was made, else to what stands in its way. What was kept before `expiredBefore` counts as gone. */
+export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<KeptAnswer | undefined> {
+  const claim = statement(
+    CLAIM,
+    ...([c.apiKeyId, c.keyHash, c.fingerprint, c.agentId, c.claim, c.claimedUntil, c.createdAt, expiredBefore] as const),
+  )
+  const [made] = await db.write([claim])
+  if (made!.length > 0) return undefined
+  const sql = 'SELECT fingerprint, status, answer, claimed_until FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
+  const [row] = await db.read(sql, [c.apiKeyId, c.keyHash])
+  // Freed between the two statements: the next try finds it free.
+  if (row === undefined) return { fingerprint: c.fingerprint, status: null, answer: null, claimedUntil: c.createdAt }
+  return {
+    fingerprint: row.fingerprint as string,
+    status: row.status as number | null,
+    answer: row.answer as string | null,
+    claimedUntil: row.claimed_until as number,
+  }
+}
+
+/** Turns the claim into an answer, in the transaction of its effect. `sessionId` is empty where it belongs to no session. */
+export const keepAnswer = (c: Claim, sessionId: string, status: number, answer: string): Statement =>
+  statement(
+    'UPDATE kept_answer SET session_id = $4, status = $5, answer = $6 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
+    ...([c.apiKeyId, c.keyHash, c.claim, sessionId, status, answer] as const),
+  )
+
+/** Frees a key whose request came to nothing. */
+export async function releaseClaim(db: Database, c: Claim): Promise<void> {
+  const sql = 'DELETE FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3 AND answer IS NULL'
+  await db.write([statement(sql, c.apiKeyId, c.keyHash, c.claim)])
+}
+
+/** Frees what was claimed until before this time. */
+export async function releaseLapsedClaims(db: Database, before: number): Promise<void> {
+  await db.write([statement('DELETE FROM kept_answer WHERE answer IS NULL AND claimed_until < $1', before)])
+}
+
+/** Forgets answers kept before a time, a slice at once; resolves to how many it were. */
+export async function forgetAnswers(db: Database, before: number, limit: number): Promise<number> {
+  const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
+    (SELECT api_key_id, key_hash FROM kept_answer WHERE created_at < $1 LIMIT $2) RETURNING claim`
+  const [rows] = await db.write([statement(sql, before, limit)])
+  return rows!.length
+}

@@ -1,0 +1,20 @@
+import { type Database, statement } from './database.ts'
+
+/** What a session's messages up to a place (`upto`, a seq) come down to. */
+export interface Summary {
+  upto: number
+  text: string
+}
+
+export async function findSummary(db: Database, agentId: string, sessionId: string): Promise<Summary | undefined> {
+  const [row] = await db.read('SELECT upto, text FROM summary WHERE agent_id = $1 AND session_id = $2', [agentId, sessionId])
+  return row && { upto: row.upto as number, text: row.text as string }
+}
+
+/** Kept only while the session is there, and where it reaches further than the one before. */
+export async function putSummary(db: Database, agentId: string, sessionId: string, s: Summary, at: number): Promise<void> {
+  const sql = `INSERT INTO summary (agent_id, session_id, upto, text, updated_at)
+    SELECT agent_id, id, $3, $4, $5 FROM session WHERE agent_id = $1 AND id = $2
+    ON CONFLICT (agent_id, session_id) DO UPDATE SET upto = $3, text = $4, updated_at = $5 WHERE summary.upto < $3`
+  await db.write([statement(sql, agentId, sessionId, s.upto, s.text, at)])
+}

@@ -1,0 +1,133 @@
+import type { Message, TurnState } from '../core/message.ts'
+import { type Database, type Statement, statement } from './database.ts'
+
+/** A turn that runs: where, and the lease of the session that it holds. What was leased to another since cannot be written by it. */
+export interface TurnPlace {
+  agentId: string
+  sessionId: string
+  lease: string
+}
+
+/** A reply as it is put down. `markdown` where `content` is HTML; `detail` is what goes with it, as JSON. */
+export interface StoredReply extends Message {
+  markdown: string | null
+  model: string
+  detail: string | null
+}
+
+const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, markdown, model, turn, detail, created_at)
+  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7, $8, $9, $10 FROM session WHERE agent_id = $1 AND id = $2`
+const SET_TURN =
+  'UPDATE message SET turn = $4, detail = $6 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND turn = $5 RETURNING id'
+const setTurn = (p: TurnPlace, messageId: string, from: TurnState, to: TurnState, detail: string | null = null) =>
+  statement(SET_TURN, p.agentId, p.sessionId, messageId, to, from, detail)
+
+/** The counter on the session's row is raised first: two appends at once cannot take one number, on any engine. */
+const BEGIN = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = $4, lease_until = $5
+  WHERE agent_id = $1 AND id = $2 AND lease IS NULL RETURNING message_count`
+
+/** Puts the user's message down as a running turn. Resolves to false where the session is gone, or leased. */
+export async function beginTurn(db: Database, place: TurnPlace, leaseUntil: number, m: Message): Promise<boolean> {
+  const { agentId, sessionId, lease } = place
+  const raise = statement(BEGIN, agentId, sessionId, m.createdAt, lease, leaseUntil)
+  const insert = statement(APPEND, agentId, sessionId, m.id, m.role, m.content, null, null, 'running', null, m.createdAt)
+  return (await db.writeIf([raise, insert])) !== undefined
+}
+
+const TAKE_LEASE =
+  'UPDATE session SET lease = $3, lease_until = $4 WHERE agent_id = $1 AND id = $2 AND lease IS NULL RETURNING id'
+const takeLease = ({ agentId, sessionId, lease }: TurnPlace, leaseUntil: number) =>
+  statement(TAKE_LEASE, agentId, sessionId, lease, leaseUntil)
+
+/** Takes a failed turn up again. Resolves to false where the session is gone, or leased. */
+export async function continueTurn(db: Database, place: TurnPlace, leaseUntil: number, messageId: string): Promise<boolean> {
+  return (await db.writeIf([takeLease(place, leaseUntil), setTurn(place, messageId, 'failed', 'running')])) !== undefined
+}
+
+/** Leases the session to a reply that is made anew; what the history holds stays as it is until then. */
+export async function leaseSession(db: Database, place: TurnPlace, leaseUntil: number): Promise<boolean> {
+  return (await db.writeIf([takeLease(place, leaseUntil)])) !== undefined
+}
+
+const END_WITH_REPLY = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = NULL, lease_until = NULL
+  WHERE agent_id = $1 AND id = $2 AND lease = $4 RETURNING message_count`
+const END = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE agent_id = $1 AND id = $2 AND lease = $3 RETURNING id'
+const end = ({ agentId, sessionId, lease }: TurnPlace) => statement(END, agentId, sessionId, lease)
+
+/**
+ * Ends a running turn with its reply, in one transaction with whatever is to be written alongside. Resolves to false where the session is
+ * gone, or leased to another.
+ */
+export async function completeTurn(
+  db: Database,
+  place: TurnPlace,
+  messageId: string,
+  state: 'done' | 'cancelled',
+  r: StoredReply,
+  alongside: Statement[] = [],
+): Promise<boolean> {
+  // The session's row comes first, as the guard: its messages may outlive it for a moment while they are being deleted.
+  const { agentId, sessionId, lease } = place
+  const raise = statement(END_WITH_REPLY, agentId, sessionId, r.createdAt, lease)
+  const insert = statement(
+    APPEND,
+    ...([agentId, sessionId, r.id, r.role, r.content, r.markdown, r.model, null, r.detail, r.createdAt] as const),
+  )
+  return (await db.writeIf([raise, setTurn(place, messageId, 'running', state), insert, ...alongside])) !== undefined
+}
+
+/** Ends a running turn without a reply; `detail` says why, as JSON. Resolves to false where the session is gone, or leased to another. */
+export async function abandonTurn(
+  db: Database,
+  place: TurnPlace,
+  messageId: string,
+  state: 'failed' | 'cancelled',
+  detail: string,
+): Promise<boolean> {
+  return (await db.writeIf([end(place), setTurn(place, messageId, 'running', state, detail)])) !== undefined
+}
+
+const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message_id, version, content, markdown, model, detail, feedback, replaced_at)
+  SELECT agent_id, session_id, id, (SELECT count(*) + 1 FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3),
+    content, markdown, model, detail, feedback, $4 FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
+const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, feedback = NULL
+  WHERE agent_id = $1 AND session_id = $2 AND id = $3`
+
+/** Puts a reply in the place of the one with the same id, which becomes a version. Resolves to false where the session is gone, or leased to another. */
+export async function replaceReply(
+  db: Database,
+  place: TurnPlace,
+  r: StoredReply,
+  replacedAt: number,
+  alongside: Statement[] = [],
+): Promise<boolean> {
+  const { agentId, sessionId } = place
+  const keep = statement(KEEP_VERSION, agentId, sessionId, r.id, replacedAt)
+  const replace = statement(REPLACE, agentId, sessionId, r.id, r.content, r.markdown, r.model, r.detail)
+  return (await db.writeIf([end(place), keep, replace, ...alongside])) !== undefined
+}
+
+/** Gives the session back with its history as it was. */
+export async function releaseSession(db: Database, place: TurnPlace): Promise<void> {
+  await db.write([end(place)])
+}
+
+const RENEW = 'UPDATE session SET lease_until = $4 WHERE agent_id = $1 AND id = $2 AND lease = $3'
+
+export async function renewLeases(db: Database, places: TurnPlace[], leaseUntil: number): Promise<void> {
+  if (places.length === 0) return
+  await db.write(places.map((p) => statement(RENEW, p.agentId, p.sessionId, p.lease, leaseUntil)))
+}
+
+const LAPSED = 'SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND lease_until < $1'
+// A running turn's message is the last of its session.
+const FAIL_LAPSED = `UPDATE message SET turn = 'failed' WHERE turn = 'running' AND (agent_id, session_id, seq) IN
+  (SELECT agent_id, id, message_count FROM session WHERE lease IS NOT NULL AND lease_until < $1) RETURNING id`
+const END_LAPSED = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL AND lease_until < $1'
+
+/** Turns whose process died, or could not write: from this time on they are failed, and can be continued. Resolves to how many. */
+export async function failLapsedTurns(db: Database, before: number): Promise<number> {
+  if ((await db.read(`${LAPSED} LIMIT 1`, [before])).length === 0) return 0
+  const [failed] = await db.write([statement(FAIL_LAPSED, before), statement(END_LAPSED, before)])
+  return failed!.length
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { isOk } from '../support/assert.ts'
+import { readEvents } from '../support/events.ts'
+import { until } from '../support/poll.ts'
+import { needsProcess, startService } from '../support/service.ts'
+import { Speaker } from '../support/speaker.ts'
+
+const STALL_MS = 2_000
+const service = await startService({ REPARTEE_STREAM_STALL_MS: String(STALL_MS), REPARTEE_MAX_REPLY_CHARS: '100000000' })
+after(() => service.stop())
+const { client, model } = service
+const READERS = 30
+const MEGABYTES = 12
+const memoryMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid()}/status`, 'latin1'))![1]) / 1024
+
+describe('readers of a stream that do not read', { skip: needsProcess }, () => {
+  test('cost no memory, are cut off, hold nobody up, and can take the stream up again', { timeout: 60_000 }, async () => {
+    const session = await service.newSession(await service.newAgent())
+    const speaker = new Speaker()
+    model.behaviour = speaker.behaviour
+    const reader = await readEvents(client, 'POST', `${session}/messages`, { body: { message: 'Hello' } })
+    const { data } = await reader.find('turn.started')
+    await speaker.say('begun ')
+    await reader.textOf(6)
+    const stream = `${session}/messages/${data.userMessage.id}/stream`
+    const slow = await Promise.all(Array.from({ length: READERS }, () => readEvents(client, 'GET', stream)))
+    for (const { pause } of slow) pause()
+    const before = memoryMb()
+    const piece = 'x'.repeat(200_000)
+    for (let i = 0; i < MEGABYTES * 5; i++) await speaker.say(piece)
+    await reader.textOf(MEGABYTES * 1_000_000)
+    // The text once, and what the sockets hold; not the text for each of them.
+    assert.ok(
+      memoryMb() - before < MEGABYTES * (READERS / 2),
+      `${memoryMb() - before} MB more for ${READERS} readers of ${MEGABYTES} MB`,
+    )
+    const begun = performance.now()
+    isOk(await client.get(session))
+    assert.ok(performance.now() - begun < 1_000)
+    const quiet = performance.now()
+    await until('they stood still for long enough', () => performance.now() > quiet + 2 * STALL_MS)
+    for (const { resume } of slow) resume()
+    await Promise.all(slow.map(({ ended }) => assert.rejects(ended)))
+    const [one] = slow
+    const again = await readEvents(client, 'GET', stream, { headers: { 'last-event-id': one!.events.at(-1)!.id } })
+    await speaker.end()
+    await again.ended
+    assert.equal((one!.text() + again.text()).length, 6 + MEGABYTES * 1_000_000)
+    assert.equal(again.events.at(-1)!.event, 'turn.completed')
+  })
+})

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { ChatModel } from '../src/core/model.ts'
+import { chatCompletionsModel } from '../src/models/chat-completions.ts'
+import { contextFor, ollamaModel } from '../src/models/ollama.ts'
+import type { Provider } from '../src/models/provider.ts'
+import { vendorModel } from '../src/models/vendor-model.ts'
+import { never, request } from './contract/model.ts'
+import { ModelServer, says, sends } from './support/model-server.ts'
+
+const server = new ModelServer()
+let host: string
+before(async () => {
+  host = new URL(await server.listen()).origin
+})
+after(() => server.close())
+beforeEach(() => server.reset())
+
+const provider = <P extends Provider['protocol']>(protocol: P, change: Partial<Provider> = {}): Provider & { protocol: P } => ({
+  name: 'some',
+  baseUrl: `${host}/v1`,
+  apiKey: 'sk-test',
+  headers: {},
+  ...change,
+  protocol,
+})
+const ask = async (model: ChatModel, change: Parameters<typeof request>[0] = {}, stream = false) => {
+  const reply = await model.generate(request(change), { signal: never, ...(stream ? { onText: () => {} } : {}) })
+  return { reply, call: server.calls.at(-1)! }
+}
+
+describe('chat completions', () => {
+  const gpt = (change?: Partial<Provider>) => chatCompletionsModel('gpt', provider('chat', { name: 'openai', ...change }))
+
+  test('name, messages and key are sent, and settings only where they are set', async () => {
+    const { call } = await ask(gpt({ baseUrl: `${host}/v1/` }))
+    assert.equal(call.path, '/v1/chat/completions')
+    assert.equal(call.headers.authorization, 'Bearer sk-test')
+    assert.deepEqual(call.body, { model: 'gpt', messages: request().prompt })
+    const { call: set } = await ask(gpt(), { temperature: 0.2, maxOutputTokens: 50 }, true)
+    const { messages: _, ...rest } = set.body
+    assert.deepEqual(rest, {
+      model: 'gpt',
+      temperature: 0.2,
+      max_completion_tokens: 50,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+  })
+
+  test('without a key none is sent, headers of the configuration are, and the query of the address stays', async () => {
+    const azure = { apiKey: undefined, headers: { 'api-key': 'abc' }, baseUrl: `${host}/deployments/x?api-version=1` }
+    const { call } = await ask(gpt(azure))
+    assert.equal(call.path, '/deployments/x/chat/completions?api-version=1')
+    assert.deepEqual([call.headers.authorization, call.headers['api-key']], [undefined, 'abc'])
+  })
+
+  const pickyAbout =
+    (field: string): typeof server.behaviour =>
+    (call, response) =>
+      field in call.body
+        ? response.writeHead(400).end(JSON.stringify({ error: { message: `Unsupported parameter: ${field}` } }))
+        : says('Yes.')(call, response)
+
+  test('a server that does not take a field is asked again without it, and never again with it', async () => {
+    for (const field of ['stream_options', 'response_format']) {
+      server.reset()
+      server.behaviour = pickyAbout(field)
+      const model = gpt()
+      const json = { name: 'x', schema: { type: 'object' } }
+      assert.equal((await ask(model, { json }, true)).reply.text, 'Yes.')
+      await ask(model, { json }, true)
+      assert.deepEqual(
+        server.calls.map(({ body }) => field in body),
+        [true, false, false],
+      )
+    }
+  })
+
+  test('the longest reply goes by the name that the server knows', async () => {
+    server.behaviour = pickyAbout('max_completion_tokens')
+    const { call } = await ask(gpt(), { maxOutputTokens: 9 })
+    assert.equal(call.body['max_tokens'], 9)
+    server.behaviour = pickyAbout('max_tokens')
+    const { call: custom } = await ask(gpt({ name: 'mine' }), { maxOutputTokens: 9 })
+    assert.equal(custom.body['max_completion_tokens'], 9)
+  })
+
+  test('a refusal for another reason is not asked again', async () => {
+    server.behaviour = pickyAbout('messages')
+    await assert.rejects(ask(gpt(), { maxOutputTokens: 9 }, true), { code: 'model_failed' })
+    assert.equal(server.calls.length, 1)
+  })
+
+  test('a server that answers whole where a stream was asked for is understood', async () => {
+    server.behaviour = sends('{"choices":[{"message":{"content":"Whole."}}]}')
+    const pieces: string[] = []
+    const { text } = await gpt().generate(request(), { signal: never, onText: (piece) => pieces.push(piece) })
+    assert.deepEqual([text, pieces], ['Whole.', ['Whole.']])
+  })
+
+  const stream = (...events: string[]) => sends(events.join(''), 'text/event-stream; charset=utf-8')
+  const delta = (content: unknown, rest: object) => JSON.stringify({ choices: [{ index: 0, delta: { content }, ...rest }] })
+
+  test('events may have any line end, comments, names, several lines of data, and no blank line at the end', async () => {
+    const [begin, end] = ['{"choices":[{"index":0,', '"delta":{"content":"two"}}]}']
+    server.behaviour = stream(
+      '\ufeff: hello\r\n\r\nevent: x\r\nid: 1\r\ndata:{"choices":[{"index":0,"delta":{"content":"one "}}]}\r\n\r\n',
+      `data: ${begin}\ndata: ${end}\n\n`,
+      'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\r\r',
+      'data: [DONE]',
+    )
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'one two')
+  })
+
+  test('a clean end behind a finish_reason is an end without [DONE], and [DONE] is one without a finish_reason', async () => {
+    server.behaviour = stream('data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\n')
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
+    server.behaviour = stream('data: {"choices":[{"index":0,"delta":{"content":"Yes."}}]}\n\n', 'data: [DONE]\n\n')
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
+  })
+
+  test('a server that keeps the line open behind [DONE] holds nobody up, and is hung up on', { timeout: 5_000 }, async () => {
+    server.behaviour = (_call, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write('data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+    const startedAt = performance.now()
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
+    assert.ok(performance.now() - startedAt < 900)
+    await server.abandoned(1)
+  })
+
+  test('text in parts is put together, without the thoughts among them', async () => {
+    const parts = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+      { type: 'text', text: 'Yes.' },
+    ]
+    server.behaviour = sends(JSON.stringify({ choices: [{ message: { content: parts } }] }))
+    assert.equal((await ask(gpt())).reply.text, 'Yes.')
+    server.behaviour = stream(`data: ${delta(parts, { finish_reason: 'stop' })}\n\n`)
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
+  })
+
+  test('a refusal of the model is shown as its reply, and counts as filtered', async () => {
+    server.behaviour = sends('{"choices":[{"message":{"content":null,"refusal":"I will not."},"finish_reason":"stop"}]}')
+    const { text, finish } = (await ask(gpt())).reply
+    assert.deepEqual([text, finish], ['I will not.', 'filtered'])
+    server.behaviour = stream(
+      'data: {"choices":[{"index":0,"delta":{"refusal":"No."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+    )
+    assert.equal((await ask(gpt(), {}, true)).reply.finish, 'filtered')
+  })
+
+  test('a finish_reason of error is a failure, with or without text', async () => {
+    server.behaviour = sends('{"choices":[{"message":{"content":"Half of"},"finish_reason":"error"}]}')
+    await assert.rejects(ask(gpt()), { code: 'model_failed', transient: true })
+    server.behaviour = stream(
+      'data: {"choices":[{"index":0,"delta":{"content":"Half of"},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n',
+    )
+    await assert.rejects(ask(gpt(), {}, true), { code: 'model_failed', transient: true })
+  })
+
+  test('a limit that was met before there was any text is a failure that stays', async () => {
+    server.behaviour = sends('{"choices":[{"message":{"content":""},"finish_reason":"length"}]}')
+    await assert.rejects(ask(gpt()), { code: 'model_failed', transient: false })
+  })
+})
+
+describe('the packages of the vendors', () => {
+  test('Anthropic is found with and without /v1 in its address, and is told to keep the instructions in its cache', async () => {
+    for (const path of ['', '/', '/v1', '/v1/']) {
+      const { call } = await ask(vendorModel('claude-sonnet-4-5', provider('anthropic', { baseUrl: `${host}${path}` })))
+      assert.equal(call.path, '/v1/messages')
+      assert.equal(call.headers['x-api-key'], 'sk-test')
+      assert.deepEqual(call.body['system'], [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }])
+    }
+  })
+
+  test('a model of Anthropic that nobody knows is asked for JSON too', async () => {
+    server.behaviour = says('{"a":1}')
+    const schema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
+    for (const stream of [false, true]) {
+      const { reply } = await ask(vendorModel('stub', provider('anthropic')), { json: { name: 'x', schema } }, stream)
+      assert.deepEqual([JSON.parse(reply.text), reply.finish], [{ a: 1 }, 'stop'])
+    }
+  })
+
+  test('OpenAI responses are not to be kept by the provider', async () => {
+    const { call } = await ask(vendorModel('gpt-4.1', provider('responses')))
+    assert.equal(call.body['store'], false)
+    assert.equal(call.headers.authorization, 'Bearer sk-test')
+  })
+
+  test('Google is given the key in a header, not in the address', async () => {
+    const { call } = await ask(vendorModel('gemini-2.5-flash', provider('google', { baseUrl: `${host}/v1beta/` })))
+    assert.equal(call.path, '/v1beta/models/gemini-2.5-flash:generateContent')
+    assert.equal(call.headers['x-goog-api-key'], 'sk-test')
+  })
+
+  test('a provider without a key is sent none, also where the environment has one for another', async () => {
+    const names = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
+    for (const name of names) process.env[name] = 'sk-of-another'
+    try {
+      for (const protocol of ['responses', 'anthropic', 'google'] as const) {
+        const { call } = await ask(vendorModel('m', provider(protocol, { apiKey: undefined, headers: { 'x-mine': 'yes' } })))
+        assert.doesNotMatch(JSON.stringify(call.headers), /sk-of-another|no-key/)
+        assert.deepEqual(
+          [call.headers.authorization, call.headers['x-api-key'], call.headers['x-goog-api-key'], call.headers['x-mine']],
+          [undefined, undefined, undefined, 'yes'],
+        )
+      }
+    } finally {
+      for (const name of names) delete process.env[name]
+    }
+  })
+})
+
+describe('Ollama', () => {
+  const words = (bytes: number) => ({ prompt: [{ role: 'user' as const, content: 'x'.repeat(bytes) }], maxOutputTokens: 1_000 })
+
+  test('the context window holds the prompt and the reply, in steps that double', () => {
+    assert.equal(contextFor(words(0)), 8_192)
+    assert.equal(contextFor(words(25_000)), 8_192)
+    assert.equal(contextFor(words(26_000)), 16_384)
+    assert.equal(contextFor(words(200_000)), 65_536)
+    assert.equal(contextFor({ prompt: [{ role: 'user', content: '漢'.repeat(10_000) }], maxOutputTokens: null }), 16_384)
+    assert.equal(contextFor(words(9_000_000)), 262_144)
+  })
+
+  test('is given the window with each call, and a window that has grown stays: a change loads the model anew', async () => {
+    const model = ollamaModel('llama', provider('ollama', { baseUrl: host }))
+    const windows = []
+    for (const bytes of [10, 40_000, 10]) windows.push((await ask(model, words(bytes))).call.body['options'])
+    assert.deepEqual(windows, [
+      { num_ctx: 8_192, num_predict: 1_000 },
+      { num_ctx: 16_384, num_predict: 1_000 },
+      { num_ctx: 16_384, num_predict: 1_000 },
+    ])
+    assert.equal(server.calls[0]!.path, '/api/chat')
+  })
+})
