@@ -116,6 +116,8 @@ describe('chat completions', () => {
   test('a clean end behind a finish_reason is an end without [DONE], and [DONE] is one without a finish_reason', async () => {
     server.behaviour = stream('data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\n')
     assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
+    server.behaviour = stream('data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n')
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
     server.behaviour = stream('data: {"choices":[{"index":0,"delta":{"content":"Yes."}}]}\n\n', 'data: [DONE]\n\n')
     assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
   })

@@ -14,6 +14,20 @@ export function itemSerializer(schema: TSchema): (item: unknown) => string {
   }
 }
 
+const waiting: (() => void)[] = []
+
+/** However many lists are being written, one slice of one of them is in a turn of the event loop: other requests go in between. */
+function turnOfASlice(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(letNextGo)
+  })
+}
+
+function letNextGo(): void {
+  waiting.shift()!()
+  if (waiting.length > 0) setImmediate(letNextGo)
+}
+
 /** `head` + items + `tail` as a stream that holds one slice at a time. A failure in the middle breaks the connection off, so that half a list never looks whole. */
 export function jsonStream<T>(head: string, slices: AsyncIterable<T[]>, toText: (item: T) => string, tail: string): Readable {
   return Readable.from(pieces(head, slices, toText, tail), { objectMode: false, highWaterMark: 65_536 })
@@ -31,7 +45,7 @@ async function* pieces<T>(
     if (!first) {
       yield text
       text = ','
-      await new Promise(setImmediate)
+      await turnOfASlice()
     }
     text += slice.map(toText).join(',')
     first = false

@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import fastJson from 'fast-json-stringify'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
@@ -51,6 +52,7 @@ const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
 /** A header block of more is 431; a path cannot be longer than its header block. */
 const MAX_HEADER_BYTES = 16_384
+const SLACK_MS = 30_000
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
@@ -68,6 +70,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
       keepAliveTimeout: 65_000,
     },
     requestTimeout: 30_000,
+    // Longer than any answer may be waited for: what takes nothing for so long will never take it.
+    connectionTimeout: deps.limits.maxWaitMs + deps.limits.turnTimeoutMs + SLACK_MS,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenRequest,
@@ -92,7 +96,10 @@ export function openServer(options: ServerOptions): FastifyInstance {
     }
   })
   const allowedMethods = methodFinder(contract)
+  const inOrder = onePerConnection()
   app.addHook('onRequest', async (request, reply) => {
+    const earlier = inOrder(request.raw.socket, reply.raw)
+    if (earlier !== undefined) await earlier
     setHeaders(reply, request.id)
     // RFC 9112 3.2; Node's own refusal would come without our headers and body.
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
@@ -144,6 +151,25 @@ export function openServer(options: ServerOptions): FastifyInstance {
     { prefix: '/v1' },
   )
   return app
+}
+
+/**
+ * Requests that were sent down a connection without waiting for answers are worked on one after the other: a client that does not read holds
+ * one answer, however many it asked for.
+ */
+function onePerConnection(): (socket: Socket, response: ServerResponse) => Promise<void> | undefined {
+  const last = new WeakMap<Socket, Promise<void>>()
+  return (socket, response) => {
+    const earlier = last.get(socket)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const done = () => {
+      if (last.get(socket) === promise) last.delete(socket)
+      resolve()
+    }
+    last.set(socket, promise)
+    response.once('close', done)
+    return earlier
+  }
 }
 
 /** A body that was not sent, or that the handler reads itself, counts as `{}`. */

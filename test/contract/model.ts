@@ -8,6 +8,7 @@ import {
   drips,
   endsEarly,
   fails,
+  failsOpen,
   finishes,
   floods,
   garbage,
@@ -221,6 +222,13 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
           pieces.filter((piece) => piece !== ''),
           ['One ', 'two ', 'three.'],
         )
+      })
+
+      test('a failure in the middle closes the connection, also where the provider keeps it open', {
+        timeout: 5_000,
+      }, async () => {
+        assert.equal((await failure(failsOpen('Half of a'))).transient, true)
+        await server().abandoned(1)
       })
 
       test('signs of life without text are handed over as such, and are no text', async () => {

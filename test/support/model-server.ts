@@ -114,6 +114,11 @@ export const fails =
         ? firstHalf(call, text) + call.format.failure(WORDS) + call.format.end(toSaid(call, text))
         : `{"error":{"message":"${WORDS}"}}`,
     )
+/** Says something, then that it failed, and keeps the line open. Only as a stream. */
+export const failsOpen =
+  (text: string): Behaviour =>
+  (call, response) =>
+    begin(call, response).write(firstHalf(call, text) + call.format.failure(WORDS))
 /** Says more than anybody can want to read. */
 export const floods: Behaviour = async (call, response) => {
   begin(call, response)
