@@ -40,6 +40,7 @@ while (performance.now() < until) {
   others.push(performance.now() - begun)
   await new Promise((resolve) => setTimeout(resolve, 10))
 }
+const atEnd = pssKb()
 trickling = false
 const ended = await Promise.all(opened.map(({ last }) => last))
 others.sort((a, b) => a - b)
@@ -47,6 +48,7 @@ report({
   what: `${streams} streams at once, each a word a second for ${seconds} s`,
   completed: ended.filter((event) => event === 'turn.completed').length,
   kbPerStream: round((during - before) / streams),
+  kbPerStreamAtEnd: round((atEnd - before) / streams),
   othersP50Ms: round(others[others.length >> 1]!),
   othersP99Ms: round(others[Math.floor(others.length * 0.99)]!),
   requests: others.length,

@@ -46,10 +46,10 @@ function toOperation(op: Operation): object {
     tags: [op.tag],
     summary: op.summary,
     ...(op.description === undefined ? {} : { description: op.description }),
-    parameters: [...toParameters(op.params, 'path'), ...toParameters(op.query, 'query')],
+    parameters: [...toParameters(op.params, 'path'), ...toParameters(op.query, 'query'), ...headersOf(op)],
     ...(op.body === undefined ? {} : { requestBody: { required: true, content: toContent(op) } }),
     responses: {
-      [op.status]: { description: 'Success', content: { 'application/json': { schema: op.response } } },
+      [op.status]: { description: 'Success', content: toAnswer(op) },
       default: { description: 'Failure', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
     },
   }
@@ -63,6 +63,32 @@ function toParameters(schema: Operation['params'], place: 'path' | 'query'): obj
     required: required.includes(name),
     schema: property,
   }))
+}
+
+const Header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: false,
+  schema: Type.String({ maxLength: 255, description }),
+})
+
+function headersOf({ idempotencyKey, events }: Operation): object[] {
+  const headers = []
+  if (idempotencyKey === 'kept')
+    headers.push(Header('Idempotency-Key', 'The same for every try of one request: it has one effect, and one answer.'))
+  if (events === 'always') headers.push(Header('Last-Event-ID', 'The id of the last event that was seen.'))
+  return headers
+}
+
+const Events = Type.String({
+  description: 'Server-sent events: turn.started, message.delta, then turn.completed or turn.failed.',
+})
+
+function toAnswer({ response, events }: Operation): Record<string, { schema: TSchema }> {
+  return {
+    ...(events === 'always' ? {} : { 'application/json': { schema: response } }),
+    ...(events === undefined ? {} : { 'text/event-stream': { schema: Events } }),
+  }
 }
 
 const Upload = Type.Object({

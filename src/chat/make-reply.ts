@@ -114,7 +114,7 @@ function answer(
 
 const notAsked = ({ model }: Agent, { confidence }: Retrieval): Generated => ({
   text: DONT_KNOW,
-  model,
+  model: model.slice(model.indexOf('/') + 1),
   name: model,
   usage: null,
   finish: 'stop',

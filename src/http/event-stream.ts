@@ -34,7 +34,8 @@ export class EventStreams {
   open(reply: FastifyReply, key: ApiKey): EventStream {
     reply.hijack()
     const stream = new EventStream(reply.raw, key)
-    this.#open.add(stream)
+    // Whoever asked may have left while the turn was waiting for its session.
+    if (stream.isOpen) this.#open.add(stream)
     reply.raw.on('close', () => this.#open.delete(stream))
     const { heartbeatMs, streamStallMs } = this.#limits
     this.#timer ??= setInterval(() => this.#tick(), Math.min(TICK_MS, heartbeatMs / 2, streamStallMs / 2)).unref()
@@ -116,8 +117,13 @@ export class EventStream {
   tick(now: number, { heartbeatMs, streamStallMs }: StreamLimits): void {
     const silentMs = now - this.#writtenAt
     if (this.#blocked) {
-      if (silentMs > streamStallMs) this.cut()
+      // Where it was this process that stood still, the news that the reader has taken something waits behind this timer.
+      if (silentMs > streamStallMs) setImmediate(() => this.#cutIfSilentSince(now))
     } else if (silentMs >= heartbeatMs) this.#write(': still here\n\n')
+  }
+
+  #cutIfSilentSince(time: number): void {
+    if (this.#blocked && this.#writtenAt < time) this.cut()
   }
 
   /** Pieces that came in one packet leave as one event. */

@@ -83,16 +83,20 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
     if (done === true) last = value
   }
   const decoder = new StringDecoder('utf8')
-  let rest = ''
+  // In parts, and joined once: a line that goes on and on costs what it holds, not its square.
+  let begun: string[] = []
   await readBody(response, signal, (chunk) => {
-    const lines = (rest + decoder.write(chunk)).split('\n')
-    rest = lines.pop()!
+    const [first, ...more] = decoder.write(chunk).split('\n')
+    begun.push(first!)
     const before = text.length
-    for (const line of lines) take(line)
+    for (const next of more) {
+      take(begun.join(''))
+      begun = [next]
+    }
     if (text.length === before) onText?.('')
     return last !== undefined
   })
-  take(rest)
+  take(begun.join(''))
   if (last === undefined) throw endedEarly()
   const usage = { tokensIn: count(last.prompt_eval_count), tokensOut: count(last.eval_count), tokensCached: 0 }
   return { text, finish: last.done_reason === 'length' ? 'length' : 'stop', usage }

@@ -7,7 +7,7 @@ import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 import { Speaker } from '../support/speaker.ts'
 
-const STALL_MS = 2_000
+const STALL_MS = 4_000
 const service = await startService({ REPARTEE_STREAM_STALL_MS: String(STALL_MS), REPARTEE_MAX_REPLY_CHARS: '100000000' })
 after(() => service.stop())
 const { client, model } = service
@@ -40,7 +40,7 @@ describe('readers of a stream that do not read', { skip: needsProcess }, () => {
     isOk(await client.get(session))
     assert.ok(performance.now() - begun < 1_000)
     const quiet = performance.now()
-    await until('they stood still for long enough', () => performance.now() > quiet + 2 * STALL_MS)
+    await until('they stood still for long enough', () => performance.now() > quiet + 1.5 * STALL_MS)
     for (const { resume } of slow) resume()
     await Promise.all(slow.map(({ ended }) => assert.rejects(ended)))
     const [one] = slow

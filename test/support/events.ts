@@ -64,9 +64,13 @@ function follow(request: ClientRequest, response: IncomingMessage): EventReader 
   const comments: string[] = []
   const ended = Promise.withResolvers<void>()
   ended.promise.catch(() => {})
-  let look: (() => void)[] = []
+  const look: (() => void)[] = []
+  let chars = 0
   const parser = createParser({
-    onEvent: ({ event = 'message', id = '', data }) => events.push({ event, id, data: JSON.parse(data) }),
+    onEvent: ({ event = 'message', id = '', data }) => {
+      events.push({ event, id, data: JSON.parse(data) })
+      if (event === 'message.delta') chars += events.at(-1)!.data.text.length
+    },
     onComment: (comment) => comments.push(comment),
   })
   const decoder = new TextDecoder()
@@ -88,17 +92,15 @@ function follow(request: ClientRequest, response: IncomingMessage): EventReader 
       await new Promise<void>((resolve) => look.push(resolve))
     }
   }
-  const text = () => events.map(({ event, data }) => (event === 'message.delta' ? data.text : '')).join('')
-  look = []
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
     events,
     comments,
-    text,
+    text: () => events.map(({ event, data }) => (event === 'message.delta' ? data.text : '')).join(''),
     find: (name) => until(name, () => events.find(({ event }) => event === name)),
-    textOf: async (chars) => {
-      await until('text', () => (text().length >= chars ? true : undefined))
+    textOf: async (least) => {
+      await until('text', () => (chars >= least ? true : undefined))
     },
     ended: ended.promise,
     pause: () => response.pause(),
