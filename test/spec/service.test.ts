@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { hasFields, isError, isOk, UUID } from '../support/assert.ts'
 import type { Answer } from '../support/client.ts'
 import { startService } from '../support/service.ts'
+import { Speaker } from '../support/speaker.ts'
 
 const service = await startService()
 const { client } = service
@@ -167,6 +168,25 @@ describe('routes and methods', () => {
     isError(await client.get('/agents/%zz'), 400, 'invalid_request')
     isError(await client.get(`/agents/${agentId}%00`), 400, 'invalid_request')
   })
+})
+
+test('requests sent ahead on one connection are worked on one by one, and answered in their order', async () => {
+  const speaker = new Speaker()
+  service.model.behaviour = speaker.behaviour
+  const agent = await service.newAgent()
+  const talk = await service.newSession(agent)
+  const sessions = async () => (await client.get(`/agents/${agent}/sessions`)).body.sessions.length
+  const slowOne = client.bytesOf('POST', `${talk}/messages`, { message: 'Hello' })
+  const next = client.bytesOf('POST', `/agents/${agent}/sessions`, {}, ['Connection: close'])
+  const received = client.raw(slowOne + next)
+  await speaker.say('Good day.')
+  assert.equal(await sessions(), 1)
+  await speaker.end()
+  assert.deepEqual(
+    [...(await received).matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => status),
+    ['200', '201'],
+  )
+  assert.equal(await sessions(), 2)
 })
 
 describe('what breaks below HTTP gets the same JSON error, then the connection is closed', () => {
