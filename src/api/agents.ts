@@ -94,7 +94,6 @@ export const agentOperations = (limits: Limits) => {
       params: Nothing,
       query: Nothing,
       body: Type.Object({ name, ...Type.Partial(Type.Object(changes)).properties }, closed),
-      idempotencyKey: 'kept',
       status: 201,
       response: Type.Object({ success: Success, agent: Agent }),
     }),

@@ -75,7 +75,6 @@ export const documentOperations = (limits: Limits) => {
       query: Nothing,
       body: content,
       upload: true,
-      idempotencyKey: 'kept',
       status: 202,
       response: answer,
     }),

@@ -31,8 +31,8 @@ export interface Operation<
   upload?: boolean
   /** The answer comes as server-sent events: where they are asked for, or always. */
   events?: 'asked' | 'always'
-  /** What an Idempotency-Key on it does: its answer is kept for replays, or the key is refused. Left out: nothing, for a repetition does no harm. */
-  idempotencyKey?: 'kept' | 'refused'
+  /** Of a POST: its answer holds a secret, so an Idempotency-Key is refused. Answers to other POSTs are kept for replays. */
+  keepsNoAnswer?: boolean
   status: 200 | 201 | 202
   response: R
 }

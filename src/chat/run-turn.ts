@@ -8,7 +8,7 @@ import { findSession } from '../store/sessions.ts'
 import type { StoredReply } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
-import { lostSession } from './fail-turn.ts'
+import { lostSession, toldOf } from './fail-turn.ts'
 import { suggestFollowUps } from './follow-ups.ts'
 import type { Past } from './history.ts'
 import { type Draft, makeReply } from './make-reply.ts'
@@ -72,12 +72,12 @@ export async function runTurn(
       await storeReply(deps, turn, opened, exchange, draft, window)
       watch.lap('store')
       deps.turns.release(turn)
-      await addFollowUps(deps, agent, past, exchange, draft)
+      if (turn.stopped === undefined) await addFollowUps(deps, agent, past, exchange, draft)
       watch.lap('followUps')
       turn.finish({ exchange })
       return { exchange, opened }
     } catch (thrown) {
-      const error = await opened.fail(thrown)
+      const error = await opened.fail(thrown).catch((e: unknown) => toldOf(turn, userMessage.id, e))
       turn.finish({ error })
       throw error
     }

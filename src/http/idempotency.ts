@@ -11,11 +11,11 @@ export type Keep = (answer: object, sessionId?: string) => Statement[]
 
 export const keepNothing: Keep = () => []
 
-/** The Idempotency-Key of a request. Throws `invalid_request` where it is malformed, or this operation takes none. */
+/** The Idempotency-Key of a request. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
 export function keyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
-  if (op.idempotencyKey === undefined) return undefined
+  if (op.method !== 'POST') return undefined
   const key = readIdempotencyKey(headers['idempotency-key'])
-  if (key !== undefined && op.idempotencyKey === 'refused') {
+  if (key !== undefined && op.keepsNoAnswer) {
     throw invalid('header.Idempotency-Key', 'is not taken here: the answer holds a secret, and is never kept')
   }
   return key

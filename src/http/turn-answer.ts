@@ -40,7 +40,8 @@ export async function answerTurn(
       const answer = toAnswer(exchange)
       // Follow-ups and the last timings were not known when the answer was kept with its reply.
       const again = exchange.followUps?.length || exchange.include.includes('trace') ? keep(answer) : []
-      if (again.length > 0) await deps.db.write(again)
+      if (again.length > 0)
+        await deps.db.write(again).catch((e: unknown) => deps.warn('a kept answer stays without follow-ups', e))
       return answer
     })
     if (!asEvents) return answer

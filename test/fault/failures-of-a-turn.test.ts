@@ -179,6 +179,22 @@ describe('the reply breaks in the middle', { skip: needsProcess }, () => {
     })
   }
 
+  test('nothing is tried again that somebody read, however many tries and fallbacks there are', async () => {
+    const { model, stream } = await start({ REPARTEE_MODEL_RETRIES: '2' }, { fallbackModels: ['openai/second'] })
+    model.behaviour = byModel({ stub: endsEarly('Half of'), second: says('whole') })
+    const reader = await stream()
+    await reader.ended
+    assert.deepEqual([reader.text(), reader.events.at(-1)!.event, model.calls.length], ['Half of', 'turn.failed', 1])
+  })
+
+  test('before somebody read of it, a stream is of the next try, and of that alone', async () => {
+    const { model, stream } = await start({ REPARTEE_MODEL_RETRIES: '1' }, { fallbackModels: ['openai/second'] })
+    model.behaviour = byModel({ stub: says(''), second: says('whole') })
+    const reader = await stream()
+    await reader.ended
+    assert.deepEqual([reader.text(), reader.events.at(-1)!.event, model.calls.length], ['whole', 'turn.completed', 3])
+  })
+
   test('it floods: 502 as soon as the reply is too long, and the connection is closed', async () => {
     const { model, send } = await start({ REPARTEE_MAX_REPLY_CHARS: '1000' })
     let isClosed = false

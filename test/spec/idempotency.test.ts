@@ -37,7 +37,7 @@ describe('Idempotency-Key', () => {
     assert.equal((await history()).length, 2)
   })
 
-  test('so is every other POST with an effect: sessions, imports, agents, documents, cancel, regenerate', async () => {
+  test('so is every other POST: sessions, imports, agents, documents, cancel, regenerate, search', async () => {
     const { body } = await client.post(`${session}/messages`, { message: 'Hello' })
     const posts: [string, object][] = [
       [`/agents/${agent}/sessions`, { name: 'once' }],
@@ -46,6 +46,7 @@ describe('Idempotency-Key', () => {
       [`/agents/${agent}/documents`, { text: 'The shop opens at nine.' }],
       [`${session}/messages/${body.userMessage.id}/cancel`, {}],
       [`${session}/messages/${body.aiMessage.id}/regenerate`, {}],
+      [`/agents/${agent}/search`, { query: 'When does the shop open?' }],
     ]
     for (const [path, sent] of posts) {
       const own = { headers: { 'idempotency-key': randomUUID() } }
