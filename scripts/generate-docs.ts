@@ -48,9 +48,9 @@ const explained: Record<ErrorCode, string> = {
   internal_error:
     'The error `internal_error` is a defect of Repartee. The log holds the cause under the `requestId` of the answer; please report it.',
   model_failed:
-    'The error `model_failed` means that the model refused or broke, and its fallbacks too. The message is stored, and `details` names it: sending the same text again continues it.',
+    'The error `model_failed` means that the model refused or broke, and its fallbacks too. The message is stored, and `details` names it: the same text, sent as the next message, continues it.',
   model_timeout:
-    'The error `model_timeout` means that the model did not answer in time. The message is stored, and `details` names it: sending the same text again continues it.',
+    'The error `model_timeout` means that the model did not answer in time. The message is stored, and `details` names it: the same text, sent as the next message, continues it.',
   unavailable:
     'The error `unavailable` means that the service is starting or stopping, or that its data is out of reach for the moment. Send the request again after the seconds in `Retry-After`.',
 }
@@ -214,7 +214,7 @@ curl -s $BASE/agents/$AGENT/sessions/$SESSION/messages -H "X-API-Key: $KEY" -H "
 
 ## Which errors are worth sending again?
 
-Errors with the header \`Retry-After\` are worth sending again after that many seconds: \`session_busy\`, \`unavailable\`. \`model_failed\` and \`model_timeout\` are worth sending again unchanged, which continues the stored message. Other errors below 500 stay until the request is changed.
+Errors with the header \`Retry-After\` are worth sending again after that many seconds: \`session_busy\`, \`request_in_progress\`, \`unavailable\`, and \`model_failed\` where the provider, or the rest that it is given, asks for a wait. \`model_failed\` and \`model_timeout\` are sent again unchanged, as the next message, which continues the stored one; where the provider refused the request for good, that helps only once the agent or the provider is set right. An error that comes on a stream has no header. Other errors below 500 stay until the request is changed.
 
 ## In which order are requests checked?
 

@@ -10,11 +10,14 @@ import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
+import { ReparteeError } from './core/errors.ts'
 import { newId } from './core/ids.ts'
+import { UnusableModel } from './core/model.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
 import { openKnowledge } from './knowledge/knowledge.ts'
+import { Refusal } from './models/failure.ts'
 import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
 import { readPrices } from './price-table.ts'
@@ -47,7 +50,7 @@ export async function openApp(config: Config): Promise<App> {
   const deps: Deps = {
     db,
     knowledge,
-    models: guardModels(openModels(providersOf(config), knowledge), config, Date.now),
+    models: guardModels(openModels(providersOf(config), knowledge), config, () => performance.now()),
     agents: new AgentBook(db),
     keys: new KeyRing(db, Date.now),
     turns: new Turns(config, newId),
@@ -59,7 +62,7 @@ export async function openApp(config: Config): Promise<App> {
     newId,
     warn,
   }
-  deps.models.find(config.model) // a default that no agent could use must stop the start
+  checkDefaultModel(deps)
   // The folder is ours alone: whoever held a session, or worked on a request, is gone.
   await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
   const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER)
@@ -100,6 +103,15 @@ export async function openApp(config: Config): Promise<App> {
   }
 }
 
+/** A default that no agent could use must stop the start. */
+function checkDefaultModel({ models, defaultModel }: Deps): void {
+  try {
+    models.find(defaultModel)
+  } catch (error) {
+    throw error instanceof UnusableModel ? new ConfigError([`REPARTEE_MODEL ${error.why}`]) : error
+  }
+}
+
 /** Time for the answers to turns that were stopped to get out. */
 const LAST_WORDS_MS = 1_000
 
@@ -109,7 +121,7 @@ const LAST_WORDS_MS = 1_000
  */
 async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Promise<void> {
   const idle = setInterval(() => server.server.closeIdleConnections(), 100)
-  const limit = setTimeout(() => deps.turns.stopAll('stopping'), limitMs)
+  const limit = setTimeout(() => deps.turns.close(), limitMs)
   const end = setTimeout(() => server.server.closeAllConnections(), limitMs + LAST_WORDS_MS)
   await server.close()
   await deps.turns.idle() // those whose client left, too
@@ -124,5 +136,9 @@ function toLogged(error: unknown): object {
   const frames = stack.slice(stack.indexOf('\n    at ') + 1)
   const quotes = name === 'SyntaxError' || (name === 'Error' && code === undefined)
   const words = quotes ? {} : { message }
-  return { type: name, code, ...words, stack: frames, ...(cause instanceof Error ? { cause: toLogged(cause) } : {}) }
+  const because = cause instanceof Error ? { cause: toLogged(cause) } : {}
+  if (error instanceof Refusal) return { status: error.status, ...error.terms }
+  // Where a failure is foreseen its place says nothing.
+  const place = error instanceof ReparteeError && code !== 'internal_error' ? {} : { stack: frames }
+  return { type: name, code, ...words, ...place, ...because }
 }

@@ -43,7 +43,8 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 
 function parse(setting: Setting, given: unknown, environment: NodeJS.ProcessEnv, problems: string[]): unknown {
   const { env, kind, min = 0, max = Number.MAX_SAFE_INTEGER } = setting
-  if (kind === 'providers') return parseProviders(given, env, environment, problems)
+  if (kind === 'providers')
+    return parseProviders(given, typeof given === 'string' ? env : 'REPARTEE_CONFIG: providers', environment, problems)
   if (kind === 'integer') {
     const n = typeof given === 'number' ? given : /^\d{1,15}$/.test(String(given)) ? Number(given) : Number.NaN
     if (!Number.isInteger(n) || n < min || n > max) problems.push(`${env} must be a whole number from ${min} to ${max}`)

@@ -54,7 +54,7 @@ export function parseProviders(given: unknown, setting: string, env: NodeJS.Proc
     return []
   }
   return Object.entries(table).flatMap(([name, entry]) => {
-    const place = `${setting}: providers.${name}`
+    const place = `${setting}.${name}`
     const before = problems.length
     if (!NAME.test(name)) problems.push(`${place}: a name has lower-case letters, digits and - only`)
     else if (TAKEN.includes(name)) problems.push(`${place}: this name is taken`)

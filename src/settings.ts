@@ -248,7 +248,7 @@ export const settings = {
     fallback: 30_000,
     min: 50,
     max: MAX_MS,
-    about: 'A reader of a stream that takes nothing for so long is cut off. It can take the stream up again.',
+    about: 'A reader of a stream, or of a long list, that takes nothing for so long is cut off. It can take a stream up again.',
   },
   keepAnswersMs: {
     env: 'REPARTEE_KEEP_ANSWERS_MS',
@@ -267,7 +267,7 @@ export const settings = {
     kind: 'integer',
     fallback: 25_000,
     min: 0,
-    max: MAX_MS,
+    max: 86_400_000,
     about: 'How long running turns may take to finish when the service is told to stop.',
   },
 } as const satisfies Record<string, Setting>

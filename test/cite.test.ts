@@ -56,8 +56,10 @@ describe('the marks of a reply', () => {
     assert.equal(plain(text).markdown, text)
     assert.deepEqual(plain(text).sources, [])
   })
-  test('stay as they are where no passages were given', () => {
-    assert.equal(cite('see [1]', []).markdown, 'see [1]')
+  test('go, and are counted, where they name no passage', () => {
+    const { markdown, citations } = cite('see [1] and [7]', [])
+    assert.equal(markdown, 'see and')
+    assert.deepEqual(citations, { supported: 0, unsupported: 2, unchecked: 0 })
   })
   test('have a verbatim snippet: the quote, else the sentence of the passage that says most of the statement', () => {
     const passage = 'Cats sleep. The warranty covers two years. Dogs bark.'

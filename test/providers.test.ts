@@ -109,7 +109,7 @@ describe('providers of the configuration', () => {
         return error instanceof ConfigError
       },
     )
-    for (const none of [[], 'x', 7, null]) assert.throws(() => configured(none), /REPARTEE_PROVIDERS must be an object/)
+    for (const none of [[], 'x', 7, null]) assert.throws(() => configured(none), /must be an object of providers/)
     assert.throws(() => loadConfig({ REPARTEE_PROVIDERS: '{' }), /REPARTEE_PROVIDERS must be an object/)
   })
 })

@@ -51,7 +51,7 @@ const Trace = Type.Object({
     }),
     { description: 'The calls of models that were made for the reply.' },
   ),
-  finish: Type.Enum(['stop', 'length', 'filtered'], { description: 'Why the reply ended.' }),
+  finish: Type.Enum(['stop', 'length', 'filtered', 'cancelled'], { description: 'Why the reply ended.' }),
   timings: Type.Array(Type.Object({ step: Type.String(), ms: Type.Number() })),
 })
 const FollowUps = Type.Array(
@@ -119,7 +119,7 @@ export const messageOperations = (limits: Limits) => ({
     path: MESSAGES,
     tag: 'Messages',
     summary: 'Send a message and get the reply',
-    description: `The message is stored before the model is asked: when the model fails (502, 504) it stays, and sending the same text again continues it.
+    description: `The message is stored before the model is asked: when the model fails (502, 504) it stays, and the same text, sent as the next message, continues it.
 ${EVENTS}`,
     scopes: ['chat'],
     params: SessionPath,

@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
+import { UnusableModel } from '../core/model.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
 import type { Statement } from '../store/database.ts'
@@ -51,14 +52,18 @@ export async function createAgent(
   return agent
 }
 
-/** Nested objects are merged field by field. */
-export async function updateAgent(deps: Deps, agent: Agent, change: AgentChange): Promise<Agent> {
-  const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt) }
+/** Nested objects are merged field by field. Of two changes at once none is lost. */
+export async function updateAgent(deps: Deps, agentId: string, change: AgentChange): Promise<Agent> {
   checkModels(deps, change)
-  const found = await store.updateAgent(deps.db, changed)
-  deps.agents.forget(agent.id)
-  if (!found) throw agentNotFound()
-  return changed
+  for (;;) {
+    const agent = await store.findAgent(deps.db, agentId)
+    if (agent === undefined) throw agentNotFound()
+    // Every change has a time of its own, by which the next tells whether it knows of it.
+    const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt + 1) }
+    const isDone = await store.updateAgent(deps.db, changed, agent)
+    deps.agents.forget(agentId)
+    if (isDone) return changed
+  }
 }
 
 function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentChange): Agent {
@@ -81,8 +86,7 @@ function checkModel(models: Deps['models'], name: string, path: string): void {
   try {
     models.find(name)
   } catch (error) {
-    const [detail] = (error as ReparteeError).details ?? []
-    throw detail === undefined ? error : invalid(path, detail.message)
+    throw error instanceof UnusableModel ? invalid(path, error.why) : error
   }
 }
 
@@ -91,8 +95,18 @@ export async function deleteAgent(deps: Deps, agentId: string): Promise<void> {
   const found = await deleteAgentRows(deps.db, agentId)
   deps.agents.forget(agentId)
   if (!found) throw agentNotFound()
-  deps.turns.stopAll('deleted', agentId)
+  deps.turns.stopAgent(agentId, 'deleted')
   await deps.knowledge.deleteAgent(agentId)
+}
+
+/** To be called when something was added to a knowledge base: where its agent was deleted meanwhile, nothing of it stays. Throws `agent_not_found`. */
+export async function keepOnlyOfAgent({ agents, knowledge }: Deps, agentId: string): Promise<void> {
+  try {
+    await agents.get(agentId)
+  } catch (error) {
+    if (error instanceof ReparteeError && error.code === 'agent_not_found') await knowledge.deleteAgent(agentId)
+    throw error
+  }
 }
 
 export interface AgentStats {

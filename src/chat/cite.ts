@@ -29,6 +29,13 @@ export interface Cited {
   citations: CitationCounts
 }
 
+/** A text that nothing can be cited in. */
+export const uncited = (markdown: string): Cited => ({
+  markdown,
+  sources: [],
+  citations: { supported: 0, unsupported: 0, unchecked: 0 },
+})
+
 /** What a model knows of its own citations. */
 export interface CiteOptions {
   /** Verbatim text behind each mark, by n: nothing is left to check. */
@@ -47,22 +54,21 @@ const MOST_CHECKED = 500
  * others from 1.
  */
 export function cite(text: string, hits: Hit[], { quotes, question = '', least = LEAST_SHARES }: CiteOptions = {}): Cited {
+  const marks = findMarks(text)
+  if (marks.length === 0) return uncited(text)
   const citations: CitationCounts = { supported: 0, unsupported: 0, unchecked: 0 }
-  const marks = hits.length === 0 ? [] : findMarks(text)
-  if (marks.length === 0) return { markdown: text, sources: [], citations }
   const statements = statementsOf(text, marks)
   const judge = quotes === undefined ? judgeBy(text, hits, question, least) : () => 'supported' as const
   const order = new Map<number, { index: number; said: string[] }>()
   let markdown = ''
   let end = 0
   marks.forEach((mark, i) => {
-    const kept = [...new Set(mark.numbers)]
-      .filter((n) => n >= 1 && n <= hits.length)
-      .filter((n) => {
-        const verdict = i < MOST_CHECKED ? judge(n, statements[i]!) : 'unchecked'
-        citations[verdict]++
-        return verdict !== 'unsupported'
-      })
+    const kept = [...new Set(mark.numbers)].filter((n) => {
+      const isPassage = n >= 1 && n <= hits.length
+      const verdict = !isPassage ? 'unsupported' : i < MOST_CHECKED ? judge(n, statements[i]!) : 'unchecked'
+      citations[verdict]++
+      return verdict !== 'unsupported'
+    })
     markdown +=
       text.slice(end, mark.start) +
       toText(

@@ -31,7 +31,8 @@ export interface Trace {
   passages: Pick<Hit, 'documentId' | 'passageId' | 'title' | 'score' | 'scores'>[]
   citations: CitationCounts
   attempts: Attempt[]
-  finish: Finish
+  /** Why the reply ended; cancelled: it is what there was by then. */
+  finish: Finish | 'cancelled'
   timings: Timing[]
 }
 

@@ -1,4 +1,5 @@
-import { ReparteeError } from '../core/errors.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import { findSession } from '../store/sessions.ts'
 import { abandonTurn } from '../store/turns.ts'
@@ -17,11 +18,36 @@ export async function failTurn(deps: Deps, turn: Turn, { id }: Message, thrown: 
   const error = toldOf(turn, id, thrown)
   const detail: FailureDetail = { error: { code: error.code, message: error.message } }
   const state = turn.stopped === 'cancelled' ? 'cancelled' : 'failed'
-  const marked = await abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail)).catch((e: unknown) => {
-    deps.warn('a failed turn could not be marked; it will be when its lease is over', e)
+  const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail)))
+  return !isMarked && (await isGone(deps, turn)) ? sessionNotFound() : error
+}
+
+const TRY_AGAIN_MS = 200
+
+/**
+ * Writes the end of a turn that came to nothing. Where the store cannot take it now, the turn keeps its session until it can, or its
+ * lease is over; its sender need not wait for that.
+ */
+export async function endTurn(deps: Deps, turn: Turn, write: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await write()
+  } catch (error) {
+    deps.warn('the end of a turn could not be written; it is tried again', error)
+    turn.settled = settle(deps, write)
     return true
-  })
-  return !marked && (await isGone(deps, turn)) ? sessionNotFound() : error
+  }
+}
+
+async function settle({ turns, clock, limits }: Deps, write: () => Promise<boolean>): Promise<void> {
+  const end = clock() + limits.leaseMs
+  while (!turns.isClosed && clock() < end) {
+    await pause(TRY_AGAIN_MS)
+    const isDone = await write().then(
+      () => true,
+      () => false,
+    )
+    if (isDone) return
+  }
 }
 
 export const isGone = async (deps: Deps, { agentId, sessionId }: Turn): Promise<boolean> =>
@@ -39,10 +65,15 @@ export const lostSession = async (deps: Deps, turn: Turn): Promise<ReparteeError
         retryAfter: 1,
       })
 
+/** How a message that is stored without a reply is told of. */
+export const continuable = (messageId: string): ErrorDetail => ({
+  path: 'userMessage',
+  message: `is stored as ${messageId}; the same text, sent as the next message, continues it`,
+})
+
 /** What the sender of a turn is told that came to nothing. */
 export function toldOf({ stopped }: Turn, messageId: string, thrown: unknown): ReparteeError {
-  const message = `is stored as ${messageId}; send the same text again to continue it`
-  const details = [{ path: 'userMessage', message }]
+  const details = [continuable(messageId)]
   if (stopped === 'deleted') return sessionNotFound()
   if (stopped === 'cancelled') {
     const kept = [{ path: 'userMessage', message: `is stored as ${messageId}` }]

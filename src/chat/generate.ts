@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../core/agent.ts'
 import { ReparteeError } from '../core/errors.ts'
-import type { ModelReply, ModelRequest } from '../core/model.ts'
+import type { ModelReply, ModelRequest, ModelUsage } from '../core/model.ts'
 import type { Deps } from './deps.ts'
-import type { Attempt } from './exchange.ts'
+import type { Attempt, Trace } from './exchange.ts'
+import { estimateTokens } from './tokens.ts'
 import type { Turn } from './turn.ts'
 
 /** The first pause before another try, doubled with each; drawn from half of it to all, so that many senders do not come back at once. */
@@ -12,7 +13,8 @@ const FIRST_PAUSE_MS = 400
 const PATIENCE_MS = 2_000
 
 /** A reply, and how it was come by. */
-export interface Generated extends ModelReply {
+export interface Generated extends Omit<ModelReply, 'finish'> {
+  finish: Trace['finish']
   /** As the agent names the model. */
   name: string
   attempts: Attempt[]
@@ -27,23 +29,25 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
   const attempts: Attempt[] = []
   for (const [i, name] of names.entries()) {
     for (let tries = 0; ; tries++) {
-      turn.restart()
       const startedAt = performance.now()
       const note = (outcome: Attempt['outcome']) =>
         attempts.push({ model: name, outcome, ms: Math.round(performance.now() - startedAt) })
       try {
         const reply = await deps.models.find(name).generate(request, { signal: turn.signal, onText: (text) => turn.append(text) })
         note('replied')
-        return { ...reply, name, attempts }
+        return { ...reply, usage: reply.usage ?? estimated(request, reply.text), name, attempts }
       } catch (error) {
         note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
-        if (turn.stopped === 'cancelled' && turn.text.trim() !== '') return { ...partial(turn.text, name), name, attempts }
-        if (turn.signal.aborted || turn.shown) throw error
+        if (turn.stopped === 'cancelled' && turn.text.trim() !== '') return { ...partial(request, turn.text, name), attempts }
+        if (turn.signal.aborted) throw error
+        deps.warn(`model ${name} of agent ${agent.id} failed`, error)
+        if (turn.shown) throw error
+        // At once, and not when the next try begins: whoever comes to read meanwhile must not see what will be taken back.
+        turn.restart()
         const isLast = i === names.length - 1
         const waitMs = pauseBeforeNext(deps, turn, error, tries, isLast)
         if (waitMs === undefined) {
           if (isLast) throw error
-          deps.warn(`model ${name} failed, its fallback is asked`, error)
           break
         }
         await pause(waitMs, undefined, { signal: turn.signal })
@@ -70,9 +74,20 @@ function pauseBeforeNext(
 
 const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
 
-const partial = (text: string, name: string): ModelReply => ({
+const partial = (request: ModelRequest, text: string, name: string): Omit<Generated, 'attempts'> => ({
   text,
+  name,
   model: name.slice(name.indexOf('/') + 1),
-  usage: null,
-  finish: 'stop',
+  usage: estimated(request, text),
+  finish: 'cancelled',
 })
+
+/** What a call took that the provider did not count, or not to its end. Null where there was no prompt. */
+const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage | null =>
+  prompt.length === 0
+    ? null
+    : {
+        tokensIn: prompt.reduce((sum, { content }) => sum + estimateTokens(content), 0),
+        tokensOut: estimateTokens(text),
+        tokensCached: 0,
+      }

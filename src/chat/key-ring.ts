@@ -17,7 +17,7 @@ export class KeyRing {
   /** Known to this process alone, and never written down by the store. */
   readonly #own = new Map<string, ApiKey>()
   #generation = 0
-  #tellRevoked: (keyId: string) => void = () => {}
+  #tellEnd: (keyId: string, at: number) => void = () => {}
 
   constructor(db: Database, clock: Clock) {
     this.#db = db
@@ -40,14 +40,14 @@ export class KeyRing {
     return found
   }
 
-  /** Calls back with the id of each key that is revoked. */
-  onRevoked(tell: (keyId: string) => void): void {
-    this.#tellRevoked = tell
+  /** Calls back with the id of each key that is revoked, or given an end, and with the time of that. */
+  onEnd(tell: (keyId: string, at: number) => void): void {
+    this.#tellEnd = tell
   }
 
-  revoked(keyId: string): void {
+  ends(keyId: string, at: number): void {
     this.forget()
-    this.#tellRevoked(keyId)
+    this.#tellEnd(keyId, at)
   }
 
   /** To be called whenever a key was changed. */

@@ -57,7 +57,7 @@ const toRecord = (
 export async function deleteKey(deps: Deps, keyId: string): Promise<void> {
   await getChangeable(deps, keyId)
   const found = await store.deleteKey(deps.db, keyId)
-  deps.keys.revoked(keyId)
+  deps.keys.ends(keyId, deps.clock())
   if (!found) throw keyNotFound()
 }
 
@@ -65,8 +65,9 @@ export async function deleteKey(deps: Deps, keyId: string): Promise<void> {
 export async function rollKey(deps: Deps, keyId: string, overlapSeconds: number): Promise<IssuedKey> {
   const old = await getChangeable(deps, keyId)
   const issued = issue(deps, old)
-  const found = await store.rollKey(deps.db, keyId, deps.clock() + overlapSeconds * 1000, issued.key)
-  deps.keys.forget()
+  const end = deps.clock() + overlapSeconds * 1000
+  const found = await store.rollKey(deps.db, keyId, end, issued.key)
+  deps.keys.ends(keyId, end)
   if (!found) throw keyNotFound()
   return issued
 }

@@ -4,7 +4,7 @@ import type { ModelRequest } from '../core/model.ts'
 import type { Retrieval } from '../core/retrieval.ts'
 import { DONT_KNOW } from '../models/dont-know.ts'
 import { renderHtml } from '../render/render.ts'
-import { cite } from './cite.ts'
+import { cite, uncited } from './cite.ts'
 import type { Deps } from './deps.ts'
 import type { ReplyDetail, Trace, Usage } from './exchange.ts'
 import { type Generated, generate } from './generate.ts'
@@ -41,15 +41,16 @@ export interface Draft {
 /** What the agent says to a message: retrieved, generated, its citations checked, rendered. */
 export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch: Stopwatch): Promise<Draft> {
   const { agent, message, past } = input
-  const { retrieval, rewritten } = await retrieveInConversation(deps, agent, message, past.messages)
+  const { retrieval, rewritten } = await retrieveInConversation(deps, agent, message, past.messages, turn.signal)
   watch.lap('retrieve')
   const reply = await answer(deps, input, retrieval, rewritten, turn)
   if (turn.text === '') turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
-  const { markdown, sources, citations } = cite(cleanText(reply.text), retrieval.hits, {
-    quotes: reply.quotes,
-    question: message,
-  })
+  const text = cleanText(reply.text)
+  // Without documents there is nothing to cite, and a [1] is whatever the model means by it.
+  const { markdown, sources, citations } = retrieval.emptyBase
+    ? uncited(text)
+    : cite(text, retrieval.hits, { quotes: reply.quotes, question: message })
   const grounding = reply.grounding ?? {
     answered: retrieval.hits.length === 0 || sources.length > 0,
     confidence: retrieval.confidence,

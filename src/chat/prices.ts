@@ -12,10 +12,14 @@ export interface Price {
 export type Prices = Record<string, Price>
 
 const MILLION = 1_000_000
+/** Ollama means the same model without it. */
+const LATEST = /:latest$/
+
+const priceOf = (prices: Prices, model: string): Price | undefined => (Object.hasOwn(prices, model) ? prices[model] : undefined)
 
 /** What a reply cost; null where the price is not known. */
 export function costOf(prices: Prices, model: string, usage: ModelUsage): number | null {
-  const price = Object.hasOwn(prices, model) ? prices[model] : undefined
+  const price = priceOf(prices, model) ?? priceOf(prices, model.replace(LATEST, ''))
   if (price === undefined) return null
   const { input, output, cachedInput = input } = price
   const dollars = (usage.tokensIn - usage.tokensCached) * input + usage.tokensCached * cachedInput + usage.tokensOut * output

@@ -4,7 +4,7 @@ import type { Session } from '../core/session.ts'
 import { findMessage, findMessageAt, setFeedback, type WholeMessage } from '../store/messages.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
-import type { FailureDetail } from './fail-turn.ts'
+import { continuable, type FailureDetail } from './fail-turn.ts'
 
 /** Throws `message_not_found`. */
 export async function getMessage(deps: Deps, { agentId, id }: Session, messageId: string): Promise<WholeMessage> {
@@ -62,9 +62,9 @@ export async function readEnd(
   }
 }
 
-function failureOf({ id, detail }: WholeMessage): ReparteeError {
+function failureOf({ id, turn, detail }: WholeMessage): ReparteeError {
   const { code, message } = detail === null ? INTERRUPTED : (JSON.parse(detail) as FailureDetail).error
-  const details = [{ path: 'userMessage', message: `is stored as ${id}; send the same text again to continue it` }]
+  const details = [turn === 'failed' ? continuable(id) : { path: 'userMessage', message: `is stored as ${id}` }]
   return new ReparteeError(code, message, { details })
 }
 

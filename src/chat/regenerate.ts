@@ -1,11 +1,11 @@
 import { invalid, ReparteeError } from '../core/errors.ts'
 import type { ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { findMessageAt, type WholeMessage } from '../store/messages.ts'
+import { countVersions, findMessageAt, type WholeMessage } from '../store/messages.ts'
 import { leaseSession, releaseSession, replaceReply } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
-import { isGone, refusedSession, toldOf } from './fail-turn.ts'
+import { endTurn, isGone, refusedSession, toldOf } from './fail-turn.ts'
 import { readPast } from './history.ts'
 import { getMessage } from './read-message.ts'
 import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
@@ -33,17 +33,21 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, f
   const { db, clock } = deps
   const place = toPlace(turn)
   const { question, reply } = await findLastTurn(deps, session, messageId)
-  if (!(await leaseSession(db, place, clock() + deps.limits.leaseMs))) throw await refusedSession(deps, turn)
+  const past = await readPast(deps, session, question.seq - 1)
+  const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
+  const hold = { leaseUntil: clock() + deps.limits.leaseMs, messages: session.totalMessages }
+  if (!(await leaseSession(db, place, hold))) throw await refusedSession(deps, turn)
   const { id, content, createdAt } = question
   return {
     session,
     userMessage: { id, role: 'USER', content, createdAt },
-    past: await readPast(deps, session, question.seq - 1),
+    past,
     format: format ?? (reply.markdown === null ? 'markdown' : 'html'),
+    versions,
     reply: () => ({ id: reply.id, createdAt: reply.createdAt }),
     store: (anew, alongside) => {
       if (turn.stopped === 'cancelled') throw toldOf(turn, question.id, undefined)
-      return replaceReply(db, place, anew, Math.max(clock(), createdAt), alongside)
+      return replaceReply(db, place, question.id, anew, Math.max(clock(), createdAt), alongside)
     },
     fail: (thrown) => giveBack(deps, turn, reply, thrown),
   }
@@ -62,12 +66,11 @@ async function findLastTurn(deps: Deps, session: Session, messageId: string) {
 
 /** The history is as it was; the session is free again. */
 async function giveBack(deps: Deps, turn: Turn, { id }: WholeMessage, thrown: unknown): Promise<ReparteeError> {
-  await releaseSession(deps.db, toPlace(turn)).catch((e: unknown) =>
-    deps.warn('a session could not be given back; it will be when its lease is over', e),
-  )
-  if (await isGone(deps, turn)) return sessionNotFound()
+  const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toPlace(turn)))
+  if (!isReleased && (await isGone(deps, turn))) return sessionNotFound()
   const { code, message, retryAfter, cause } = toldOf(turn, id, thrown)
-  return new ReparteeError(code, message, {
+  const isCancelled = code === 'turn_cancelled'
+  return new ReparteeError(code, isCancelled ? 'The turn was cancelled before the new reply was complete.' : message, {
     details: [{ path: 'aiMessage', message: `${id} stays as it was` }],
     retryAfter,
     cause,

@@ -21,29 +21,42 @@ export interface Found {
  * Finds the passages for a message in its conversation. A question that cannot stand alone is first put into words that can, by the
  * agent's model; that costs a call, so it is done for no other, and where it finds nothing better the question stays as it was.
  */
-export async function retrieveInConversation(deps: Deps, agent: Agent, query: string, history: HistoryEntry[]): Promise<Found> {
+export async function retrieveInConversation(
+  deps: Deps,
+  agent: Agent,
+  query: string,
+  history: HistoryEntry[],
+  signal: AbortSignal,
+): Promise<Found> {
   const { topK, filter } = agent.retrieval
   const asked = await deps.knowledge.retrieve(agent.id, { query, history, topK, filter })
   if (asked.elliptical !== true || !deps.limits.queryRewriting || !hasLanguageModel(agent)) return { retrieval: asked }
   try {
-    const rewritten = await rewrite(deps, agent, query, history)
+    const rewritten = await rewrite(deps, agent, query, history, signal)
     if (rewritten === undefined) return { retrieval: asked }
     const retrieval = await deps.knowledge.retrieve(agent.id, { query: rewritten, history: [], topK, filter })
     const isBetter = retrieval.confidence >= Math.min(ANSWER_THRESHOLD, asked.confidence)
     return isBetter ? { retrieval, rewritten } : { retrieval: asked }
   } catch (error) {
+    signal.throwIfAborted()
     deps.warn('a question could not be rewritten', error)
     return { retrieval: asked }
   }
 }
 
-async function rewrite(deps: Deps, agent: Agent, query: string, history: HistoryEntry[]): Promise<string | undefined> {
+async function rewrite(
+  deps: Deps,
+  agent: Agent,
+  query: string,
+  history: HistoryEntry[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const talk = transcript([...history.slice(-EXCHANGES_SHOWN), { role: 'USER', content: query }], MAX_CHARS_SHOWN)
   const prompt = [
     { role: 'system' as const, content: TASK },
     { role: 'user' as const, content: `<conversation>\n${talk}\n</conversation>` },
   ]
-  const text = await askBeside(deps, agent, { prompt, maxOutputTokens: 200 })
+  const text = await askBeside(deps, agent, { prompt, maxOutputTokens: 200, signal })
   const question = text.trim().replace(/^"(.*)"$/s, '$1')
   return question === '' || question.length > MAX_QUESTION_CHARS ? undefined : question
 }

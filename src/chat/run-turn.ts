@@ -38,6 +38,8 @@ export interface Opened {
   /** The conversation before the message. */
   past: Past
   format: ReplyFormat
+  /** How many earlier versions the reply will have. */
+  versions: number
   /** Of the reply: its own where it takes the place of one. */
   reply: () => { id: string; createdAt: number }
   /** Ends the turn in the store. Resolves to false where the session is not its own any more. */
@@ -72,7 +74,7 @@ export async function runTurn(
       await storeReply(deps, turn, opened, exchange, draft, window)
       watch.lap('store')
       deps.turns.release(turn)
-      if (turn.stopped === undefined) await addFollowUps(deps, agent, past, exchange, draft)
+      if (turn.stopped === undefined) await addFollowUps(deps, agent, opened, exchange, draft)
       watch.lap('followUps')
       turn.finish({ exchange })
       return { exchange, opened }
@@ -82,7 +84,8 @@ export async function runTurn(
       throw error
     }
   } finally {
-    deps.turns.release(turn)
+    if (turn.settled === undefined) deps.turns.release(turn)
+    else turn.settled.then(() => deps.turns.release(turn))
     deps.turns.forget(turn)
   }
 }
@@ -113,7 +116,13 @@ async function storeReply(
 }
 
 /** What is found is kept beside the reply, so that it can be read again. */
-async function addFollowUps(deps: Deps, agent: Agent, past: Past, exchange: Exchange, draft: Draft): Promise<void> {
+async function addFollowUps(
+  deps: Deps,
+  agent: Agent,
+  { past, versions }: Opened,
+  exchange: Exchange,
+  draft: Draft,
+): Promise<void> {
   const { session, userMessage, aiMessage } = exchange
   if (!agent.followUps.enabled || !draft.trace.grounding.answered) return
   const asked = [...past.messages, userMessage].filter(({ role }) => role === 'USER').map((m) => m.content)
@@ -122,7 +131,7 @@ async function addFollowUps(deps: Deps, agent: Agent, past: Past, exchange: Exch
   if (followUps === undefined || followUps.length === 0) return
   exchange.followUps = followUps
   const detail = JSON.stringify({ ...draft.detail, followUps })
-  await setDetail(deps.db, agent.id, session.id, aiMessage.id, toJson(draft.detail), detail).catch((error: unknown) =>
+  await setDetail(deps.db, agent.id, session.id, aiMessage.id, versions, detail).catch((error: unknown) =>
     deps.warn('follow-ups could not be kept', error),
   )
 }

@@ -19,7 +19,7 @@ export interface SendInput extends Asked {
 /**
  * Specification 4.6. The message is on the disk before anything is asked of a model; the reply is on the disk before it is answered.
  * Runs to its end whether or not the caller still listens. Throws `session_busy`, `session_not_found`, `turn_cancelled`, or `model_failed`
- * and `model_timeout` with the message kept: the same text sent again continues it.
+ * and `model_timeout` with the message kept: the same text, sent next, continues it.
  */
 export async function sendMessage(deps: Deps, input: SendInput, window: Window = {}): Promise<Exchange> {
   const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
@@ -34,16 +34,15 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   const { db, clock, newId } = deps
   const place = toPlace(turn)
   const { userMessage, past, isContinued } = await readTurn(deps, session, message)
-  const leaseUntil = clock() + deps.limits.leaseMs
-  const isOurs = isContinued
-    ? await continueTurn(db, place, leaseUntil, userMessage.id)
-    : await beginTurn(db, place, leaseUntil, userMessage)
+  const hold = { leaseUntil: clock() + deps.limits.leaseMs, messages: session.totalMessages }
+  const isOurs = isContinued ? await continueTurn(db, place, hold, userMessage.id) : await beginTurn(db, place, hold, userMessage)
   if (!isOurs) throw await refusedSession(deps, turn)
   return {
     session,
     userMessage,
     past,
     format,
+    versions: 0,
     reply: () => ({ id: newId(), createdAt: Math.max(clock(), userMessage.createdAt) }),
     store: (reply, alongside) => {
       const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'

@@ -6,6 +6,7 @@ import type { Statement } from '../store/database.ts'
 import { deleteSession as deleteRows } from '../store/deletion.ts'
 import { insertConversation } from '../store/messages.ts'
 import { insertSession, renameSession as rename } from '../store/sessions.ts'
+import { agentNotFound } from './agent-book.ts'
 import type { Deps } from './deps.ts'
 
 export const sessionNotFound = () => new ReparteeError('session_not_found', 'There is no such session.')
@@ -23,7 +24,7 @@ export async function createSession(
   alongside?: (session: Session) => Statement[],
 ): Promise<Session> {
   const session = toSession(deps, agentId, input)
-  await insertSession(deps.db, session, alongside?.(session))
+  if (!(await insertSession(deps.db, session, alongside?.(session)))) throw agentNotFound()
   return session
 }
 
@@ -66,7 +67,7 @@ export async function importSession(
   })
   session.totalMessages = stored.length
   if (stored.length > 0) session.lastMessageAt = last
-  await insertConversation(deps.db, session, stored, alongside?.(session))
+  if (!(await insertConversation(deps.db, session, stored, alongside?.(session)))) throw agentNotFound()
   return session
 }
 

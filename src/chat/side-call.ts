@@ -10,10 +10,13 @@ export interface SideCall {
   prompt: PromptMessage[]
   maxOutputTokens: number
   json?: { name: string; schema: object }
+  /** Ends it before its time. */
+  signal?: AbortSignal
 }
 
 /** Asks the agent's model for something that only goes with a reply: once, and not for long. Rejects where that comes to nothing. */
-export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTokens, json }: SideCall): Promise<string> {
+export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTokens, json, signal }: SideCall): Promise<string> {
+  const late = AbortSignal.timeout(deps.limits.sideCallTimeoutMs)
   const { text } = await deps.models.find(agent.model).generate(
     {
       prompt,
@@ -22,7 +25,7 @@ export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTok
       ...(json === undefined ? {} : { json }),
       grounding: { agentId: agent.id, question: '', history: [], retrieval: nothingFound, minScore: null },
     },
-    { signal: AbortSignal.timeout(deps.limits.sideCallTimeoutMs) },
+    { signal: signal === undefined ? late : AbortSignal.any([signal, late]) },
   )
   return text
 }

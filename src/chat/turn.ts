@@ -25,6 +25,8 @@ export class Turn {
   /** The reply so far, as Markdown that can be stored. */
   text = ''
   stopped: StopReason | undefined
+  /** Where its end could not be written at once: resolves when it is, or when that is given up. */
+  settled: Promise<void> | undefined
   /** The session is free again: the store says how it ended. */
   isReleased = false
   /** Resolves when the session is free again. */

@@ -5,7 +5,7 @@ import { type StopReason, Turn } from './turn.ts'
 
 interface Waiter {
   start: () => void
-  timer: NodeJS.Timeout
+  leave: (why: ReparteeError) => void
 }
 
 /** A busy session: the turn that runs in it, and those who wait. The array is kept across turns: a waiter's time-out must find itself in it. */
@@ -29,6 +29,7 @@ export class Turns {
   readonly #limits: TurnLimits
   readonly #newId: Ids
   #tellIdle: () => void = () => {}
+  #isClosed = false
 
   constructor(limits: TurnLimits, newId: Ids) {
     this.#limits = limits
@@ -40,8 +41,14 @@ export class Turns {
     return this.#lines.size
   }
 
+  /** No turn begins any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
   take(agentId: string, sessionId: string): Promise<Turn> {
+    if (this.#isClosed) return Promise.reject(closing())
     const line = this.#lines.get(sessionId)
     if (line === undefined) return Promise.resolve(this.#open(agentId, sessionId, []))
     const { waiting } = line
@@ -49,14 +56,16 @@ export class Turns {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         start: () => {
-          clearTimeout(waiter.timer)
+          clearTimeout(timer)
           resolve(this.#open(agentId, sessionId, waiting))
         },
-        timer: setTimeout(() => {
+        leave: (why) => {
+          clearTimeout(timer)
           waiting.splice(waiting.indexOf(waiter), 1)
-          reject(busy())
-        }, this.#limits.maxWaitMs),
+          reject(why)
+        },
       }
+      const timer = setTimeout(() => waiter.leave(waitedTooLong()), this.#limits.maxWaitMs)
       waiting.push(waiter)
     })
   }
@@ -108,9 +117,18 @@ export class Turns {
     this.#lines.get(sessionId)?.turn.stop(reason)
   }
 
-  /** Stops the turns that are running: of one agent, or all. */
-  stopAll(reason: StopReason, agentId?: string): void {
-    for (const { turn } of this.#lines.values()) if (agentId === undefined || turn.agentId === agentId) turn.stop(reason)
+  /** Stops the turns of an agent that are running. */
+  stopAgent(agentId: string, reason: StopReason): void {
+    for (const { turn } of this.#lines.values()) if (turn.agentId === agentId) turn.stop(reason)
+  }
+
+  /** Stops all that run, and sends away all that wait. */
+  close(): void {
+    this.#isClosed = true
+    for (const { turn, waiting } of this.#lines.values()) {
+      for (const { leave } of [...waiting]) leave(closing())
+      turn.stop('stopping')
+    }
   }
 
   /** The leases of turns that started before a time. */
@@ -133,3 +151,6 @@ export const toPlace = ({ agentId, sessionId, id }: Turn): TurnPlace => ({ agent
 
 export const busy = () =>
   new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
+const waitedTooLong = () =>
+  new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
+const closing = () => new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5 })

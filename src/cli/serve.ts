@@ -5,6 +5,7 @@ import { hashKey, makeKey, shownPrefix } from '../chat/key-format.ts'
 import { type Config, loadConfig } from '../config.ts'
 import type { Sample } from '../sample.ts'
 import { type Command, CommandError, exitCodes, type Terminal } from './command.ts'
+import { unknownNames } from './doctor/effective-settings.ts'
 import { LOCAL_FILE } from './service.ts'
 
 export const serve: Command = {
@@ -14,6 +15,8 @@ export const serve: Command = {
   async run(terminal) {
     const config = loadConfig(terminal.env)
     const app = await open(config)
+    for (const { name, meant } of unknownNames(terminal.env))
+      app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`, undefined)
     const address = await listen(app, config)
     const baseUrl = `${config.publicUrl ?? address}/v1`
     const stop = new Promise<void>((resolve) => {

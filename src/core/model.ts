@@ -1,3 +1,4 @@
+import { ReparteeError } from './errors.ts'
 import type { HistoryEntry } from './message.ts'
 import type { Retrieval } from './retrieval.ts'
 
@@ -64,9 +65,20 @@ export interface ModelListing {
   kind: 'chat' | 'embedding'
 }
 
+/** A name that no model of this deployment has. */
+export class UnusableModel extends ReparteeError {
+  /** As it follows the name of a field: `is openai/gpt, but …`. */
+  readonly why: string
+
+  constructor(why: string) {
+    super('model_failed', `The model cannot be used: it ${why}.`)
+    this.why = why
+  }
+}
+
 /** What an agent's `model` setting names. */
 export interface Models {
-  /** Throws `invalid_request` where the name is unknown, or its provider is not configured. */
+  /** Throws `UnusableModel` where the name is unknown, or its provider is not configured. */
   find(name: string): ChatModel
   /** What the configured providers say that they have, as far as they answer in time. */
   list(): Promise<ModelListing[]>

@@ -35,7 +35,7 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
   }))
 
   route(app, deps, contract.updateAgent, async ({ agent, body }) => ({
-    agent: toAgent(await updateAgent(deps, agent, body as AgentChange)),
+    agent: toAgent(await updateAgent(deps, agent.id, body as AgentChange)),
   }))
 
   route(app, deps, contract.deleteAgent, async ({ agent }) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import { invalidCursor } from '../chat/agents.ts'
+import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Document, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
@@ -46,9 +46,11 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
 
   route(app, deps, contract.addDocument, async (call) => {
     const { content, ...about } = await read(call)
-    return call.once([JSON.stringify(about), content], async () => ({
-      document: toDocument(await knowledge.addDocument(call.agent.id, { ...about, content })),
-    }))
+    return call.once([JSON.stringify(about), content], async () => {
+      const document = await knowledge.addDocument(call.agent.id, { ...about, content })
+      await keepOnlyOfAgent(deps, call.agent.id)
+      return { document: toDocument(document) }
+    })
   })
 
   route(app, deps, contract.replaceDocument, async (call) => {

@@ -19,6 +19,8 @@ export interface StreamLimits {
 /** The open event streams of this process. One timer serves all of them. */
 export class EventStreams {
   readonly #open = new Set<EventStream>()
+  /** Keys that ended, or got an end, while they may have had requests under way. */
+  readonly #ends = new Map<string, number>()
   readonly #limits: StreamLimits
   #timer: NodeJS.Timeout | undefined
 
@@ -30,10 +32,11 @@ export class EventStreams {
     return this.#open.size
   }
 
-  /** Writes the head of the answer: from now on whatever happens is told as an event. */
+  /** Writes the head of the answer: from now on whatever happens is told as an event. A key that has ended meanwhile gets none. */
   open(reply: FastifyReply, key: ApiKey): EventStream {
     reply.hijack()
     const stream = new EventStream(reply.raw, key)
+    if (this.#hasEnded(key)) stream.cut()
     // Whoever asked may have left while the turn was waiting for its session.
     if (stream.isOpen) this.#open.add(stream)
     reply.raw.on('close', () => this.#open.delete(stream))
@@ -42,9 +45,10 @@ export class EventStreams {
     return stream
   }
 
-  /** Cuts the streams that a key has open. */
-  cut(keyId: string): void {
-    for (const stream of this.#open) if (stream.key.id === keyId) stream.cut()
+  /** Cuts the streams of a key, those that are open and those that will be, from a time on. */
+  endKey(keyId: string, at: number): void {
+    this.#ends.set(keyId, Math.min(at, this.#ends.get(keyId) ?? at))
+    for (const stream of this.#open) if (stream.key.id === keyId && this.#hasEnded(stream.key)) stream.cut()
   }
 
   close(): void {
@@ -53,11 +57,15 @@ export class EventStreams {
 
   #tick(): void {
     const now = performance.now()
-    const time = Date.now()
     for (const stream of this.#open) {
-      if (stream.key.expiresAt !== null && stream.key.expiresAt <= time) stream.cut()
+      if (this.#hasEnded(stream.key)) stream.cut()
       else stream.tick(now, this.#limits)
     }
+  }
+
+  #hasEnded({ id, expiresAt }: ApiKey): boolean {
+    const end = Math.min(this.#ends.get(id) ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY)
+    return end <= Date.now()
   }
 }
 

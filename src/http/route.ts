@@ -103,6 +103,8 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       if (isKept(answer)) return sendKept(reply, answer)
       reply.code(op.status)
       if (!(answer instanceof Readable)) return Object.assign(answer, { success: true })
+      // A reader that takes nothing holds an old state of the database.
+      request.raw.socket.setTimeout(deps.limits.streamStallMs)
       return reply.type('application/json; charset=utf-8').send(answer)
     },
   })

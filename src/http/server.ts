@@ -141,7 +141,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   })
   serviceRoutes(app, options)
   const streams = new EventStreams(deps.limits)
-  deps.keys.onRevoked((keyId) => streams.cut(keyId))
+  deps.keys.onEnd((keyId, at) => streams.endKey(keyId, at))
   app.addHook('onClose', async () => streams.close())
   app.register(
     async (v1) => {

@@ -28,12 +28,32 @@ export const stopped = (signal: AbortSignal): ReparteeError => failed('it was st
 /** An answer that is not a success. It keeps the name `Error`, by which a log leaves its message out: those are the provider's words. */
 export class Refusal extends Error {
   readonly status: number
+  /** What the provider's words say in terms that quote nobody, e.g. `code: model_not_found`; for the log. */
+  readonly terms: Record<string, string>
 
   constructor(status: number, words: string) {
     super(words)
     this.status = status
+    this.terms = termsOf(words)
   }
 }
+
+const TERM = /^[\w.[\]-]{1,60}$/
+
+/** The short names in an error as OpenAI, Anthropic, Google and those who follow them write it; its message, which may quote a prompt or a key, is left out. */
+function termsOf(words: string): Record<string, string> {
+  try {
+    const { error } = JSON.parse(words) as { error?: Record<string, unknown> | null }
+    const terms = ['type', 'code', 'param', 'status'].map((name) => [name, String(error?.[name] ?? '')] as const)
+    return Object.fromEntries(terms.filter(([, term]) => TERM.test(term)))
+  } catch {
+    return {}
+  }
+}
+
+/** Something answers that speaks no protocol of models. */
+export const aWebPage = (): ReparteeError =>
+  failed('a web page came instead of a reply; is the base URL of its provider right, with its path?')
 
 /** Statuses below 500 that say "not now" and not "not like this". */
 const PASSING = [408, 409, 425, 429]

@@ -4,6 +4,7 @@ import type { Clock } from '../core/ports.ts'
 import { Breaker, type BreakerLimits } from './breaker.ts'
 import { CallSlots } from './call-slots.ts'
 import { EXTRACTIVE } from './extractive.ts'
+import { Refusal } from './failure.ts'
 
 export interface GuardLimits extends BreakerLimits {
   /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */
@@ -48,14 +49,16 @@ async function generate(model: ChatModel, guards: Guards, request: ModelRequest,
   const { slots, breaker, limits } = guards
   await slots.take(request.grounding.agentId, call.signal)
   try {
-    breaker?.check()
+    // It may have been stopped in the moment that it got its slot.
+    call.signal.throwIfAborted()
+    const pass = breaker?.enter()
     try {
       const reply = await watched(model, limits, request, call)
-      breaker?.worked()
+      pass?.worked()
       return reply
     } catch (error) {
-      if (call.signal.aborted || !speaksOfProvider(error)) breaker?.leftOpen()
-      else breaker?.failed()
+      if (call.signal.aborted || !speaksOfProvider(error)) pass?.dropped()
+      else pass?.failed()
       throw error
     }
   } finally {
@@ -64,8 +67,10 @@ async function generate(model: ChatModel, guards: Guards, request: ModelRequest,
 }
 
 /** Too many requests, or a request that the provider refuses, is no sign that it is down. */
-const speaksOfProvider = (error: unknown): boolean =>
-  error instanceof ReparteeError && (error.code === 'model_timeout' || (error.transient && error.retryAfter === undefined))
+function speaksOfProvider(error: unknown): boolean {
+  if (!(error instanceof ReparteeError)) return false
+  return error.code === 'model_timeout' || (error.cause instanceof Refusal ? error.cause.status >= 500 : error.transient)
+}
 
 async function watched(
   model: ChatModel,

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { failed, notUnderstood, refused, stopped } from './failure.ts'
+import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 
 export interface HttpCall {
   headers: Record<string, string>
@@ -24,11 +24,17 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
     const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content }, signal }
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
-    request.on('error', (cause) => reject(signal.aborted ? stopped(signal) : broken(cause)))
+    request.on('error', (cause) =>
+      reject(signal.aborted ? stopped(signal) : request.reusedSocket ? broken(cause) : unreached(cause)),
+    )
     request.end(body)
   })
   const { statusCode = 0 } = response
-  if (statusCode >= 200 && statusCode < 300) return response
+  if (statusCode >= 200 && statusCode < 300) {
+    if (!response.headers['content-type']?.startsWith('text/html')) return response
+    response.destroy()
+    throw aWebPage()
+  }
   throw refused(statusCode, response.headers, await wordsOf(response))
 }
 
@@ -90,6 +96,8 @@ export function below(baseUrl: string, path: string): URL {
   return url
 }
 
+/** Nobody listens there, the name is unknown, the certificate is not trusted; or it hung up before it answered. */
+const unreached = (cause: Error) => failed('its provider could not be reached', { transient: true, cause })
 const broken = (cause: Error) => failed('the connection to the provider broke', { transient: true, cause })
 
 function hangUpUnlessWhole(response: IncomingMessage): void {

@@ -21,7 +21,7 @@ const lists: Record<
     path: '/models?pageSize=1000',
     idsIn: ({ models }) => models?.map(({ name }) => String(name).replace(/^models\//, '')),
   },
-  ollama: { path: '/api/tags', idsIn: ({ models }) => models?.map(({ name }) => name) },
+  ollama: { path: '/api/tags', idsIn: ({ models }) => models?.map(({ name }) => String(name).replace(/:latest$/, '')) },
 }
 
 interface Answer {

@@ -1,6 +1,5 @@
-import { invalid } from '../core/errors.ts'
 import type { Knowledge } from '../core/knowledge.ts'
-import type { ChatModel, ModelListing, Models } from '../core/model.ts'
+import { type ChatModel, type ModelListing, type Models, UnusableModel } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
 import { EXTRACTIVE, extractiveModel } from './extractive.ts'
@@ -40,11 +39,11 @@ function open(id: string, providers: Provider[]): ChatModel {
   const [prefix, name] = split(id)
   const provider = providers.find((p) => p.name === prefix)
   const variable = Object.hasOwn(builtIn, prefix) ? builtIn[prefix] : undefined
-  if (name === '' || (provider === undefined && variable === undefined)) throw invalid('body.model', unknownName(id, providers))
-  if (provider === undefined) throw invalid('body.model', `is ${id}, but ${variable} is not set`)
+  if (name === '' || (provider === undefined && variable === undefined)) throw new UnusableModel(unknownName(id, providers))
+  if (provider === undefined) throw new UnusableModel(`is ${id}, but ${variable} is not set`)
   const missing = missingPackage(provider)
   if (missing !== undefined)
-    throw invalid('body.model', `is ${id}, but the package ${missing} is not installed: npm install ${missing}`)
+    throw new UnusableModel(`is ${id}, but the package ${missing} is not installed: npm install ${missing}`)
   if (provider.protocol === 'chat') return chatCompletionsModel(name, provider)
   if (provider.protocol === 'ollama') return ollamaModel(name, provider)
   return vendorModel(name, provider as Provider & { protocol: VendorProtocol })

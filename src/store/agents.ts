@@ -18,10 +18,11 @@ export async function insertAgent(db: Database, agent: Agent, alongside: Stateme
   await db.write([statement(sql, agent.id, agent.name, toSettings(agent), agent.createdAt, agent.updatedAt), ...alongside])
 }
 
-/** Resolves to false where the agent is gone. */
-export async function updateAgent(db: Database, agent: Agent): Promise<boolean> {
-  const sql = 'UPDATE agent SET name = $2, settings = $3, updated_at = $4 WHERE id = $1 RETURNING id'
-  return (await db.writeIf([statement(sql, agent.id, agent.name, toSettings(agent), agent.updatedAt)])) !== undefined
+/** Resolves to false where the agent is gone, or was changed after `before`. */
+export async function updateAgent(db: Database, agent: Agent, before: Agent): Promise<boolean> {
+  const sql = 'UPDATE agent SET name = $2, settings = $3, updated_at = $4 WHERE id = $1 AND updated_at = $5 RETURNING id'
+  const update = statement(sql, agent.id, agent.name, toSettings(agent), agent.updatedAt, before.updatedAt)
+  return (await db.writeIf([update])) !== undefined
 }
 
 export async function findAgent(db: Database, agentId: string): Promise<Agent | undefined> {

@@ -24,7 +24,7 @@ const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent
   VALUES ($1, $2, $3, $4, '', $5, $6, $7)
   ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, session_id = '', claim = $5, claimed_until = $6,
     status = NULL, answer = NULL, created_at = $7
-  WHERE (kept_answer.answer IS NULL AND kept_answer.claimed_until < $7) OR kept_answer.created_at < $8 RETURNING claim`
+  WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 END RETURNING claim`
 
 /** Resolves to undefined where the claim was made, else to what stands in its way. What was kept before `expiredBefore` counts as gone. */
 export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<KeptAnswer | undefined> {
@@ -67,7 +67,7 @@ export async function releaseLapsedClaims(db: Database, before: number): Promise
 /** Forgets answers kept before a time, a slice at once; resolves to how many it were. */
 export async function forgetAnswers(db: Database, before: number, limit: number): Promise<number> {
   const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
-    (SELECT api_key_id, key_hash FROM kept_answer WHERE created_at < $1 LIMIT $2) RETURNING claim`
+    (SELECT api_key_id, key_hash FROM kept_answer WHERE created_at < $1 AND answer IS NOT NULL LIMIT $2) RETURNING claim`
   const [rows] = await db.write([statement(sql, before, limit)])
   return rows!.length
 }

@@ -10,13 +10,13 @@ const toMessage = (row: Row): Message => ({
   createdAt: row.created_at as number,
 })
 
-/** A new session with its history, in one transaction with whatever is to be written alongside. */
+/** A new session with its history, in one transaction with whatever is to be written alongside. Resolves to false where the agent is gone. */
 export async function insertConversation(
   db: Database,
   session: Session,
   messages: Message[],
   alongside: Statement[] = [],
-): Promise<void> {
+): Promise<boolean> {
   const insert = `INSERT INTO message (agent_id, session_id, seq, id, role, content, turn, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
   const rows = messages.map((m, i) =>
     statement(
@@ -31,7 +31,7 @@ export async function insertConversation(
       m.createdAt,
     ),
   )
-  await db.write([insertSessionStatement(session), ...rows, ...alongside])
+  return (await db.writeIf([insertSessionStatement(session), ...rows, ...alongside])) !== undefined
 }
 
 /** The place of a message in its session, from 1; undefined where it is not of this session. */
@@ -115,17 +115,25 @@ export async function findMessageAt(
   return row && toWhole(row)
 }
 
-/** What goes with a reply, as JSON, where the reply still is what it was when that was made. */
+const VERSIONS = '(SELECT count(*) FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3)'
+
+/** How often a reply was made anew. */
+export async function countVersions(db: Database, agentId: string, sessionId: string, messageId: string): Promise<number> {
+  const [row] = await db.read(`SELECT ${VERSIONS} AS n`, [agentId, sessionId, messageId])
+  return row!.n as number
+}
+
+/** What goes with a reply, as JSON, unless it was made anew since: it has so many earlier versions. */
 export async function setDetail(
   db: Database,
   agentId: string,
   sessionId: string,
   messageId: string,
-  from: string | null,
-  to: string,
-) {
-  const sql = 'UPDATE message SET detail = $5 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND detail IS $4'
-  await db.write([statement(sql, agentId, sessionId, messageId, from, to)])
+  versions: number,
+  detail: string,
+): Promise<void> {
+  const sql = `UPDATE message SET detail = $5 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND $4 = ${VERSIONS}`
+  await db.write([statement(sql, agentId, sessionId, messageId, versions, detail)])
 }
 
 /** Resolves to false where the message is gone. */

@@ -14,9 +14,10 @@ export const toSession = (row: Row): Session => ({
   updatedAt: row.updated_at as number,
 })
 
+/** Returns a row where the agent is still there. */
 export const insertSessionStatement = (s: Session) =>
   statement(
-    `INSERT INTO session (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO session (${COLUMNS}) SELECT id, $2, $3, $4, $5, $6, $7, $8 FROM agent WHERE id = $1 RETURNING id`,
     s.agentId,
     s.id,
     s.name,
@@ -27,8 +28,9 @@ export const insertSessionStatement = (s: Session) =>
     s.updatedAt,
   )
 
-export async function insertSession(db: Database, session: Session, alongside: Statement[] = []): Promise<void> {
-  await db.write([insertSessionStatement(session), ...alongside])
+/** Resolves to false where the agent is gone. */
+export async function insertSession(db: Database, session: Session, alongside: Statement[] = []): Promise<boolean> {
+  return (await db.writeIf([insertSessionStatement(session), ...alongside])) !== undefined
 }
 
 export async function findSession(db: Database, agentId: string, sessionId: string): Promise<Session | undefined> {

@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
 import { migrate } from './migrate.ts'
-import { isPassing } from './passing.ts'
+import { isBusy, isPassing } from './passing.ts'
 
 interface Prepared {
   statement: StatementSync
@@ -25,11 +26,16 @@ interface Job {
   reject: (error: unknown) => void
 }
 
-const PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384;'
+const PRAGMAS = 'PRAGMA secure_delete = ON; PRAGMA cache_size = -16384;'
+/** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
+const BUSY_MS = 1_000
+const LOOK_AGAIN_MS = 20
 /** A reader goes through what it reads once, and there may be hundreds of them. */
 const READER_PRAGMAS = 'PRAGMA busy_timeout = 1000; PRAGMA cache_size = -512;'
 /** Deleted text may stay in the write-ahead log until it is folded into the file; a burst of deletes shares one pass. */
 const SCRUB_AFTER_MS = 300
+/** While somebody reads an older state, that cannot be done; then it is tried less and less often. */
+const SCRUB_AT_LEAST_EVERY_MS = 5_000
 const IDLE_READERS = 2
 
 /** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
@@ -39,15 +45,20 @@ export class SqliteDatabase implements Database {
   readonly #writer: Connection
   readonly #readers: Connection[] = []
   #queue: Job[] = []
+  /** Since when another program has held the database. */
+  #busySince: number | undefined
   #scrubTimer: NodeJS.Timeout | undefined
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true })
     this.#path = join(folder, 'repartee.db')
     this.#db = new DatabaseSync(this.#path)
-    this.#db.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`)
+    this.#db.exec(
+      `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`,
+    )
     this.#writer = { db: this.#db, prepared: new Map() }
     migrate(this.#db, new URL('../../migrations/sqlite/', import.meta.url))
+    this.#db.exec('PRAGMA busy_timeout = 0')
   }
 
   async read(sql: string, params: Value[]): Promise<Row[]> {
@@ -85,19 +96,24 @@ export class SqliteDatabase implements Database {
   }
 
   scrub(): void {
-    this.#scrubTimer ??= setTimeout(() => {
-      this.#scrubTimer = undefined
-      const [row] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[]
-      if (row?.busy) this.scrub()
-    }, SCRUB_AFTER_MS).unref()
+    this.#scrubIn(SCRUB_AFTER_MS)
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#scrubTimer)
     this.#flush()
+    while (this.#queue.length > 0) await pause(LOOK_AGAIN_MS)
     for (const reader of this.#readers) reader.db.close()
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#db.close()
+  }
+
+  #scrubIn(ms: number): void {
+    this.#scrubTimer ??= setTimeout(() => {
+      this.#scrubTimer = undefined
+      const [row] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[]
+      if (row?.busy) this.#scrubIn(Math.min(2 * ms, SCRUB_AT_LEAST_EVERY_MS))
+    }, ms).unref()
   }
 
   #openReader(): Connection {
@@ -119,14 +135,25 @@ export class SqliteDatabase implements Database {
     this.#queue = []
     try {
       const results = this.#transaction(jobs)
+      this.#busySince = undefined
       jobs.forEach((job, i) => {
         job.resolve(results[i])
       })
     } catch (error) {
+      if (isBusy(error) && this.#mayWait()) {
+        this.#queue = jobs
+        setTimeout(() => this.#flush(), LOOK_AGAIN_MS)
+      } else if (isPassing(error) || jobs.length === 1) for (const job of jobs) job.reject(translate(error))
       // One bad list must not fail the others: each gets a transaction of its own.
-      if (jobs.length === 1) jobs[0]!.reject(translate(error))
       else for (const job of jobs) this.#alone(job)
     }
+  }
+
+  #mayWait(): boolean {
+    this.#busySince ??= performance.now()
+    if (performance.now() - this.#busySince < BUSY_MS) return true
+    this.#busySince = undefined
+    return false
   }
 
   #alone(job: Job): void {

@@ -24,29 +24,35 @@ const setTurn = (p: TurnPlace, messageId: string, from: TurnState, to: TurnState
 
 /** The counter on the session's row is raised first: two appends at once cannot take one number, on any engine. */
 const BEGIN = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = $4, lease_until = $5
-  WHERE agent_id = $1 AND id = $2 AND lease IS NULL RETURNING message_count`
+  WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $6 RETURNING message_count`
 
-/** Puts the user's message down as a running turn. Resolves to false where the session is gone, or leased. */
-export async function beginTurn(db: Database, place: TurnPlace, leaseUntil: number, m: Message): Promise<boolean> {
+/** How a turn takes its session: until when, unless it says that it still runs; and how many messages it has read there. */
+export interface Hold {
+  leaseUntil: number
+  messages: number
+}
+
+/** Puts the user's message down as a running turn. Resolves to false where the session is gone, leased, or longer than was read. */
+export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: Message): Promise<boolean> {
   const { agentId, sessionId, lease } = place
-  const raise = statement(BEGIN, agentId, sessionId, m.createdAt, lease, leaseUntil)
+  const raise = statement(BEGIN, agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages)
   const insert = statement(APPEND, agentId, sessionId, m.id, m.role, m.content, null, null, 'running', null, m.createdAt)
   return (await db.writeIf([raise, insert])) !== undefined
 }
 
-const TAKE_LEASE =
-  'UPDATE session SET lease = $3, lease_until = $4 WHERE agent_id = $1 AND id = $2 AND lease IS NULL RETURNING id'
-const takeLease = ({ agentId, sessionId, lease }: TurnPlace, leaseUntil: number) =>
-  statement(TAKE_LEASE, agentId, sessionId, lease, leaseUntil)
+const TAKE_LEASE = `UPDATE session SET lease = $3, lease_until = $4
+  WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $5 RETURNING id`
+const takeLease = ({ agentId, sessionId, lease }: TurnPlace, { leaseUntil, messages }: Hold) =>
+  statement(TAKE_LEASE, agentId, sessionId, lease, leaseUntil, messages)
 
-/** Takes a failed turn up again. Resolves to false where the session is gone, or leased. */
-export async function continueTurn(db: Database, place: TurnPlace, leaseUntil: number, messageId: string): Promise<boolean> {
-  return (await db.writeIf([takeLease(place, leaseUntil), setTurn(place, messageId, 'failed', 'running')])) !== undefined
+/** Takes a failed turn, the session's last, up again. Resolves to false where the session is gone, leased, or longer than was read. */
+export async function continueTurn(db: Database, place: TurnPlace, hold: Hold, messageId: string): Promise<boolean> {
+  return (await db.writeIf([takeLease(place, hold), setTurn(place, messageId, 'failed', 'running')])) !== undefined
 }
 
-/** Leases the session to a reply that is made anew; what the history holds stays as it is until then. */
-export async function leaseSession(db: Database, place: TurnPlace, leaseUntil: number): Promise<boolean> {
-  return (await db.writeIf([takeLease(place, leaseUntil)])) !== undefined
+/** Leases the session to a reply that is made anew; what the history holds stays as it is until then. Resolves to false as the others do. */
+export async function leaseSession(db: Database, place: TurnPlace, hold: Hold): Promise<boolean> {
+  return (await db.writeIf([takeLease(place, hold)])) !== undefined
 }
 
 const END_WITH_REPLY = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = NULL, lease_until = NULL
@@ -93,10 +99,14 @@ const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message
 const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, feedback = NULL
   WHERE agent_id = $1 AND session_id = $2 AND id = $3`
 
-/** Puts a reply in the place of the one with the same id, which becomes a version. Resolves to false where the session is gone, or leased to another. */
+/**
+ * Puts a reply in the place of the one with the same id, which becomes a version; the turn of the message that it answers is done, also
+ * where it was cancelled before. Resolves to false where the session is gone, or leased to another.
+ */
 export async function replaceReply(
   db: Database,
   place: TurnPlace,
+  questionId: string,
   r: StoredReply,
   replacedAt: number,
   alongside: Statement[] = [],
@@ -104,12 +114,13 @@ export async function replaceReply(
   const { agentId, sessionId } = place
   const keep = statement(KEEP_VERSION, agentId, sessionId, r.id, replacedAt)
   const replace = statement(REPLACE, agentId, sessionId, r.id, r.content, r.markdown, r.model, r.detail)
-  return (await db.writeIf([end(place), keep, replace, ...alongside])) !== undefined
+  const settle = setTurn(place, questionId, 'cancelled', 'done')
+  return (await db.writeIf([end(place), keep, replace, settle, ...alongside])) !== undefined
 }
 
-/** Gives the session back with its history as it was. */
-export async function releaseSession(db: Database, place: TurnPlace): Promise<void> {
-  await db.write([end(place)])
+/** Gives the session back with its history as it was. Resolves to false where it is gone, or leased to another. */
+export async function releaseSession(db: Database, place: TurnPlace): Promise<boolean> {
+  return (await db.writeIf([end(place)])) !== undefined
 }
 
 const RENEW = 'UPDATE session SET lease_until = $4 WHERE agent_id = $1 AND id = $2 AND lease = $3'

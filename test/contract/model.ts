@@ -165,6 +165,12 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         })
       }
 
+      test('a web page is no reply, and would be none the next time', async () => {
+        const error = await failure(sends('<!doctype html><p>Hello</p>', 'text/html; charset=utf-8'))
+        assert.equal(error.transient, false)
+        assert.match(error.message, /web page/)
+      })
+
       test('a connection that breaks before the answer is a failure that may pass', async () => {
         assert.equal((await failure((_call, response) => response.socket?.destroy())).transient, true)
       })

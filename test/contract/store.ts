@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
+import { insertAgent } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
 import { deleteSession } from '../../src/store/deletion.ts'
 import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
@@ -57,20 +59,31 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
     const kept = async (run: (db: Database) => Promise<void>) => {
       const db = await open()
       try {
+        await insertAgent(db, { ...({} as Agent), id: AGENT, name: 'a', createdAt: 1, updatedAt: 1 })
         await run(db)
       } finally {
         await db.close()
       }
     }
 
+    test('a session is not made where its agent is gone', () =>
+      kept(async (db) => {
+        const orphan = newSession({ agentId: id() })
+        assert.equal(await insertSession(db, orphan), false)
+        assert.equal(await insertConversation(db, orphan, [user('q')]), false)
+        assert.equal(await findSession(db, orphan.agentId, orphan.id), undefined)
+        assert.deepEqual(await listMessages(db, orphan.agentId, orphan.id, 0, 10), [])
+      }))
+
     const FAR = 1_000_000
+    const upTo = (messages: number, leaseUntil = FAR) => ({ leaseUntil, messages })
     /** A session with a turn that runs in it. */
     const running = async (db: Database, lease = 'one') => {
       const session = newSession()
       await insertSession(db, session)
       const place = { agentId: AGENT, sessionId: session.id, lease }
       const message = user('q')
-      assert.equal(await beginTurn(db, place, FAR, message), true)
+      assert.equal(await beginTurn(db, place, upTo(0), message), true)
       return { session, place, message }
     }
     const states = async (db: Database, sessionId: string) =>
@@ -82,7 +95,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await insertSession(db, session)
         const begun = await Promise.all(
           Array.from({ length: 20 }, (_, i) =>
-            beginTurn(db, { agentId: AGENT, sessionId: session.id, lease: `l${i}` }, FAR, user(`m${i}`)),
+            beginTurn(db, { agentId: AGENT, sessionId: session.id, lease: `l${i}` }, upTo(0), user(`m${i}`)),
           ),
         )
         assert.equal(begun.filter(Boolean).length, 1)
@@ -101,7 +114,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           ['a', null],
         ])
         assert.equal((await findSession(db, AGENT, session.id))?.lastMessageAt, 3000)
-        assert.equal(await beginTurn(db, { ...place, lease: 'two' }, FAR, user('next')), true)
+        assert.equal(await beginTurn(db, { ...place, lease: 'two' }, upTo(1), user('stale')), false, 'it is longer than was read')
+        assert.equal(await beginTurn(db, { ...place, lease: 'two' }, upTo(2), user('next')), true)
       }))
 
     test('a turn whose session was deleted cannot be completed', () =>
@@ -119,8 +133,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await abandonTurn(db, place, message.id, 'failed', '{"why":1}'), true)
         assert.equal(await abandonTurn(db, place, message.id, 'failed', '{}'), false)
         assert.equal((await findMessage(db, AGENT, session.id, message.id))?.detail, '{"why":1}')
-        assert.equal(await continueTurn(db, { ...place, lease: 'two' }, FAR, message.id), true)
-        assert.equal(await continueTurn(db, { ...place, lease: 'three' }, FAR, message.id), false)
+        assert.equal(await continueTurn(db, { ...place, lease: 'two' }, upTo(1), message.id), true)
+        assert.equal(await continueTurn(db, { ...place, lease: 'three' }, upTo(1), message.id), false)
         assert.equal(await completeTurn(db, { ...place, lease: 'two' }, message.id, 'done', reply('a')), true)
         assert.deepEqual(await states(db, session.id), [
           ['q', 'done'],
@@ -145,7 +159,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const { session, place, message } = await running(db)
         await failLapsedTurns(db, FAR + 1)
         const heir = { ...place, lease: 'heir' }
-        assert.equal(await continueTurn(db, heir, 2 * FAR, message.id), true)
+        assert.equal(await continueTurn(db, heir, upTo(1, 2 * FAR), message.id), true)
         assert.equal(await completeTurn(db, place, message.id, 'done', reply('late')), false)
         assert.equal(await completeTurn(db, heir, message.id, 'done', reply('a')), true)
         assert.deepEqual(await states(db, session.id), [
@@ -161,10 +175,11 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await completeTurn(db, place, message.id, 'done', first)
         for (const [i, content] of ['second', 'third'].entries()) {
           const again = { ...place, lease: `again ${i}` }
-          assert.equal(await leaseSession(db, again, FAR), true)
-          assert.equal(await beginTurn(db, { ...place, lease: 'other' }, FAR, user('no')), false, 'the session is taken')
-          assert.equal(await replaceReply(db, again, { ...first, content }, 4000 + i), true)
-          assert.equal(await replaceReply(db, again, { ...first, content }, 4000 + i), false, 'the lease is over')
+          assert.equal(await leaseSession(db, again, upTo(1)), false, 'it is longer than was read')
+          assert.equal(await leaseSession(db, again, upTo(2)), true)
+          assert.equal(await beginTurn(db, { ...place, lease: 'other' }, upTo(2), user('no')), false, 'the session is taken')
+          assert.equal(await replaceReply(db, again, message.id, { ...first, content }, 4000 + i), true)
+          assert.equal(await replaceReply(db, again, message.id, { ...first, content }, 4000 + i), false, 'the lease is over')
         }
         const messages = await listMessages(db, AGENT, session.id, 0, 10)
         assert.deepEqual([messages[1]!.id, messages[1]!.content, messages.length], [first.id, 'third', 2])
@@ -209,6 +224,9 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await releaseClaim(db, claim({ claim: 'a' }))
         assert.equal((await claimKey(db, claim({ claim: 'e' }), 0))?.answer, 'right', 'an answer is not released')
         assert.equal(await claimKey(db, claim({ claim: 'f', createdAt: 5000 }), 1001), undefined, 'what is too old is gone')
+        assert.equal(await forgetAnswers(db, 5001, 10), 0, 'a request under way is no old answer')
+        assert.notEqual(await claimKey(db, claim({ claim: 'g', createdAt: 1500 }), 9000), undefined)
+        await db.write([keepAnswer(claim({ claim: 'f' }), '', 200, 'new')])
         assert.equal(await forgetAnswers(db, 4999, 10), 0)
         assert.equal(await forgetAnswers(db, 5001, 10), 1)
       }))

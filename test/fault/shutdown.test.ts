@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { says } from '../support/model-server.ts'
+import { isError } from '../support/assert.ts'
+import { hangs, says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
@@ -52,6 +53,21 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     assert.equal(answer.body.aiMessage.content, 'in time')
     await service.restart()
     assert.equal((await service.client.get(session)).body.messages.length, 2)
+  })
+
+  test('turns that wait are sent away when the time is over, and none of them begins', { timeout: 20_000 }, async () => {
+    const own = await startService({ REPARTEE_DRAIN_MS: '500' })
+    const session = await own.newSession(await own.newAgent())
+    own.model.behaviour = hangs
+    const sent = Array.from({ length: 5 }, (_, i) => own.client.post(`${session}/messages`, { message: `message ${i}` }))
+    await own.model.received(1)
+    const startedAt = performance.now()
+    await Promise.all([own.end('SIGTERM'), Promise.all(sent.map(async (answer) => isError(await answer, 503, 'unavailable')))])
+    assert.ok(performance.now() - startedAt < 3_000)
+    assert.equal(own.model.calls.length, 1)
+    await own.restart()
+    assert.equal((await own.client.get(session)).body.messages.length, 1)
+    await own.stop()
   })
 
   test('a client that never finishes its request does not keep the service from stopping', { timeout: 20_000 }, async () => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { get as httpGet, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { isOk } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
@@ -14,6 +17,39 @@ const { client, model } = service
 const READERS = 30
 const MEGABYTES = 12
 const memoryMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid()}/status`, 'latin1'))![1]) / 1024
+
+describe('a reader of a long list that does not read', { skip: needsProcess }, () => {
+  test('holds nobody up while something is deleted, and is cut off', { timeout: 60_000 }, async () => {
+    const stallMs = 1_500
+    const own = await startService({ REPARTEE_STREAM_STALL_MS: String(stallMs) })
+    after(() => own.stop())
+    const { client } = own
+    const agent = await own.newAgent()
+    const doomed = await own.newSession(agent)
+    const db = new DatabaseSync(join(own.data, 'repartee.db'))
+    db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+      INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
+      SELECT '${agent}', printf('00000000-0000-4000-8000-%012d', i), printf('%0200d', i), 'a user', 0, i, i, i FROM n`)
+    db.close()
+    const reader = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { 'x-api-key': client.key }
+      httpGet(`${client.address.baseUrl}/agents/${agent}/sessions`, { headers, agent: false }, resolve).on('error', reject)
+    })
+    reader.on('error', () => {})
+    const cut = new Promise((resolve) => reader.on('close', resolve))
+    isOk(await client.delete(doomed))
+    const end = performance.now() + 3_000
+    while (performance.now() < end) {
+      const asked = performance.now()
+      await client.get('^/healthz')
+      assert.ok(performance.now() - asked < 500, 'others go on')
+    }
+    await until('it stood still for long enough', () => performance.now() > end + stallMs)
+    reader.resume()
+    await cut
+    assert.equal(reader.complete, false)
+  })
+})
 
 describe('readers of a stream that do not read', { skip: needsProcess }, () => {
   test('cost no memory, are cut off, hold nobody up, and can take the stream up again', { timeout: 60_000 }, async () => {

@@ -1,7 +1,10 @@
 // Agents: POST and GET /agents, GET, PATCH and DELETE /agents/{agentId}, GET /models
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
@@ -20,6 +23,46 @@ const create = async (settings: object = {}) => {
   isOk(answer, 201)
   return answer.body.agent
 }
+
+/** Sends the head of a request now, and its body when that is called; resolves to the status. */
+async function inTwo(method: string, path: string, body: object) {
+  const text = JSON.stringify(body)
+  const request = httpRequest(client.address.baseUrl + path, {
+    ...{ method, agent: false },
+    headers: { 'x-api-key': client.key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+  })
+  request.flushHeaders()
+  await pause(200)
+  return async (): Promise<number> => {
+    const answered = once(request, 'response')
+    request.end(text)
+    const [response] = (await answered) as [IncomingMessage]
+    response.resume()
+    return response.statusCode!
+  }
+}
+
+test('of two changes at once none is lost', async () => {
+  const id = await service.newAgent()
+  const send = await inTwo('PATCH', `/agents/${id}`, { name: 'new' })
+  isOk(await client.patch(`/agents/${id}`, { instructions: 'Be brief.' }))
+  assert.equal(await send(), 200)
+  const { agent } = (await client.get(`/agents/${id}`)).body
+  assert.deepEqual([agent.name, agent.instructions], ['new', 'Be brief.'])
+})
+
+test('nothing is made under an agent that is deleted before the body has come', async () => {
+  for (const [path, body] of [
+    ['sessions', { name: 'x' }],
+    ['sessions/import', { messages: [{ role: 'USER', content: 'x' }] }],
+    ['documents', { text: 'x' }],
+  ] as const) {
+    const id = await service.newAgent()
+    const send = await inTwo('POST', `/agents/${id}/${path}`, body)
+    isOk(await client.delete(`/agents/${id}`))
+    assert.equal(await send(), 404, path)
+  }
+})
 
 describe('agents', () => {
   test('only name is required; everything else has its default', async () => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isError, isOk } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
 import { hangs, refuses, says } from '../support/model-server.ts'
@@ -95,6 +96,21 @@ describe('Idempotency-Key', () => {
     isOk(await first)
     assert.equal((await send()).text, (await first).text)
     assert.equal(model.calls.length, 1)
+  })
+
+  test('also where it takes longer than answers are kept', { skip: needsProcess }, async () => {
+    const own = await startService({ REPARTEE_KEEP_ANSWERS_MS: '1000' })
+    after(() => own.stop())
+    const talk = await own.newSession(await own.newAgent())
+    const release = own.model.hold(says('once'))
+    const again = () => own.client.post(`${talk}/messages`, { message: 'Hello' }, { headers: { 'idempotency-key': 'k' } })
+    const first = again()
+    await own.model.received(1)
+    await pause(1_200)
+    isError(await again(), 409, 'request_in_progress')
+    release()
+    isOk(await first)
+    assert.equal((await own.client.get(talk)).body.messages.length, 2)
   })
 
   test('ten at once are one turn', { skip: needsProcess }, async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { hasFields, isError, isOk, TIMESTAMP } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
 import { hangs, refuses, says } from '../support/model-server.ts'
@@ -144,6 +145,44 @@ describe('cancelling a turn', { skip: needsProcess }, () => {
     assert.equal((await history()).length, 2)
   })
 
+  test('reaches the rewriting of a question, too', async () => {
+    const agent = await service.newAgent()
+    const { document } = (
+      await client.post(`/agents/${agent}/documents`, { text: 'The shop opens at nine. Paula Meier runs it.' })
+    ).body
+    await until('it is ready', async () => {
+      const found = await client.get(`/agents/${agent}/documents/${document.id}`)
+      return found.body.document.status === 'ready'
+    })
+    session = await service.newSession(agent)
+    model.behaviour = says('At nine.')
+    isOk(await send('When does the shop open?'))
+    model.reset()
+    model.behaviour = hangs
+    const sent = send('And who runs it?')
+    await model.received(1)
+    assert.match(model.calls[0]!.body.messages[0]!.content, /Rewrite/)
+    const startedAt = performance.now()
+    isOk(await client.post(path(await running(), '/cancel')))
+    isError(await sent, 409, 'turn_cancelled')
+    assert.ok(performance.now() - startedAt < 2_000)
+  })
+
+  test('a reply that was cut off and is made anew belongs to a turn that is done', async () => {
+    model.behaviour = speaker.behaviour
+    const sent = send('Hello', { include: ['trace', 'usage'] })
+    await speaker.say('Half of')
+    const question = await running()
+    await pause(50)
+    isOk(await client.post(path(question, '/cancel')))
+    const { trace, usage, aiMessage } = (await sent).body
+    assert.equal(trace.finish, 'cancelled')
+    assert.ok(usage.tokensIn > 0 && usage.tokensOut > 0, 'an estimate, where the provider said nothing')
+    model.reset()
+    isOk(await client.post(path(aiMessage.id, '/regenerate')))
+    for (const id of [question, aiMessage.id]) assert.equal((await client.get(path(id))).body.message.turn, 'done')
+  })
+
   test('those who wait behind it go on', async () => {
     model.behaviour = hangs
     const first = send('one')
@@ -203,6 +242,31 @@ describe('making a reply anew', { skip: needsProcess }, () => {
     assert.equal(again.body.aiMessage.content.trim(), '<p><strong>yes</strong></p>')
     const markdown = await client.post(path(sent.aiMessage.id, '/regenerate'), { format: 'markdown' })
     assert.equal(markdown.body.aiMessage.content, '**yes**')
+  })
+
+  test('has the follow-ups of its own, not those that were still looked for of the one before', async () => {
+    session = await service.newSession(await service.newAgent({ followUps: { enabled: true } }))
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let asked = 0
+    let replies = 0
+    model.behaviour = async (call, response) => {
+      if (!/Suggest questions/.test(call.body.messages[0]!.content)) return says(`Reply ${++replies}`)(call, response)
+      const n = asked++
+      await gates[n]!.promise
+      return says(JSON.stringify({ questions: [{ text: `About reply ${n + 1}?`, confidence: 0.9 }] }))(call, response)
+    }
+    const first = send()
+    await model.received(2)
+    const { id } = (await history())[1]
+    const second = client.post(path(id, '/regenerate'))
+    await model.received(4)
+    gates[0]!.resolve()
+    await first
+    gates[1]!.resolve()
+    const questions = (followUps: { text: string }[]) => followUps.map(({ text }) => text)
+    assert.deepEqual(questions((await second).body.followUps), ['About reply 2?'])
+    const { message } = (await client.get(path(id))).body
+    assert.deepEqual([message.content, ...questions(message.followUps)], ['Reply 2', 'About reply 2?'])
   })
 
   test('as events', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { EventSource } from 'eventsource'
 import { hasFields, isError, isOk } from '../support/assert.ts'
 import { type EventReader, readEvents } from '../support/events.ts'
@@ -357,6 +358,19 @@ describe('streaming: what a stream is refused for', () => {
     const { body } = await client.post('/keys', { name: 'other', scopes: ['chat'], agentIds: [other] })
     const path = `${session}/messages/${answer.body.userMessage.id}/stream`
     isError(await client.as(body.secret).get(path), 404, 'agent_not_found')
+  })
+
+  test('a key that is revoked while it waits for its turn gets no stream', { skip: needsProcess }, async () => {
+    const { body: waiting } = await client.post('/keys', { name: 'k', scopes: ['chat'] })
+    await begun('One')
+    const release = model.hold(says('for nobody'))
+    const second = readEvents(client.as(waiting.secret), 'POST', `${session}/messages`, { body: { message: 'Two' } })
+    second.catch(() => {})
+    await pause(100)
+    isOk(await client.delete(`/keys/${waiting.key.id}`))
+    await speaker.end()
+    release()
+    await assert.rejects(second.then(({ ended }) => ended))
   })
 
   test('a revoked key has its streams cut, at once, and the turn goes on', { skip: needsProcess }, async () => {
