@@ -66,6 +66,22 @@ describe('the model answers with an error', { skip: needsProcess }, () => {
     assert.equal(model.calls.length, 1)
   })
 
+  test('the log says which model it was, and why in the terms of the provider, but not in its words', async () => {
+    const { service, model, send } = await start({ REPARTEE_LOG_LEVEL: 'warn' })
+    const error = {
+      message: 'No such model: secret-words',
+      type: 'invalid_request_error',
+      code: 'model_not_found',
+      param: 'a key, or what',
+    }
+    model.behaviour = (_call, response) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+    isError(await send(), 502, 'model_failed')
+    const line = await until('it is logged', () => /^.*model openai\/stub of agent .*$/m.exec(service.printed())?.[0])
+    assert.match(line, /"status":404,"type":"invalid_request_error","code":"model_not_found"}/)
+    assert.doesNotMatch(service.printed(), /secret-words|a key, or what|\n {4}at |sk-/)
+  })
+
   test('429 with a Retry-After that fits in the turn is waited for', async () => {
     const { model, send } = await start({ REPARTEE_MODEL_RETRIES: '2' })
     model.behaviour = inTurn(refuses(429, { 'retry-after': '1' }), says('after the wait'))

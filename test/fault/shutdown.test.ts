@@ -91,6 +91,12 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     assert.equal((await service.client.get('/agents')).status, 200)
   })
 
+  test('a setting that there is not is told of, and does not stop the start', async () => {
+    const own = await startService({ REPARTEE_PORTT: '1', REPARTEE_LOG_LEVEL: 'warn' })
+    await own.stop()
+    assert.match(own.printed(), /"REPARTEE_PORTT is not a setting; did you mean REPARTEE_PORT\?"/)
+  })
+
   test('a port that is taken is said in one line', async () => {
     const taken = createServer((_: Socket) => {}).listen(0, '127.0.0.1')
     await once(taken, 'listening')
