@@ -36,7 +36,7 @@ const explained: Record<ErrorCode, string> = {
   request_in_progress:
     'The error `request_in_progress` means that the request with this `Idempotency-Key` is still being worked on. Send it again after the seconds in `Retry-After`; it is then answered with what the first one came to.',
   turn_cancelled:
-    'The error `turn_cancelled` means that the turn was cancelled before the model had said anything. The message stays in the history without a reply; the same text sent again is a new message.',
+    'The error `turn_cancelled` means that the turn was cancelled before the model had said anything. The message stays in the history without a reply; the same text sent again is a new message. A reply that was being made anew stays as it was.',
   payload_too_large:
     'The error `payload_too_large` means that the body is larger than this request may have. Send less, or raise `REPARTEE_MAX_BODY_BYTES` or, for documents, `REPARTEE_MAX_UPLOAD_BYTES`.',
   unsupported_media_type:
@@ -48,11 +48,11 @@ const explained: Record<ErrorCode, string> = {
   internal_error:
     'The error `internal_error` is a defect of Repartee. The log holds the cause under the `requestId` of the answer; please report it.',
   model_failed:
-    'The error `model_failed` means that the model refused or broke, and its fallbacks too. The message is stored, and `details` names it: the same text, sent as the next message, continues it.',
+    'The error `model_failed` means that the model refused or broke, and its fallbacks too. The message is stored, and `details` names it: the same text, sent as the next message, continues it. A reply that was being made anew stays as it was.',
   model_timeout:
-    'The error `model_timeout` means that the model did not answer in time. The message is stored, and `details` names it: the same text, sent as the next message, continues it.',
+    'The error `model_timeout` means that the model did not answer in time. The message is stored, and `details` names it: the same text, sent as the next message, continues it. A reply that was being made anew stays as it was.',
   unavailable:
-    'The error `unavailable` means that the service is starting or stopping, or that its data is out of reach for the moment. Send the request again after the seconds in `Retry-After`.',
+    'The error `unavailable` means that the service is starting or stopping, that its data is out of reach for the moment, or that a turn was held up for so long, or cut off by a crash, that it counts as failed. Send the request again after the seconds in `Retry-After`.',
 }
 
 interface Group {

@@ -11,13 +11,12 @@ import { ensureAdminKey } from './chat/keys.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
 import { type Config, ConfigError } from './config.ts'
-import { ReparteeError } from './core/errors.ts'
 import { newId } from './core/ids.ts'
-import { UnusableModel } from './core/model.ts'
+import { whyUnusable } from './core/model.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
 import { openKnowledge } from './knowledge/knowledge.ts'
-import { Refusal } from './models/failure.ts'
+import { toLogged } from './log.ts'
 import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
 import { readPrices } from './price-table.ts'
@@ -46,11 +45,11 @@ export async function openApp(config: Config): Promise<App> {
   const lock = lockFolder(config.data)
   const db = new SqliteDatabase(config.data)
   const knowledge = openKnowledge({ folder: join(config.data, 'knowledge'), ids: newId })
-  const warn = (about: string, error: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
+  const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   const deps: Deps = {
     db,
     knowledge,
-    models: guardModels(openModels(providersOf(config), knowledge), config, () => performance.now()),
+    models: guardModels(openModels(providersOf(config), knowledge, Date.now), config, () => performance.now()),
     agents: new AgentBook(db),
     keys: new KeyRing(db, Date.now),
     turns: new Turns(config, newId),
@@ -59,6 +58,7 @@ export async function openApp(config: Config): Promise<App> {
     limits: config,
     defaultModel: config.model,
     clock: Date.now,
+    random: Math.random,
     newId,
     warn,
   }
@@ -105,11 +105,8 @@ export async function openApp(config: Config): Promise<App> {
 
 /** A default that no agent could use must stop the start. */
 function checkDefaultModel({ models, defaultModel }: Deps): void {
-  try {
-    models.find(defaultModel)
-  } catch (error) {
-    throw error instanceof UnusableModel ? new ConfigError([`REPARTEE_MODEL ${error.why}`]) : error
-  }
+  const why = whyUnusable(models, defaultModel)
+  if (why !== undefined) throw new ConfigError([`REPARTEE_MODEL ${why}`])
 }
 
 /** Time for the answers to turns that were stopped to get out. */
@@ -128,17 +125,4 @@ async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Prom
   clearTimeout(end)
   clearTimeout(limit)
   clearInterval(idle)
-}
-
-/** What a log may say of an error, and of what caused it: kind, words and place. A parser's words quote what it read, and a provider's are its own: they stay out. */
-function toLogged(error: unknown): object {
-  const { name, code, message, stack = '', cause } = error as Error & { code?: string }
-  const frames = stack.slice(stack.indexOf('\n    at ') + 1)
-  const quotes = name === 'SyntaxError' || (name === 'Error' && code === undefined)
-  const words = quotes ? {} : { message }
-  const because = cause instanceof Error ? { cause: toLogged(cause) } : {}
-  if (error instanceof Refusal) return { status: error.status, ...error.terms }
-  // Where a failure is foreseen its place says nothing.
-  const place = error instanceof ReparteeError && code !== 'internal_error' ? {} : { stack: frames }
-  return { type: name, code, ...words, ...place, ...because }
 }

@@ -165,12 +165,12 @@ describe('the text of a turn', () => {
   test('can be taken back only while nobody may have read it', () => {
     const t = turn()
     t.append('x')
-    assert.equal(t.shown, false)
+    assert.equal(t.wasShown, false)
     t.restart()
     t.watch(() => {})
-    assert.equal(t.shown, false, 'there is nothing to read yet')
+    assert.equal(t.wasShown, false, 'there is nothing to read yet')
     t.append('y')
-    assert.equal(t.shown, true)
+    assert.equal(t.wasShown, true)
   })
 
   test('does not grow any more once the turn was stopped', () => {

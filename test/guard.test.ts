@@ -16,17 +16,11 @@ const limits = {
   breakerFailures: 3,
   breakerPauseMs: 1_000,
 }
-/** A model behind the guard, and the clock of its breaker. */
+/** Asks a model behind the guard. */
 function guarded(generate: ChatModel['generate']) {
-  let now = 0
-  const models = guardModels({ find: () => ({ generate }), list: async () => [] }, limits, () => now)
+  const models = guardModels({ find: () => ({ generate }), list: async () => [] }, limits, () => 0)
   const signal = new AbortController().signal
-  return {
-    ask: (of = signal) => models.find('some/model').generate(request(), { signal: of }),
-    pass: (ms: number) => {
-      now += ms
-    },
-  }
+  return { ask: (of = signal) => models.find('some/model').generate(request(), { signal: of }) }
 }
 
 describe('what opens the breaker of a provider', () => {

@@ -87,7 +87,7 @@ describe('the extractive model', () => {
 
 describe('the names of models', () => {
   test('a name that no turn could use is refused, and says what would do', () => {
-    const models = openModels([provider('my-vllm', 'chat')], knowledge)
+    const models = openModels([provider('my-vllm', 'chat')], knowledge, Date.now)
     for (const name of ['gpt-5', 'openai/gpt-5', 'openai/', 'nobody/x', 'extractive/x', 'my-vllm', 'constructor/x', '/x', '']) {
       assert.throws(() => models.find(name), UnusableModel, name)
     }
@@ -107,7 +107,7 @@ describe('the names of models', () => {
   })
 
   test('one that can be used is found again as the same, and its name may have slashes', async () => {
-    const models = openModels([provider('router', 'chat', '/v1')], knowledge)
+    const models = openModels([provider('router', 'chat', '/v1')], knowledge, Date.now)
     assert.equal(models.find('router/meta/llama'), models.find('router/meta/llama'))
     server.reset()
     const { model } = await models.find('router/meta/llama').generate(request(), { signal: never })
@@ -122,7 +122,7 @@ describe('the names of models', () => {
       },
     })
     try {
-      const models = openModels([provider('anthropic', 'anthropic')], knowledge)
+      const models = openModels([provider('anthropic', 'anthropic')], knowledge, Date.now)
       assert.throws(
         () => models.find('anthropic/claude'),
         / is anthropic\/claude, but the package @ai-sdk\/anthropic is not installed: npm install @ai-sdk\/anthropic\.$/,
@@ -151,7 +151,7 @@ describe('the list of models', () => {
       provider('ollama', 'ollama', '/d/'),
       provider('down', 'chat', '/nowhere'),
     ]
-    const opened = openModels(providers, knowledge)
+    const opened = openModels(providers, knowledge, Date.now)
     opened.find('ollama/named')
     opened.find('openai/gpt-5')
     assert.deepEqual(

@@ -26,7 +26,10 @@ const Usage = Type.Object({
 })
 const Trace = Type.Object({
   grounding: Type.Object({
-    answered: Type.Boolean({ description: 'False: the reply says that the knowledge base does not hold the answer.' }),
+    answered: Type.Boolean({
+      description:
+        'False: the reply says that the knowledge base does not hold the answer; or, where a language model wrote it, cites nothing of it.',
+    }),
     confidence: Type.Number({ minimum: 0, maximum: 1 }),
   }),
   query: Type.String({ description: 'The query as searched.' }),

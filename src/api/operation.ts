@@ -4,9 +4,6 @@ import type { Scope } from '../core/api-key.ts'
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]
 
-/** What a request names in its path, and therefore must exist before anything else of it is looked at. */
-export type Existing = 'agent' | 'session'
-
 /** One request of the contract, as a value: it routes, validates, types, serialises and documents. */
 export interface Operation<
   P extends TObject = TObject,

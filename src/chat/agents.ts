@@ -1,6 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { UnusableModel } from '../core/model.ts'
+import { whyUnusable } from '../core/model.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
 import type { Statement } from '../store/database.ts'
@@ -83,11 +83,8 @@ function checkModels({ models }: Deps, { model, fallbackModels = [] }: AgentChan
 }
 
 function checkModel(models: Deps['models'], name: string, path: string): void {
-  try {
-    models.find(name)
-  } catch (error) {
-    throw error instanceof UnusableModel ? invalid(path, error.why) : error
-  }
+  const why = whyUnusable(models, name)
+  if (why !== undefined) throw invalid(path, why)
 }
 
 /** The agent, its sessions and its knowledge base, for good. */

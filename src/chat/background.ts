@@ -3,14 +3,14 @@ export class Background {
   readonly #running = new Set<Promise<void>>()
   readonly #keys = new Set<string>()
   readonly #warn: (about: string, error: unknown) => void
-  #closed = false
+  #isClosed = false
 
   constructor(warn: (about: string, error: unknown) => void) {
     this.#warn = warn
   }
 
   run(failure: string, work: () => Promise<void>): void {
-    if (this.#closed) return
+    if (this.#isClosed) return
     const job = work()
       .catch((error: unknown) => this.#warn(failure, error))
       .finally(() => this.#running.delete(job))
@@ -22,11 +22,11 @@ export class Background {
     if (this.#keys.has(key)) return
     this.#keys.add(key)
     this.run(failure, () => work().finally(() => this.#keys.delete(key)))
-    if (this.#closed) this.#keys.delete(key)
+    if (this.#isClosed) this.#keys.delete(key)
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#isClosed = true
     await Promise.all(this.#running)
   }
 }

@@ -1,13 +1,11 @@
-import { invalid } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import type { WholeMessage } from '../store/messages.ts'
 import type { Deps } from './deps.ts'
-import { getMessage } from './read-message.ts'
+import { getMessage, getQuestion } from './read-message.ts'
 
 /** Stops the turn that answers a message. What was generated is stored, and the session free, when it resolves. A turn that has ended stays as it is. */
 export async function cancelTurn(deps: Deps, session: Session, messageId: string): Promise<WholeMessage> {
-  const message = await getMessage(deps, session, messageId)
-  if (message.role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
+  const message = await getQuestion(deps, session, messageId)
   const turn = deps.turns.find(message.id)
   if (turn === undefined) return message
   turn.stop('cancelled')

@@ -23,7 +23,9 @@ export interface Deps {
   /** The model of an agent that names none. */
   defaultModel: string
   clock: Clock
+  /** From 0 to 1. */
+  random: () => number
   newId: Ids
   /** Told of what failed softly, without a message's text. */
-  warn(about: string, error: unknown): void
+  warn(about: string, error?: unknown): void
 }

@@ -54,7 +54,6 @@ export interface Exchange {
 export interface ReplyDetail {
   sources?: Source[]
   usage?: Usage | null
-  grounding?: Grounding
   followUps?: FollowUp[]
   include?: Extra[]
   trace?: Trace

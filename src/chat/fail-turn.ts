@@ -6,7 +6,7 @@ import { abandonTurn } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import { sessionNotFound } from './sessions.ts'
 import type { Turn } from './turn.ts'
-import { busy, toPlace } from './turns.ts'
+import { busy, stopping, toPlace } from './turns.ts'
 
 /** What is kept with a message whose turn came to nothing, as JSON. */
 export interface FailureDetail {
@@ -65,23 +65,20 @@ export const lostSession = async (deps: Deps, turn: Turn): Promise<ReparteeError
         retryAfter: 1,
       })
 
-/** How a message that is stored without a reply is told of. */
-export const continuable = (messageId: string): ErrorDetail => ({
+/** How a message that stays without a reply is told of. */
+export const storedAs = (messageId: string, isContinuable: boolean): ErrorDetail => ({
   path: 'userMessage',
-  message: `is stored as ${messageId}; the same text, sent as the next message, continues it`,
+  message: `is stored as ${messageId}${isContinuable ? '; the same text, sent as the next message, continues it' : ''}`,
 })
 
 /** What the sender of a turn is told that came to nothing. */
 export function toldOf({ stopped }: Turn, messageId: string, thrown: unknown): ReparteeError {
-  const details = [continuable(messageId)]
+  const details = [storedAs(messageId, stopped !== 'cancelled')]
   if (stopped === 'deleted') return sessionNotFound()
   if (stopped === 'cancelled') {
-    const kept = [{ path: 'userMessage', message: `is stored as ${messageId}` }]
-    return new ReparteeError('turn_cancelled', 'The turn was cancelled before the reply began.', { details: kept })
+    return new ReparteeError('turn_cancelled', 'The turn was cancelled before the reply began.', { details })
   }
-  if (stopped === 'stopping') {
-    return new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })
-  }
+  if (stopped === 'stopping') return stopping(details)
   if (stopped === 'late')
     return new ReparteeError('model_timeout', 'The model did not answer in time.', { details, cause: thrown })
   if (!(thrown instanceof ReparteeError)) {

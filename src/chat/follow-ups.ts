@@ -1,8 +1,10 @@
 import type { Agent } from '../core/agent.ts'
 import { ANSWER_THRESHOLD, type Retrieval, type Suggestion } from '../core/retrieval.ts'
+import { cleanText } from '../core/text.ts'
 import type { Deps } from './deps.ts'
 import type { FollowUp } from './exchange.ts'
 import { askBeside, hasLanguageModel, parseJsonReply, transcript } from './side-call.ts'
+import { tagged } from './tagged.ts'
 
 /** The reply is stored already; a caller should not wait long for what only goes with it. */
 const LIMIT_MS = 1_000
@@ -48,10 +50,14 @@ export async function suggestFollowUps(deps: Deps, agent: Agent, answered: Answe
 
 async function fromKnowledge(deps: Deps, agent: Agent, { asked, retrieval }: Answered): Promise<Suggestion[]> {
   if (retrieval.hits.length === 0) return []
+  const { count } = agent.followUps
+  return orNone(deps.knowledge.suggest(agent.id, { asked, retrieval, count, filter: agent.retrieval.filter }))
+}
+
+/** What the knowledge base finds within the limit. */
+function orNone(found: Promise<Suggestion[]>): Promise<Suggestion[]> {
   const { promise: late, resolve } = Promise.withResolvers<Suggestion[]>()
   const timer = setTimeout(() => resolve([]), LIMIT_MS)
-  const { count } = agent.followUps
-  const found = deps.knowledge.suggest(agent.id, { asked, retrieval, count, filter: agent.retrieval.filter })
   return Promise.race([found, late]).finally(() => clearTimeout(timer))
 }
 
@@ -62,13 +68,13 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
     MAX_CHARS_SHOWN,
   )
   const topics = [...new Set(retrieval.hits.map(({ title, heading }) => [title, heading].filter(Boolean).join(' › ')))]
-  const about = topics.length === 0 ? '' : `\n<topics>\n${topics.join('\n').slice(0, MAX_CHARS_SHOWN)}\n</topics>`
+  const about = topics.length === 0 ? '' : `\n${tagged('topics', topics.join('\n').slice(0, MAX_CHARS_SHOWN))}`
   const text = await askBeside(deps, agent, {
     prompt: [
       { role: 'system', content: TASK },
       {
         role: 'user',
-        content: `<conversation>\n${talk}\n</conversation>${about}\n${2 * agent.followUps.count} questions, please.`,
+        content: `${talk}${about}\n${2 * agent.followUps.count} questions, please.`,
       },
     ],
     maxOutputTokens: 600,
@@ -77,12 +83,11 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
   const ideas = distinct(readIdeas(parseJsonReply(text)), asked)
   if (retrieval.emptyBase) return ideas
   const { filter } = agent.retrieval
-  const checked = await Promise.all(
-    ideas.map(async ({ text: query }) => {
-      const { confidence } = await deps.knowledge.retrieve(agent.id, { query, history: [], topK: 5, filter })
-      return { text: query, confidence }
-    }),
-  )
+  const checks = ideas.map(async ({ text: query }) => {
+    const { confidence } = await deps.knowledge.retrieve(agent.id, { query, history: [], topK: 5, filter })
+    return { text: query, confidence }
+  })
+  const checked = await orNone(Promise.all(checks))
   return checked.filter(({ confidence }) => confidence >= ANSWER_THRESHOLD).sort((a, b) => b.confidence - a.confidence)
 }
 
@@ -90,8 +95,8 @@ function readIdeas(value: unknown): Suggestion[] {
   const { questions } = value as { questions?: unknown }
   if (!Array.isArray(questions)) throw new TypeError('the suggestions are not a list')
   return questions.flatMap((q: { text?: unknown; confidence?: unknown } | null) => {
-    const text = typeof q?.text === 'string' ? q.text.replace(/\s+/g, ' ').trim().toWellFormed() : ''
-    if (text === '' || text.length > MAX_CHARS || text.includes('\0')) return []
+    const text = typeof q?.text === 'string' ? cleanText(q.text).replace(/\s+/g, ' ').trim() : ''
+    if (text === '' || text.length > MAX_CHARS) return []
     const confidence = typeof q?.confidence === 'number' ? Math.min(1, Math.max(0, q.confidence)) : 0
     return [{ text, confidence }]
   })

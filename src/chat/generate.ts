@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../core/agent.ts'
 import { ReparteeError } from '../core/errors.ts'
-import type { ModelReply, ModelRequest, ModelUsage } from '../core/model.ts'
+import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitModelName } from '../core/model.ts'
+import { estimateTokens, promptTokens } from '../core/tokens.ts'
 import type { Deps } from './deps.ts'
 import type { Attempt, Trace } from './exchange.ts'
-import { estimateTokens } from './tokens.ts'
 import type { Turn } from './turn.ts'
 
 /** The first pause before another try, doubled with each; drawn from half of it to all, so that many senders do not come back at once. */
@@ -35,13 +35,14 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
       try {
         const reply = await deps.models.find(name).generate(request, { signal: turn.signal, onText: (text) => turn.append(text) })
         note('replied')
-        return { ...reply, usage: reply.usage ?? estimated(request, reply.text), name, attempts }
+        const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
+        return { ...reply, usage, name, attempts }
       } catch (error) {
         note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
         if (turn.stopped === 'cancelled' && turn.text.trim() !== '') return { ...partial(request, turn.text, name), attempts }
         if (turn.signal.aborted) throw error
         deps.warn(`model ${name} of agent ${agent.id} failed`, error)
-        if (turn.shown) throw error
+        if (turn.wasShown) throw error
         // At once, and not when the next try begins: whoever comes to read meanwhile must not see what will be taken back.
         turn.restart()
         const isLast = i === names.length - 1
@@ -59,7 +60,7 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
 
 /** Milliseconds until the same model is asked again; undefined where that makes no sense, or does not fit in the turn's time. */
 function pauseBeforeNext(
-  { limits, clock }: Deps,
+  { limits, clock, random }: Deps,
   turn: Turn,
   error: unknown,
   tries: number,
@@ -67,7 +68,7 @@ function pauseBeforeNext(
 ): number | undefined {
   if (!(error instanceof ReparteeError) || !error.transient || tries >= limits.modelRetries) return undefined
   const asked = (error.retryAfter ?? 0) * 1000
-  const waitMs = Math.max(asked, FIRST_PAUSE_MS * 2 ** tries * (0.5 + Math.random() / 2))
+  const waitMs = Math.max(asked, FIRST_PAUSE_MS * 2 ** tries * (0.5 + random() / 2))
   if (!isLast && waitMs > PATIENCE_MS) return undefined
   return clock() + waitMs < turn.startedAt + limits.turnTimeoutMs ? waitMs : undefined
 }
@@ -77,17 +78,14 @@ const isTimeout = (error: unknown): boolean => error instanceof ReparteeError &&
 const partial = (request: ModelRequest, text: string, name: string): Omit<Generated, 'attempts'> => ({
   text,
   name,
-  model: name.slice(name.indexOf('/') + 1),
-  usage: estimated(request, text),
+  model: name === EXTRACTIVE ? name : splitModelName(name)[1],
+  usage: name === EXTRACTIVE ? null : estimated(request, text),
   finish: 'cancelled',
 })
 
-/** What a call took that the provider did not count, or not to its end. Null where there was no prompt. */
-const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage | null =>
-  prompt.length === 0
-    ? null
-    : {
-        tokensIn: prompt.reduce((sum, { content }) => sum + estimateTokens(content), 0),
-        tokensOut: estimateTokens(text),
-        tokensCached: 0,
-      }
+/** What a call took that the provider did not count, or not to its end. */
+const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage => ({
+  tokensIn: promptTokens(prompt),
+  tokensOut: estimateTokens(text),
+  tokensCached: 0,
+})

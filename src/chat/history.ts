@@ -1,8 +1,8 @@
 import type { Session } from '../core/session.ts'
+import { estimateTokens } from '../core/tokens.ts'
 import { listFrom, type RecentMessage } from '../store/messages.ts'
 import { findSummary } from '../store/summaries.ts'
 import type { Deps } from './deps.ts'
-import { estimateTokens } from './tokens.ts'
 
 /** Messages that stay in the prompt word by word; the rest goes in steps, so that a prompt begins as the one before and is cached. */
 export const NEWEST = 20

@@ -5,7 +5,7 @@ import * as store from '../store/kept-answers.ts'
 import type { Deps } from './deps.ts'
 
 /** A request that carries an Idempotency-Key. */
-export interface KeyedRequest {
+export interface RepeatableRequest {
   apiKeyId: string
   key: string
   /** Everything that makes two requests the same one. */
@@ -22,7 +22,8 @@ export interface Claim {
   release(): Promise<void>
 }
 
-export interface Replay {
+/** An answer that was kept, as JSON text. */
+export interface Kept {
   status: number
   answer: string
 }
@@ -30,7 +31,7 @@ export interface Replay {
 const SLACK_MS = 60_000
 
 /** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
-export async function claimKey(deps: Deps, request: KeyedRequest): Promise<Claim | Replay> {
+export async function claimRequest(deps: Deps, request: RepeatableRequest): Promise<Claim | Kept> {
   const { db, clock, newId, limits } = deps
   const now = clock()
   const hash = createHash('sha256')

@@ -1,7 +1,8 @@
 import type { Agent } from '../core/agent.ts'
 import type { Extra, HistoryEntry, ReplyFormat } from '../core/message.ts'
-import type { ModelRequest } from '../core/model.ts'
+import { type ModelRequest, splitModelName } from '../core/model.ts'
 import type { Retrieval } from '../core/retrieval.ts'
+import { cleanText } from '../core/text.ts'
 import { DONT_KNOW } from '../models/dont-know.ts'
 import { renderHtml } from '../render/render.ts'
 import { cite, uncited } from './cite.ts'
@@ -14,7 +15,7 @@ import { buildPrompt } from './prompt.ts'
 import { retrieveInConversation } from './rewrite.ts'
 import { hasLanguageModel } from './side-call.ts'
 import type { Stopwatch } from './stopwatch.ts'
-import { cleanText, type Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
 
 export interface ReplyInput {
   agent: Agent
@@ -52,7 +53,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
     ? uncited(text)
     : cite(text, retrieval.hits, { quotes: reply.quotes, question: message })
   const grounding = reply.grounding ?? {
-    answered: retrieval.hits.length === 0 || sources.length > 0,
+    answered: retrieval.emptyBase === true || sources.length > 0,
     confidence: retrieval.confidence,
   }
   const isHtml = input.format === 'html'
@@ -76,7 +77,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   }
   const { include } = input
   const detail: ReplyDetail = {
-    ...(sources.length === 0 && usage === null ? {} : { sources, usage, grounding }),
+    ...(sources.length === 0 && usage === null ? {} : { sources, usage }),
     ...(include.length === 0 ? {} : { include }),
     ...(include.includes('trace') ? { trace } : {}),
   }
@@ -115,7 +116,7 @@ function answer(
 
 const notAsked = ({ model }: Agent, { confidence }: Retrieval): Generated => ({
   text: DONT_KNOW,
-  model: model.slice(model.indexOf('/') + 1),
+  model: splitModelName(model)[1],
   name: model,
   usage: null,
   finish: 'stop',

@@ -26,7 +26,7 @@ async function fromModel(deps: Deps, agent: Agent, { userMessage, aiMessage }: E
     { role: 'system' as const, content: TASK },
     {
       role: 'user' as const,
-      content: `<conversation>\n${transcript([userMessage, aiMessage], MAX_CHARS_SHOWN)}\n</conversation>`,
+      content: transcript([userMessage, aiMessage], MAX_CHARS_SHOWN),
     },
   ]
   return askBeside(deps, agent, { prompt, maxOutputTokens: 100 })
@@ -34,11 +34,7 @@ async function fromModel(deps: Deps, agent: Agent, { userMessage, aiMessage }: E
 
 /** One line without marks around it, cut between words. */
 export function toName(text: string, maxChars: number): string {
-  const line = text
-    .toWellFormed()
-    .replaceAll('\0', '')
-    .replace(/\s+/g, ' ')
-    .replace(/^["'*#\s]+|["'*.\s]+$/g, '')
+  const line = text.replace(/\s+/g, ' ').replace(/^["'*#\s]+|["'*.\s]+$/g, '')
   const chars = [...line]
   if (chars.length <= maxChars) return line
   const cut = chars.slice(0, maxChars - 1).join('')

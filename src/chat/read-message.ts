@@ -1,17 +1,29 @@
-import { ReparteeError } from '../core/errors.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { invalid, ReparteeError } from '../core/errors.ts'
 import type { TurnState } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { findMessage, findMessageAt, setFeedback, type WholeMessage } from '../store/messages.ts'
+import { findSession } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
-import { continuable, type FailureDetail } from './fail-turn.ts'
+import { type FailureDetail, storedAs } from './fail-turn.ts'
+import { sessionNotFound } from './sessions.ts'
 
 /** Throws `message_not_found`. */
 export async function getMessage(deps: Deps, { agentId, id }: Session, messageId: string): Promise<WholeMessage> {
-  const message = await findMessage(deps.db, agentId, id, messageId.toLowerCase())
-  if (message === undefined) throw new ReparteeError('message_not_found', 'There is no such message.')
+  const message = await findMessage(deps.db, agentId, id, messageId)
+  if (message === undefined) throw messageNotFound()
   return message
 }
+
+/** The message of a user, by which a turn is named. Throws `message_not_found`, or `invalid_request` for a reply. */
+export async function getQuestion(deps: Deps, session: Session, messageId: string): Promise<WholeMessage> {
+  const message = await getMessage(deps, session, messageId)
+  if (message.role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
+  return message
+}
+
+const messageNotFound = () => new ReparteeError('message_not_found', 'There is no such message.')
 
 /** What became of the turn that a message belongs to. */
 export async function turnStateOf(deps: Deps, session: Session, message: WholeMessage): Promise<TurnState> {
@@ -28,22 +40,42 @@ async function questionOf(deps: Deps, session: Session, message: WholeMessage): 
 
 export interface Feedback {
   rating: 'up' | 'down'
-  comment?: string | undefined
+  comment?: string
 }
 
+/** Throws `message_not_found`, or `invalid_request` for a message of the user. */
 export async function rate(deps: Deps, session: Session, messageId: string, feedback: Feedback): Promise<void> {
-  const found = await setFeedback(deps.db, session.agentId, session.id, messageId, JSON.stringify(feedback))
-  if (!found) throw new ReparteeError('message_not_found', 'There is no such message.')
+  const message = await getMessage(deps, session, messageId)
+  if (message.role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
+  const isThere = await setFeedback(deps.db, session.agentId, session.id, message.id, JSON.stringify(feedback))
+  if (!isThere) throw messageNotFound()
 }
+
+export const toFeedback = (json: string): Feedback => JSON.parse(json) as Feedback
 
 export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === null ? {} : (JSON.parse(detail) as ReplyDetail))
 
-/** How a turn ended that this process no longer holds, or never did. Undefined while it runs elsewhere. */
-export async function readEnd(
+const LOOK_EVERY_MS = 500
+
+/** How a turn ended that another process runs: the store tells it. Undefined where nobody wants to know any more. Throws `session_not_found`. */
+export async function waitForEnd(
   deps: Deps,
-  session: Session,
-  question: WholeMessage,
+  { agentId, id }: Session,
+  messageId: string,
+  isWanted: () => boolean,
 ): Promise<Exchange | ReparteeError | undefined> {
+  while (isWanted()) {
+    const session = await findSession(deps.db, agentId, id)
+    if (session === undefined) throw sessionNotFound()
+    const end = await readEnd(deps, session, await getMessage(deps, session, messageId))
+    if (end !== undefined) return end
+    await pause(LOOK_EVERY_MS)
+  }
+  return undefined
+}
+
+/** How a turn ended that this process no longer holds, or never did. Undefined while it runs elsewhere. */
+async function readEnd(deps: Deps, session: Session, question: WholeMessage): Promise<Exchange | ReparteeError | undefined> {
   const { turn, id, role, content, createdAt } = question
   if (turn === 'running') return undefined
   const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
@@ -64,8 +96,7 @@ export async function readEnd(
 
 function failureOf({ id, turn, detail }: WholeMessage): ReparteeError {
   const { code, message } = detail === null ? INTERRUPTED : (JSON.parse(detail) as FailureDetail).error
-  const details = [turn === 'failed' ? continuable(id) : { path: 'userMessage', message: `is stored as ${id}` }]
-  return new ReparteeError(code, message, { details })
+  return new ReparteeError(code, message, { details: [storedAs(id, turn === 'failed')] })
 }
 
 const INTERRUPTED: FailureDetail['error'] = { code: 'unavailable', message: 'The service stopped before the reply was complete.' }

@@ -54,7 +54,7 @@ async function rewrite(
   const talk = transcript([...history.slice(-EXCHANGES_SHOWN), { role: 'USER', content: query }], MAX_CHARS_SHOWN)
   const prompt = [
     { role: 'system' as const, content: TASK },
-    { role: 'user' as const, content: `<conversation>\n${talk}\n</conversation>` },
+    { role: 'user' as const, content: talk },
   ]
   const text = await askBeside(deps, agent, { prompt, maxOutputTokens: 200, signal })
   const question = text.trim().replace(/^"(.*)"$/s, '$1')

@@ -1,8 +1,9 @@
 import type { Agent } from '../core/agent.ts'
-import type { PromptMessage } from '../core/model.ts'
+import { EXTRACTIVE, type PromptMessage } from '../core/model.ts'
 import { nothingFound } from '../core/retrieval.ts'
-import { EXTRACTIVE } from '../models/extractive.ts'
+import { cleanText } from '../core/text.ts'
 import type { Deps } from './deps.ts'
+import { tagged } from './tagged.ts'
 
 export const hasLanguageModel = (agent: Agent): boolean => agent.model !== EXTRACTIVE
 
@@ -27,7 +28,7 @@ export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTok
     },
     { signal: signal === undefined ? late : AbortSignal.any([signal, late]) },
   )
-  return text
+  return cleanText(text)
 }
 
 /** The value of a JSON text, also where a model put it in a block of code. Throws where there is none. */
@@ -37,6 +38,9 @@ export function parseJsonReply(text: string): unknown {
   return JSON.parse(text.slice(start, end + 1))
 }
 
-/** Messages as a transcript that a model is to read and not to continue. */
+/** Messages, each of so many characters at most, as a transcript that a model is to read and not to continue. */
 export const transcript = (messages: { role: string; content: string }[], maxChars: number): string =>
-  messages.map(({ role, content }) => `${role === 'AI' ? 'Agent' : 'User'}: ${content.slice(0, maxChars)}`).join('\n')
+  tagged(
+    'conversation',
+    messages.map(({ role, content }) => `${role === 'AI' ? 'Agent' : 'User'}: ${content.slice(0, maxChars)}`).join('\n'),
+  )

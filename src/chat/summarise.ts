@@ -1,11 +1,12 @@
 import type { Agent } from '../core/agent.ts'
 import type { Session } from '../core/session.ts'
+import { promptTokens } from '../core/tokens.ts'
 import { listFrom } from '../store/messages.ts'
 import { findSummary, putSummary } from '../store/summaries.ts'
 import type { Deps } from './deps.ts'
 import { NEWEST, type Past, STEP, withinBudget } from './history.ts'
 import { askBeside, hasLanguageModel, transcript } from './side-call.ts'
-import { estimateTokens } from './tokens.ts'
+import { tagged } from './tagged.ts'
 
 const MAX_CHARS_SHOWN = 4_000
 const MAX_SUMMARY_CHARS = 6_000
@@ -27,7 +28,7 @@ export function summariseIfLong(deps: Deps, agent: Agent, session: Session, past
 
 /** With the turn that has just ended the next prompt would leave a step of messages out. */
 const isLong = ({ messages }: Past, budget: number): boolean =>
-  messages.length + 2 >= NEWEST + STEP || messages.reduce((sum, { content }) => sum + estimateTokens(content), 0) > budget
+  messages.length + 2 >= NEWEST + STEP || promptTokens(messages) > budget
 
 async function summarise(deps: Deps, agent: Agent, { agentId, id, totalMessages }: Session): Promise<void> {
   const before = await findSummary(deps.db, agentId, id)
@@ -37,14 +38,14 @@ async function summarise(deps: Deps, agent: Agent, { agentId, id, totalMessages 
   const old = messages.slice(0, messages.length - kept.length)
   const last = old.at(-1)
   if (last === undefined) return
-  const earlier = before === undefined ? '' : `<summary>\n${before.text}\n</summary>\n`
+  const earlier = before === undefined ? '' : `${tagged('summary', before.text)}\n`
   const text = await askBeside(deps, agent, {
     prompt: [
       { role: 'system', content: TASK },
-      { role: 'user', content: `${earlier}<conversation>\n${transcript(old, MAX_CHARS_SHOWN)}\n</conversation>` },
+      { role: 'user', content: `${earlier}${transcript(old, MAX_CHARS_SHOWN)}` },
     ],
     maxOutputTokens: 1_000,
   })
-  const summary = text.toWellFormed().replaceAll('\0', '').trim().slice(0, MAX_SUMMARY_CHARS).toWellFormed()
+  const summary = text.trim().slice(0, MAX_SUMMARY_CHARS).toWellFormed()
   await putSummary(deps.db, agentId, id, { upto: last.seq, text: summary }, deps.clock())
 }

@@ -1,4 +1,5 @@
 import type { ReparteeError } from '../core/errors.ts'
+import { cleanText } from '../core/text.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Text that is kept apart for those who keep up. */
@@ -40,7 +41,7 @@ export class Turn {
   #half = ''
   #recent = ''
   #recentStart = 0
-  #watched = false
+  #wasWatched = false
 
   constructor(agentId: string, sessionId: string, id: string) {
     this.agentId = agentId
@@ -55,8 +56,8 @@ export class Turn {
   }
 
   /** Someone may have read what there is: it cannot be taken back. */
-  get shown(): boolean {
-    return this.#watched && this.text !== ''
+  get wasShown(): boolean {
+    return this.#wasWatched && this.text !== ''
   }
 
   /** The first reason holds. */
@@ -103,7 +104,7 @@ export class Turn {
 
   /** Calls back whenever there is more to read. Returns how to stop that. */
   watch(tell: () => void): () => void {
-    this.#watched = true
+    this.#wasWatched = true
     this.#watchers.add(tell)
     return () => this.#watchers.delete(tell)
   }
@@ -121,6 +122,3 @@ export class Turn {
     for (const tell of this.#watchers) tell()
   }
 }
-
-/** What no store can keep becomes U+FFFD. */
-export const cleanText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

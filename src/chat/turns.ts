@@ -1,4 +1,4 @@
-import { ReparteeError } from '../core/errors.ts'
+import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import type { Ids } from '../core/ports.ts'
 import type { TurnPlace } from '../store/turns.ts'
 import { type StopReason, Turn } from './turn.ts'
@@ -48,7 +48,7 @@ export class Turns {
 
   /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
   take(agentId: string, sessionId: string): Promise<Turn> {
-    if (this.#isClosed) return Promise.reject(closing())
+    if (this.#isClosed) return Promise.reject(stopping())
     const line = this.#lines.get(sessionId)
     if (line === undefined) return Promise.resolve(this.#open(agentId, sessionId, []))
     const { waiting } = line
@@ -126,7 +126,7 @@ export class Turns {
   close(): void {
     this.#isClosed = true
     for (const { turn, waiting } of this.#lines.values()) {
-      for (const { leave } of [...waiting]) leave(closing())
+      for (const { leave } of [...waiting]) leave(stopping())
       turn.stop('stopping')
     }
   }
@@ -153,4 +153,6 @@ export const busy = () =>
   new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
 const waitedTooLong = () =>
   new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
-const closing = () => new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5 })
+/** No turn begins, or goes on, any more. */
+export const stopping = (details?: ErrorDetail[]) =>
+  new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })

@@ -28,5 +28,5 @@ async function keepLeases(deps: Deps): Promise<void> {
   // Most turns end before their lease is a third over, and cost nothing here.
   await renewLeases(deps.db, deps.turns.leasesOlderThan(now - leaseMs / 4), now + leaseMs)
   const failed = await failLapsedTurns(deps.db, now)
-  if (failed > 0) deps.warn(`${failed} turns were left by whoever ran them, and are marked as failed`, undefined)
+  if (failed > 0) deps.warn(`${failed} turns were left by whoever ran them, and are marked as failed`)
 }

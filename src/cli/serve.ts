@@ -16,7 +16,7 @@ export const serve: Command = {
     const config = loadConfig(terminal.env)
     const app = await open(config)
     for (const { name, meant } of unknownNames(terminal.env))
-      app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`, undefined)
+      app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`)
     const address = await listen(app, config)
     const baseUrl = `${config.publicUrl ?? address}/v1`
     const stop = new Promise<void>((resolve) => {

@@ -32,7 +32,7 @@ export interface ErrorDetail {
   message: string
 }
 
-/** The one error class. `message` and `details` are shown to callers: no prompt, key, SQL or file name in them; those go to `cause`. */
+/** The one error class, but for `UnusableModel`, which says more. `message` and `details` are shown to callers: no prompt, key, SQL or file name in them; those go to `cause`. */
 export class ReparteeError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetail[] | undefined
@@ -44,7 +44,7 @@ export class ReparteeError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: ErrorDetail[]; retryAfter?: number | undefined; transient?: boolean; cause?: unknown } = {},
+    options: { details?: ErrorDetail[] | undefined; retryAfter?: number | undefined; transient?: boolean; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ReparteeError'

@@ -1,4 +1,4 @@
-/** Every limit is a setting; these are the defaults (see docs/configuration.md). */
+/** What the settings say that operations keep to; times in milliseconds. docs/configuration.md tells each, with its default. */
 export interface Limits {
   maxBodyBytes: number
   maxUploadBytes: number

@@ -42,6 +42,7 @@ export interface ModelReply {
   text: string
   /** As an agent names it, without the provider. */
   model: string
+  /** Null where the provider did not count, and where no model of a provider was asked. */
   usage: ModelUsage | null
   finish: Finish
   /** Set by models that judge for themselves whether the knowledge base holds the answer. */
@@ -65,6 +66,15 @@ export interface ModelListing {
   kind: 'chat' | 'embedding'
 }
 
+/** The model that needs no provider. */
+export const EXTRACTIVE = 'extractive'
+
+/** `PROVIDER/NAME`, where `NAME` may have slashes of its own. Without a slash there is no name. */
+export function splitModelName(id: string): [provider: string, name: string] {
+  const slash = id.indexOf('/')
+  return slash === -1 ? [id, ''] : [id.slice(0, slash), id.slice(slash + 1)]
+}
+
 /** A name that no model of this deployment has. */
 export class UnusableModel extends ReparteeError {
   /** As it follows the name of a field: `is openai/gpt, but …`. */
@@ -82,4 +92,15 @@ export interface Models {
   find(name: string): ChatModel
   /** What the configured providers say that they have, as far as they answer in time. */
   list(): Promise<ModelListing[]>
+}
+
+/** Why a name cannot be used, as it follows the name of a field; undefined where it can. */
+export function whyUnusable(models: Pick<Models, 'find'>, name: string): string | undefined {
+  try {
+    models.find(name)
+    return undefined
+  } catch (error) {
+    if (error instanceof UnusableModel) return error.why
+    throw error
+  }
 }

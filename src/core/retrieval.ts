@@ -59,10 +59,10 @@ export interface Quote {
   text: string
 }
 
-/** A question that the knowledge base can answer, offered after a reply. */
+/** A question that is offered after a reply; where there is a knowledge base, one that it can answer. */
 export interface Suggestion {
   text: string
-  /** 0 to 1: the confidence of the retrieval that was made with it. */
+  /** 0 to 1: that of the retrieval which was made with it; without a knowledge base, the model's own. */
   confidence: number
 }
 

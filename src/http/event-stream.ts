@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Turn } from '../chat/turn.ts'
 import type { ApiKey } from '../core/api-key.ts'
+import type { Clock } from '../core/ports.ts'
 
 /** Text of one event: a long reply that is caught up with comes in pieces. */
 const PIECE_CHARS = 16_384
@@ -22,10 +23,12 @@ export class EventStreams {
   /** Keys that ended, or got an end, while they may have had requests under way. */
   readonly #ends = new Map<string, number>()
   readonly #limits: StreamLimits
+  readonly #clock: Clock
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: StreamLimits) {
+  constructor(limits: StreamLimits, clock: Clock) {
     this.#limits = limits
+    this.#clock = clock
   }
 
   get size(): number {
@@ -65,7 +68,7 @@ export class EventStreams {
 
   #hasEnded({ id, expiresAt }: ApiKey): boolean {
     const end = Math.min(this.#ends.get(id) ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY)
-    return end <= Date.now()
+    return end <= this.#clock()
   }
 }
 
@@ -79,7 +82,7 @@ export class EventStream {
   #turn: Turn | undefined
   #sent = 0
   #last: string | undefined
-  #blocked = false
+  #isBlocked = false
   #isPumping = false
   #writtenAt = performance.now()
   #unwatch: (() => void) | undefined
@@ -90,7 +93,7 @@ export class EventStream {
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
     response.write(`retry: ${RETRY_MS}\n\n`)
     response.on('drain', () => {
-      this.#blocked = false
+      this.#isBlocked = false
       this.#pump()
     })
     response.on('close', () => this.#unwatch?.())
@@ -124,14 +127,14 @@ export class EventStream {
 
   tick(now: number, { heartbeatMs, streamStallMs }: StreamLimits): void {
     const silentMs = now - this.#writtenAt
-    if (this.#blocked) {
+    if (this.#isBlocked) {
       // Where it was this process that stood still, the news that the reader has taken something waits behind this timer.
       if (silentMs > streamStallMs) setImmediate(() => this.#cutIfSilentSince(now))
     } else if (silentMs >= heartbeatMs) this.#write(': still here\n\n')
   }
 
   #cutIfSilentSince(time: number): void {
-    if (this.#blocked && this.#writtenAt < time) this.cut()
+    if (this.#isBlocked && this.#writtenAt < time) this.cut()
   }
 
   /** Pieces that came in one packet leave as one event. */
@@ -146,12 +149,12 @@ export class EventStream {
 
   #pump(): void {
     const turn = this.#turn
-    while (turn !== undefined && !this.#blocked && this.#sent < turn.text.length) {
+    while (turn !== undefined && !this.#isBlocked && this.#sent < turn.text.length) {
       const text = pieceAt(turn, this.#sent)
       this.#sent += text.length
       this.send('message.delta', eventId(turn, this.#sent), { text })
     }
-    if (this.#last === undefined || this.#blocked) return
+    if (this.#last === undefined || this.#isBlocked) return
     const last = this.#last
     this.#last = undefined
     this.#unwatch?.()
@@ -162,7 +165,7 @@ export class EventStream {
   #write(text: string): void {
     if (!this.isOpen) return
     this.#writtenAt = performance.now()
-    this.#blocked = !this.#response.write(text)
+    this.#isBlocked = !this.#response.write(text)
   }
 }
 
@@ -181,6 +184,8 @@ const runOf = (turn: Turn): string => turn.id.slice(-RUN_CHARS)
 
 /** `at`: how much of the text was sent with it. */
 export const eventId = (turn: Turn, at: number | 'end'): string => `${runOf(turn)}-${at}`
+/** Of a turn that this process does not hold, or no longer. */
+export const eventIdOf = (messageId: string, at: 0 | 'end'): string => `${messageId}-${at}`
 
 const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
 

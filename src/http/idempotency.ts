@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../api/operation.ts'
 import type { Deps } from '../chat/deps.ts'
-import { claimKey, readIdempotencyKey } from '../chat/keep-answer.ts'
+import { claimRequest, type Kept, readIdempotencyKey } from '../chat/keep-answer.ts'
 import { invalid } from '../core/errors.ts'
 import type { Statement } from '../store/database.ts'
-import { itemSerializer } from './json-stream.ts'
+import { lazySerializer } from './serializer.ts'
 
 /** Makes the statements that keep an answer for replays, for the transaction of its effect. None where the request carries no Idempotency-Key. */
 export type Keep = (answer: object, sessionId?: string) => Statement[]
@@ -12,7 +12,7 @@ export type Keep = (answer: object, sessionId?: string) => Statement[]
 export const keepNothing: Keep = () => []
 
 /** The Idempotency-Key of a request. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
-export function keyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
+export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
   if (op.method !== 'POST') return undefined
   const key = readIdempotencyKey(headers['idempotency-key'])
   if (key !== undefined && op.keepsNoAnswer) {
@@ -27,18 +27,12 @@ export type Once = <A extends object | undefined>(
   work: (keep: Keep) => Promise<A>,
 ) => Promise<A | Kept>
 
-/** An answer that was kept, as JSON text. */
-export interface Kept {
-  status: number
-  answer: string
-}
-
 /**
  * Does what a keyed request asks for, once. Resolves to the kept answer where it was done before. An answer that the work itself did
  * not keep is kept when it is done; where it fails, the key is free again.
  */
-export function onceByKey(deps: Deps, op: Operation) {
-  const toText = itemSerializer(op.response)
+export function answerOnce(deps: Deps, op: Operation) {
+  const toText = lazySerializer(op.response)
   return async <A extends object | undefined>(
     request: FastifyRequest,
     key: string,
@@ -47,16 +41,16 @@ export function onceByKey(deps: Deps, op: Operation) {
   ): Promise<A | Kept> => {
     const parts = [request.method, request.url.toLowerCase(), ...body]
     const sessionId = request.session?.id ?? ''
-    const claim = await claimKey(deps, { apiKeyId: request.caller!.id, key, parts, agentId: request.agent?.id ?? '' })
+    const claim = await claimRequest(deps, { apiKeyId: request.caller!.id, key, parts, agentId: request.agent?.id ?? '' })
     if ('answer' in claim) return claim
-    let isKept = false
+    let wasKept = false
     const keep: Keep = (answer, session = sessionId) => {
-      isKept = true
+      wasKept = true
       return [claim.keep(session, op.status, toText({ ...answer, success: true }))]
     }
     try {
       const answer = await work(keep)
-      if (!isKept && answer !== undefined) await deps.db.write(keep(answer))
+      if (!wasKept && answer !== undefined) await deps.db.write(keep(answer))
       return answer
     } catch (error) {
       await claim.release()

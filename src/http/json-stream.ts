@@ -1,23 +1,12 @@
 import { Readable } from 'node:stream'
-import fastJson from 'fast-json-stringify'
-import type { TSchema } from 'typebox'
 
 /** Rows that are read and written in one go: about a millisecond, so that one caller's long list does not hold up the others. */
 export const SLICE_ROWS = 250
 
-/** Serialises one item of a list by its schema; compiled at first use. */
-export function itemSerializer(schema: TSchema): (item: unknown) => string {
-  let stringify: ((item: unknown) => string) | undefined
-  return (item) => {
-    stringify ??= fastJson(schema as object)
-    return stringify(item)
-  }
-}
-
 const waiting: (() => void)[] = []
 
-/** However many lists are being written, one slice of one of them is in a turn of the event loop: other requests go in between. */
-function turnOfASlice(): Promise<void> {
+/** However many lists are being written, one slice of one of them is written between two looks at what else there is to do: other requests go in between. */
+function nextSlice(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(letNextGo)
   })
@@ -45,7 +34,7 @@ async function* pieces<T>(
     if (!first) {
       yield text
       text = ','
-      await turnOfASlice()
+      await nextSlice()
     }
     text += slice.map(toText).join(',')
     first = false

@@ -3,10 +3,10 @@ import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
 import { cancelTurn } from '../chat/cancel.ts'
 import type { Deps } from '../chat/deps.ts'
-import { detailOf, type Feedback, getMessage, rate, turnStateOf } from '../chat/read-message.ts'
+import { detailOf, getMessage, rate, toFeedback, turnStateOf } from '../chat/read-message.ts'
 import { regenerate } from '../chat/regenerate.ts'
 import { sendMessage } from '../chat/send-message.ts'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
@@ -64,9 +64,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   })
 
   route(app, deps, contract.setFeedback, async ({ session, params, body }) => {
-    const message = await getMessage(deps, session, params.messageId)
-    if (message.role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
-    await rate(deps, session, message.id, body)
+    await rate(deps, session, params.messageId, body)
     return { feedback: body }
   })
 
@@ -79,7 +77,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
         model,
         createdAt: toIso(versions[i - 1]?.replacedAt ?? message.createdAt),
         replacedAt: toIso(replacedAt),
-        ...(feedback === null ? {} : { feedback: JSON.parse(feedback) as Feedback & { comment?: string } }),
+        ...(feedback === null ? {} : { feedback: toFeedback(feedback) }),
       })),
     }
   })
@@ -95,7 +93,7 @@ async function toOneMessage(deps: Deps, session: Session, message: WholeMessage)
     turn: await turnStateOf(deps, session, message),
     ...(followUps === undefined ? {} : { followUps }),
     ...(sources === undefined ? {} : { sources }),
-    ...(message.feedback === null ? {} : { feedback: JSON.parse(message.feedback) }),
+    ...(message.feedback === null ? {} : { feedback: toFeedback(message.feedback) }),
   }
 }
 

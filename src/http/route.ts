@@ -4,6 +4,7 @@ import type { TObject, TSchema } from 'typebox'
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '../api/operation.ts'
 import { agentNotFound } from '../chat/agent-book.ts'
 import type { Deps } from '../chat/deps.ts'
+import type { Kept } from '../chat/keep-answer.ts'
 import { sessionNotFound } from '../chat/sessions.ts'
 import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
@@ -11,7 +12,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
-import { isKept, type Keep, type Kept, keepNothing, keyOf, type Once, onceByKey, sendKept } from './idempotency.ts'
+import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
 import { validator } from './validation.ts'
 
@@ -59,7 +60,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   const checkPath = validator(op.params, 'path')
   const checkQuery = validator(op.query, 'query')
   const query = readQuery(op.query)
-  const once = onceByKey(deps, op as unknown as Operation)
+  const once = answerOnce(deps, op as unknown as Operation)
   const schema: FastifySchema = { ...(op.body === undefined ? {} : { body: op.body }), response: { [op.status]: op.response } }
   app.route({
     method: op.method,
@@ -90,7 +91,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, body, agent, session, caller: key } = request
-      const named = keyOf(op as unknown as Operation, request)
+      const named = idempotencyKeyOf(op as unknown as Operation, request)
       const call = (keep: Keep) => {
         const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
         const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }

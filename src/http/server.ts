@@ -1,6 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import fastJson from 'fast-json-stringify'
+import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
@@ -15,6 +13,8 @@ import { keyRoutes } from './keys.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
 import { modelRoutes } from './models.ts'
+import { onePerConnection } from './one-per-connection.ts'
+import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
@@ -88,13 +88,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   })
   // Compiled at first use: a start should not wait for the schemas of requests that nobody makes.
   app.setValidatorCompiler(({ schema }) => bodyValidator(schema))
-  app.setSerializerCompiler(({ schema }) => {
-    let stringify: ((data: unknown) => string) | undefined
-    return (data) => {
-      stringify ??= fastJson(schema as object)
-      return stringify(data)
-    }
-  })
+  app.setSerializerCompiler(({ schema }) => lazySerializer(schema as object))
   const allowedMethods = methodFinder(contract)
   const inOrder = onePerConnection()
   app.addHook('onRequest', async (request, reply) => {
@@ -140,7 +134,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     throw new ReparteeError('route_not_found', 'There is no such route.')
   })
   serviceRoutes(app, options)
-  const streams = new EventStreams(deps.limits)
+  const streams = new EventStreams(deps.limits, deps.clock)
   deps.keys.onEnd((keyId, at) => streams.endKey(keyId, at))
   app.addHook('onClose', async () => streams.close())
   app.register(
@@ -151,25 +145,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
     { prefix: '/v1' },
   )
   return app
-}
-
-/**
- * Requests that were sent down a connection without waiting for answers are worked on one after the other: a client that does not read holds
- * one answer, however many it asked for.
- */
-function onePerConnection(): (socket: Socket, response: ServerResponse) => Promise<void> | undefined {
-  const last = new WeakMap<Socket, Promise<void>>()
-  return (socket, response) => {
-    const earlier = last.get(socket)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const done = () => {
-      if (last.get(socket) === promise) last.delete(socket)
-      resolve()
-    }
-    last.set(socket, promise)
-    response.once('close', done)
-    return earlier
-  }
 }
 
 /** A body that was not sent, or that the handler reads itself, counts as `{}`. */

@@ -10,8 +10,9 @@ import { toIso } from '../core/time.ts'
 import { listMessages } from '../store/messages.ts'
 import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
 import { checkText } from './body.ts'
-import { itemSerializer, jsonStream, SLICE_ROWS } from './json-stream.ts'
+import { jsonStream, SLICE_ROWS } from './json-stream.ts'
 import { type Call, route } from './route.ts'
+import { lazySerializer } from './serializer.ts'
 
 const toCreated = ({ id, name, userId, createdAt }: Session) => ({ id, name, userSessionId: userId, createdAt: toIso(createdAt) })
 
@@ -36,7 +37,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return { session: toCreated(await importSession(deps, agent.id, body, body.messages, alongside)) }
   })
 
-  const sessionText = itemSerializer(contract.listSessions.response.properties.sessions.items)
+  const sessionText = lazySerializer(contract.listSessions.response.properties.sessions.items)
   route(app, deps, contract.listSessions, async (call) => {
     const filter = toFilter(call)
     const { q, limit, cursor } = call.query
@@ -56,7 +57,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
   })
 
-  const messageText = itemSerializer(contract.getSession.response.properties.messages.items)
+  const messageText = lazySerializer(contract.getSession.response.properties.messages.items)
   route(app, deps, contract.getSession, async ({ session }) => {
     const head = JSON.stringify({
       success: true,

@@ -1,20 +1,18 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Exchange } from '../chat/exchange.ts'
-import { getMessage, readEnd } from '../chat/read-message.ts'
+import type { Kept } from '../chat/keep-answer.ts'
+import { getQuestion, waitForEnd } from '../chat/read-message.ts'
 import type { Window } from '../chat/run-turn.ts'
-import { sessionNotFound } from '../chat/sessions.ts'
 import type { Turn } from '../chat/turn.ts'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { ReparteeError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { findSession } from '../store/sessions.ts'
 import { wantsEvents } from './accept.ts'
 import { type Answer, toAnswer, toMessage } from './answer.ts'
 import { toErrorBody, toReparteeError } from './errors.ts'
-import { type EventStream, type EventStreams, eventId, positionAfter } from './event-stream.ts'
-import { isKept, type Kept } from './idempotency.ts'
+import { type EventStream, type EventStreams, eventId, eventIdOf, positionAfter } from './event-stream.ts'
+import { isKept } from './idempotency.ts'
 import type { Call } from './route.ts'
 
 type TurnCall = Call<Contract['sendMessage']> | Call<Contract['regenerateMessage']>
@@ -69,21 +67,18 @@ function fail(stream: EventStream, id: string, { request }: Pick<TurnCall, 'requ
 function replay(streams: EventStreams, { reply, key }: TurnCall, { answer }: Kept): void {
   reply.raw.setHeader('Idempotency-Replayed', 'true')
   const stream = streams.open(reply, key)
-  const { chatSession, userMessage, aiMessage } = JSON.parse(answer) as Answer
-  stream.send('turn.started', `${aiMessage.id}-0`, { chatSession, userMessage })
-  stream.end('turn.completed', `${aiMessage.id}-end`, JSON.parse(answer) as object)
+  const { chatSession, userMessage } = JSON.parse(answer) as Answer
+  stream.send('turn.started', eventIdOf(userMessage.id, 0), { chatSession, userMessage })
+  stream.end('turn.completed', eventIdOf(userMessage.id, 'end'), JSON.parse(answer) as object)
 }
-
-const LOOK_EVERY_MS = 500
 
 /** A stream that dropped goes on behind `Last-Event-ID`; of a turn that has ended there is the last event only. */
 export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<Contract['streamMessage']>): Promise<undefined> {
-  const { agent, session, params, request, reply, key } = call
-  const message = await getMessage(deps, session, params.messageId)
-  if (message.role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
+  const { session, params, request, reply, key } = call
+  const message = await getQuestion(deps, session, params.messageId)
   const turn = deps.turns.find(message.id)
   const stream = streams.open(reply, key)
-  const id = turn === undefined ? `${message.id}-end` : eventId(turn, 'end')
+  const id = turn === undefined ? eventIdOf(message.id, 'end') : eventId(turn, 'end')
   try {
     if (turn !== undefined) {
       const seen = positionAfter(turn, request.headers['last-event-id'] as string | undefined)
@@ -94,22 +89,10 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
       stream.end('turn.completed', id, { success: true, ...toAnswer(end.exchange) })
       return
     }
-    const exchange = await untilEnded(deps, agent.id, session.id, message.id, stream)
+    const exchange = await waitForEnd(deps, session, message.id, () => stream.isOpen)
     if (exchange instanceof ReparteeError) throw exchange
     if (exchange !== undefined) stream.end('turn.completed', id, { success: true, ...toAnswer(exchange) })
   } catch (thrown) {
     fail(stream, id, call, thrown)
   }
-}
-
-/** The end of a turn that is not of this process, as the store tells it. Undefined where the reader left before. */
-async function untilEnded(deps: Deps, agentId: string, sessionId: string, messageId: string, stream: EventStream) {
-  while (stream.isOpen) {
-    const session = await findSession(deps.db, agentId, sessionId)
-    if (session === undefined) return sessionNotFound()
-    const end = await readEnd(deps, session, await getMessage(deps, session, messageId))
-    if (end !== undefined) return end
-    await pause(LOOK_EVERY_MS)
-  }
-  return undefined
 }

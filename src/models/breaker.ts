@@ -9,7 +9,7 @@ export interface BreakerLimits {
 }
 
 /** A call that was let through, and must say what became of it. */
-export interface Pass {
+interface Pass {
   worked(): void
   failed(): void
   /** It says nothing about the provider: it was stopped, or refused for what it asked. */

@@ -1,3 +1,5 @@
+import { stopped } from './failure.ts'
+
 /** So many calls at once; others wait. Those who wait are served agent by agent in turn, so that one busy agent does not hold up the others. */
 export class CallSlots {
   #free: number
@@ -8,9 +10,9 @@ export class CallSlots {
     this.#free = slots
   }
 
-  /** Resolves when a slot was taken. Rejects with the signal's reason when that comes first. */
+  /** Resolves when a slot was taken. Throws `model_failed` where the signal comes first. */
   async take(agentId: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
+    if (signal.aborted) throw stopped(signal)
     if (this.#free > 0) {
       this.#free--
       return
@@ -25,7 +27,7 @@ export class CallSlots {
       const leave = () => {
         line.splice(line.indexOf(go), 1)
         if (line.length === 0 && this.#waiting.get(agentId) === line) this.#waiting.delete(agentId)
-        reject(signal.reason)
+        reject(stopped(signal))
       }
       line.push(go)
       signal.addEventListener('abort', leave, { once: true })

@@ -1,9 +1,8 @@
 import type { Knowledge } from '../core/knowledge.ts'
-import type { ChatModel } from '../core/model.ts'
+import { type ChatModel, EXTRACTIVE } from '../core/model.ts'
 import { ANSWER_THRESHOLD, type Hit, type Quote } from '../core/retrieval.ts'
 import { DONT_KNOW } from './dont-know.ts'
 
-export const EXTRACTIVE = 'extractive'
 const MAX_SPAN_CHARS = 1_000
 
 /** The model that needs no provider: it answers with sentences of the knowledge base, or says that it does not know. */

@@ -25,7 +25,7 @@ export const brokeOff = (words: unknown): ReparteeError =>
 
 export const stopped = (signal: AbortSignal): ReparteeError => failed('it was stopped', { cause: signal.reason })
 
-/** An answer that is not a success. It keeps the name `Error`, by which a log leaves its message out: those are the provider's words. */
+/** An answer that is not a success. Its message is the provider's words, which no log holds; `status` and `terms` stand there. */
 export class Refusal extends Error {
   readonly status: number
   /** What the provider's words say in terms that quote nobody, e.g. `code: model_not_found`; for the log. */

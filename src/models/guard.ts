@@ -1,10 +1,17 @@
 import { ReparteeError } from '../core/errors.ts'
-import type { ChatModel, ModelCall, ModelReply, ModelRequest, Models } from '../core/model.ts'
+import {
+  type ChatModel,
+  EXTRACTIVE,
+  type ModelCall,
+  type ModelReply,
+  type ModelRequest,
+  type Models,
+  splitModelName,
+} from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { Breaker, type BreakerLimits } from './breaker.ts'
 import { CallSlots } from './call-slots.ts'
-import { EXTRACTIVE } from './extractive.ts'
-import { Refusal } from './failure.ts'
+import { Refusal, stopped } from './failure.ts'
 
 export interface GuardLimits extends BreakerLimits {
   /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */
@@ -30,7 +37,7 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
       if (known !== undefined) return known
       const model = models.find(name)
       if (name === EXTRACTIVE) return model
-      const breaker = limits.breaker ? breakerOf(name.split('/', 1)[0]!) : undefined
+      const breaker = limits.breaker ? breakerOf(splitModelName(name)[0]) : undefined
       const guard: ChatModel = { generate: (request, call) => generate(model, { slots, breaker, limits }, request, call) }
       guarded.set(name, guard)
       return guard
@@ -50,7 +57,7 @@ async function generate(model: ChatModel, guards: Guards, request: ModelRequest,
   await slots.take(request.grounding.agentId, call.signal)
   try {
     // It may have been stopped in the moment that it got its slot.
-    call.signal.throwIfAborted()
+    if (call.signal.aborted) throw stopped(call.signal)
     const pass = breaker?.enter()
     try {
       const reply = await watched(model, limits, request, call)

@@ -1,8 +1,8 @@
 import type { Knowledge } from '../core/knowledge.ts'
-import { type ChatModel, type ModelListing, type Models, UnusableModel } from '../core/model.ts'
+import { type ChatModel, EXTRACTIVE, type ModelListing, type Models, splitModelName, UnusableModel } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
-import { EXTRACTIVE, extractiveModel } from './extractive.ts'
+import { extractiveModel } from './extractive.ts'
 import { listModels, toListing } from './list-models.ts'
 import { ollamaModel } from './ollama.ts'
 import { builtIn, type Provider } from './provider.ts'
@@ -13,7 +13,7 @@ import { missingPackage, type VendorProtocol } from './vendors.ts'
 const LIST_HOLDS_MS = 60_000
 
 /** The models that this deployment can use, by the name that an agent gives them: `PROVIDER/NAME`, where `NAME` may have slashes of its own. */
-export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'extract'>, clock: Clock = Date.now): Models {
+export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'extract'>, clock: Clock): Models {
   const known = new Map<string, ChatModel>([[EXTRACTIVE, extractiveModel(knowledge)]])
   let listed: { models: Promise<ModelListing[]>; until: number } | undefined
   const listAll = async () => (await Promise.all(providers.map(listModels))).flat()
@@ -28,7 +28,7 @@ export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'ex
     },
     async list() {
       if (listed === undefined || clock() >= listed.until) listed = { models: listAll(), until: clock() + LIST_HOLDS_MS }
-      const found = [...known.keys()].filter((id) => id !== EXTRACTIVE).map((id) => toListing(...split(id)))
+      const found = [...known.keys()].filter((id) => id !== EXTRACTIVE).map((id) => toListing(...splitModelName(id)))
       const all = new Map([...(await listed.models), ...found].map((model) => [model.id, model]))
       return [{ id: EXTRACTIVE, provider: EXTRACTIVE, kind: 'chat' }, ...all.values()]
     },
@@ -36,7 +36,7 @@ export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'ex
 }
 
 function open(id: string, providers: Provider[]): ChatModel {
-  const [prefix, name] = split(id)
+  const [prefix, name] = splitModelName(id)
   const provider = providers.find((p) => p.name === prefix)
   const variable = Object.hasOwn(builtIn, prefix) ? builtIn[prefix] : undefined
   if (name === '' || (provider === undefined && variable === undefined)) throw new UnusableModel(unknownName(id, providers))
@@ -47,11 +47,6 @@ function open(id: string, providers: Provider[]): ChatModel {
   if (provider.protocol === 'chat') return chatCompletionsModel(name, provider)
   if (provider.protocol === 'ollama') return ollamaModel(name, provider)
   return vendorModel(name, provider as Provider & { protocol: VendorProtocol })
-}
-
-function split(id: string): [provider: string, name: string] {
-  const slash = id.indexOf('/')
-  return slash === -1 ? [id, ''] : [id.slice(0, slash), id.slice(slash + 1)]
 }
 
 function unknownName(id: string, providers: Provider[]): string {

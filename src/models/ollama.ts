@@ -1,17 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type { ChatModel, ModelCall, ModelRequest } from '../core/model.ts'
+import { promptTokens } from '../core/tokens.ts'
 import { brokeOff, endedEarly, notUnderstood } from './failure.ts'
 import { below, parseJson, readBody, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
 
-/** English has about four bytes a token; fewer here, because what does not fit is cut off in silence. */
-const BYTES_PER_TOKEN = 3.5
 /** Room for a reply that no setting limits. */
 const OUTPUT_TOKENS = 2_048
-const LEAST_CONTEXT = 8_192
-const MOST_CONTEXT = 262_144
+const LEAST_CONTEXT_TOKENS = 8_192
+const MOST_CONTEXT_TOKENS = 262_144
 
 /**
  * A model spoken to by Ollama's own protocol (https://docs.ollama.com/api/chat), not by its OpenAI-compatible one: only here the
@@ -21,7 +20,7 @@ export function ollamaModel(name: string, provider: Provider): ChatModel {
   const url = below(provider.baseUrl, '/api/chat')
   const headers = headersOf(provider)
   // Every change of the window loads the model anew, so it only grows.
-  let context = LEAST_CONTEXT
+  let context = LEAST_CONTEXT_TOKENS
   return {
     async generate(request, { signal, onText }) {
       context = Math.max(context, contextFor(request))
@@ -34,10 +33,9 @@ export function ollamaModel(name: string, provider: Provider): ChatModel {
 
 /** Tokens of the window that holds the prompt and its reply, in doubling steps. */
 export function contextFor({ prompt, maxOutputTokens }: Pick<ModelRequest, 'prompt' | 'maxOutputTokens'>): number {
-  const bytes = prompt.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0)
-  const tokens = bytes / BYTES_PER_TOKEN + (maxOutputTokens ?? OUTPUT_TOKENS)
-  let context = LEAST_CONTEXT
-  while (context < tokens && context < MOST_CONTEXT) context *= 2
+  const tokens = promptTokens(prompt) + (maxOutputTokens ?? OUTPUT_TOKENS)
+  let context = LEAST_CONTEXT_TOKENS
+  while (context < tokens && context < MOST_CONTEXT_TOKENS) context *= 2
   return context
 }
 

@@ -23,11 +23,14 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
   return {
     async generate(request, { signal, onText }) {
       loading ??= vendor.load()
-      const open = await loading
-      const fetch = openFetch(onText && (() => onText('')), NO_KEY)
-      const model = open({ baseURL, apiKey, headers, fetch }, name)
-      const options = toOptions(request, signal, vendor)
+      const open = await loading.catch((cause: unknown) => {
+        loading = undefined
+        throw failed(`the package ${vendor.package} cannot be loaded`, { cause })
+      })
       try {
+        const fetch = openFetch(onText && (() => onText('')), NO_KEY)
+        const model = open({ baseURL, apiKey, headers, fetch }, name)
+        const options = toOptions(request, signal, vendor)
         const outcome = onText
           ? await readParts(await model.doStream(options), onText)
           : toOutcome(await model.doGenerate(options), vendor.saysWhyItEnded)
@@ -112,7 +115,7 @@ function translated(error: unknown, signal: AbortSignal): ReparteeError {
   return notUnderstood(new Error(message))
 }
 
-/** Errors of the packages that come before anything was sent, or of packages that cannot be loaded. */
+/** Errors of the packages that come before anything was sent. */
 const NOT_SENT = /^AI_(InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting|LoadAPIKey|NoSuchModel)/
 
 function ours(error: unknown): ReparteeError | undefined {

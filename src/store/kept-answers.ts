@@ -17,7 +17,6 @@ export interface KeptAnswer {
   /** Null while the request is being worked on. */
   status: number | null
   answer: string | null
-  claimedUntil: number
 }
 
 const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at)
@@ -34,15 +33,14 @@ export async function claimKey(db: Database, c: Claim, expiredBefore: number): P
   )
   const [made] = await db.write([claim])
   if (made!.length > 0) return undefined
-  const sql = 'SELECT fingerprint, status, answer, claimed_until FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
+  const sql = 'SELECT fingerprint, status, answer FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
   const [row] = await db.read(sql, [c.apiKeyId, c.keyHash])
   // Freed between the two statements: the next try finds it free.
-  if (row === undefined) return { fingerprint: c.fingerprint, status: null, answer: null, claimedUntil: c.createdAt }
+  if (row === undefined) return { fingerprint: c.fingerprint, status: null, answer: null }
   return {
     fingerprint: row.fingerprint as string,
     status: row.status as number | null,
     answer: row.answer as string | null,
-    claimedUntil: row.claimed_until as number,
   }
 }
 

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { hasFields, isError, isOk, TIMESTAMP } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
 import { hangs, refuses, says } from '../support/model-server.ts'
@@ -170,12 +169,14 @@ describe('cancelling a turn', { skip: needsProcess }, () => {
 
   test('a reply that was cut off and is made anew belongs to a turn that is done', async () => {
     model.behaviour = speaker.behaviour
-    const sent = send('Hello', { include: ['trace', 'usage'] })
+    const body = { message: 'Hello', include: ['trace', 'usage'] }
+    const reader = await readEvents(client, 'POST', `${session}/messages`, { body })
     await speaker.say('Half of')
+    await reader.textOf(7)
     const question = await running()
-    await pause(50)
     isOk(await client.post(path(question, '/cancel')))
-    const { trace, usage, aiMessage } = (await sent).body
+    await reader.ended
+    const { trace, usage, aiMessage } = reader.events.at(-1)!.data
     assert.equal(trace.finish, 'cancelled')
     assert.ok(usage.tokensIn > 0 && usage.tokensOut > 0, 'an estimate, where the provider said nothing')
     model.reset()

@@ -1,7 +1,6 @@
 import type { Config } from '../../config.ts'
-import { ReparteeError } from '../../core/errors.ts'
+import { EXTRACTIVE, whyUnusable } from '../../core/model.ts'
 import { openModels } from '../../models/models.ts'
-import { builtIn } from '../../models/provider.ts'
 import { providersOf } from '../../providers.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
@@ -9,14 +8,10 @@ import { type Finding, fail, ok } from './finding.ts'
 export function checkModels(config: Config): Finding[] {
   const { model } = config
   const providers = providersOf(config)
-  try {
-    openModels(providers, { extract: async () => ({ quotes: [], confidence: 0 }) }).find(model)
-  } catch (error) {
-    if (!(error instanceof ReparteeError)) throw error
-    const variable = builtIn[model.split('/', 1)[0]!]
-    const advice = variable === undefined ? 'Set REPARTEE_MODEL to a model that can be used.' : `Set ${variable}.`
-    return [fail('models', `REPARTEE_MODEL ${error.details?.[0]?.message}`, advice)]
-  }
-  const names = ['extractive', ...providers.map(({ name }) => `${name}/…`)]
+  const models = openModels(providers, { extract: async () => ({ quotes: [], confidence: 0 }) }, Date.now)
+  const why = whyUnusable(models, model)
+  if (why !== undefined)
+    return [fail('models', `REPARTEE_MODEL ${why}`, 'Put that right, or set REPARTEE_MODEL to a model that can be used.')]
+  const names = [EXTRACTIVE, ...providers.map(({ name }) => `${name}/…`)]
   return [ok('models', `${names.join(', ')}; agents that name none use ${model}`)]
 }
