@@ -9,6 +9,7 @@ import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import type { TermStatistics } from '../src/knowledge/answer/features.ts'
 import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/index-documents.ts'
+import { readDocument } from '../src/knowledge/read/read.ts'
 import { retrieve } from '../src/knowledge/retrieve.ts'
 import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
@@ -89,14 +90,7 @@ export class Base {
         )
       }
     })
-    while (
-      await indexSome(
-        file,
-        () => 0,
-        INDEX_LIMITS,
-        () => false,
-      )
-    );
+    while (await indexSome(file, { clock: () => 0, limits: INDEX_LIMITS, read: readDocument, isOver: () => false }));
     file.close()
     base.#index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
     return base

@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { newId } from '../src/core/ids.ts'
 import type { HistoryEntry, Role } from '../src/core/message.ts'
-import { readDocument } from '../src/knowledge/read/read.ts'
+import { cutPassages } from '../src/knowledge/read/cut.ts'
+import { readPlain } from '../src/knowledge/read/plain.ts'
 import { retrieve } from '../src/knowledge/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { addToBatch, mergeSome, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
@@ -91,8 +92,7 @@ function build(path: string, corpus: Passage[]): { documents: Map<string, string
     const slice = corpus.slice(at, at + Number(options.batch))
     const batch = newBatch()
     const sizes = slice.map(({ title, text }, i) => {
-      const cuts =
-        options.whole === true ? [{ text, heading: '', page: null }] : readDocument('text/plain', Buffer.from(text), {}).passages
+      const cuts = options.whole === true ? [{ text, heading: '', page: null }] : cutPassages(readPlain(text).blocks)
       for (const [position, cut] of cuts.entries()) addToBatch(batch, { ...cut, document: at + i + 1, position, title })
       return cuts.length
     })

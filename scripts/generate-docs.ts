@@ -26,6 +26,8 @@ const explained: Record<ErrorCode, string> = {
     'The error `message_not_found` means that the session has no such message: it never was, or it belongs to another session.',
   document_not_found:
     'The error `document_not_found` means that the agent has no such document: it never was, it belongs to another agent, or it was removed.',
+  source_not_found:
+    'The error `source_not_found` means that the agent has no such source: it never was, it belongs to another agent, or it was removed.',
   key_not_found: 'The error `key_not_found` means that there is no such key, or that it was revoked already.',
   method_not_allowed:
     'The error `method_not_allowed` means that the path exists but does not take this method. The header `Allow` lists the methods that it takes.',
@@ -40,7 +42,7 @@ const explained: Record<ErrorCode, string> = {
   payload_too_large:
     'The error `payload_too_large` means that the body is larger than this request may have. Send less, or raise `REPARTEE_MAX_BODY_BYTES` or, for documents, `REPARTEE_MAX_UPLOAD_BYTES`.',
   unsupported_media_type:
-    'The error `unsupported_media_type` means that the body was not sent as `Content-Type: application/json`, or was sent with a `Content-Encoding`. File uploads are sent as `multipart/form-data`. On a document it means that nothing here reads documents of its type.',
+    'The error `unsupported_media_type` means that the body was not sent as `Content-Type: application/json`, or was sent with a `Content-Encoding`. File uploads are sent as `multipart/form-data`.',
   idempotency_mismatch:
     'The error `idempotency_mismatch` means that the `Idempotency-Key` was used before with another request. Use a new key for every new request, and the same key only to repeat one.',
   headers_too_large:
@@ -123,6 +125,16 @@ const groups: Group[] = [
     title: 'How do I change what goes into a prompt?',
     intro: 'What goes into a prompt is bounded by tokens, for the earlier messages and for the passages.',
     names: ['historyTokens', 'passageTokens', 'queryRewriting'],
+  },
+  {
+    title: 'How do I change how pages of the web are fetched?',
+    intro: 'Pages of the web are fetched from the public internet alone, within limits.',
+    names: ['fetchAllow', 'fetchTimeoutMs', 'crawlDelayMs'],
+  },
+  {
+    title: 'How do I change what reading a document may take?',
+    intro: 'Reading a document may take so much time and memory; what takes more fails.',
+    names: ['readTimeoutMs', 'readMemoryMb'],
   },
   {
     title: 'How do I change how streams are kept open?',

@@ -19,6 +19,7 @@ import { openKnowledge } from './knowledge/knowledge.ts'
 import { toLogged } from './log.ts'
 import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
+import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
 import { readPrices } from './price-table.ts'
 import { providersOf } from './providers.ts'
 import { purgeMarked } from './store/deletion.ts'
@@ -44,7 +45,13 @@ export async function openApp(config: Config): Promise<App> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
   const db = new SqliteDatabase(config.data)
-  const knowledge = openKnowledge({ folder: join(config.data, 'knowledge'), ids: newId })
+  const knowledge = openKnowledge({
+    folder: join(config.data, 'knowledge'),
+    ids: newId,
+    fetch: fetchRulesOf(config),
+    read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },
+    crawlDelayMs: config.crawlDelayMs,
+  })
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   const deps: Deps = {
     db,
@@ -102,6 +109,14 @@ export async function openApp(config: Config): Promise<App> {
     },
   }
 }
+
+const fetchRulesOf = (config: Config): FetchRules => ({
+  allow: parseHosts(config.fetchAllow)!,
+  maxBytes: config.maxUploadBytes,
+  headTimeoutMs: Math.ceil(config.fetchTimeoutMs / 3),
+  timeoutMs: config.fetchTimeoutMs,
+  userAgent: config.publicUrl === undefined ? 'Repartee' : `Repartee (+${config.publicUrl})`,
+})
 
 /** A default that no agent could use must stop the start. */
 function checkDefaultModel({ models, defaultModel }: Deps): void {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isKeyLike } from './chat/key-format.ts'
 import type { Limits } from './core/limits.ts'
 import type { Provider } from './models/provider.ts'
+import { parseHosts } from './net/guarded-fetch.ts'
 import { parseProviders, toOllamaUrl } from './providers.ts'
 import { type Setting, type SettingName, settings } from './settings.ts'
 
@@ -82,6 +83,8 @@ function check(env: NodeJS.ProcessEnv, config: Config, problems: string[]): void
     if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
       problems.push(`${name} must be an http or https URL`)
   }
+  if (parseHosts(config.fetchAllow) === undefined)
+    problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')
   if (env.REPARTEE_DATABASE_URL)
     problems.push('REPARTEE_DATABASE_URL is not supported by this version, which has the embedded store only: leave it unset')
 }

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
 /** Floors from the ground up. An import may go down, or stay within its own folder. Files directly under `src` are the roof. */
-const FLOORS = [['core'], ['api', 'text', 'render'], ['store', 'models'], ['knowledge'], ['chat'], ['http'], ['cli']]
+const FLOORS = [['core'], ['api', 'text', 'render', 'net'], ['store', 'models'], ['knowledge'], ['chat'], ['http'], ['cli']]
 const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)))
 
 /** The only folders in which a third-party package may be imported. */
@@ -20,11 +20,18 @@ const FENCES: Record<string, string[]> = {
   'fastest-levenshtein': ['http', 'cli'],
   fastify: ['http', '.'],
   htmlparser2: ['knowledge'],
+  'ipaddr.js': ['net'],
+  jschardet: ['knowledge'],
   'markdown-it': ['render'],
   'node:sqlite': ['store'],
+  numfmt: ['knowledge'],
+  papaparse: ['knowledge'],
+  'pdfjs-dist': ['knowledge'],
   pino: ['.'],
+  'robots-parser': ['knowledge'],
   'sanitize-html': ['render'],
   typebox: ['api', 'http'],
+  yauzl: ['knowledge'],
 }
 
 const imports = globSync('src/**/*.ts').flatMap((file) =>

@@ -45,7 +45,7 @@ const promised: [page: string, text: string][] = [
 
 /** What a newcomer may ask the sample agent, and words that the reply must hold: the pages are its knowledge base. */
 const asked: [question: string, words: string][] = [
-  ['How do I add my own documents?', 'in one of three ways'],
+  ['How do I add my own documents?', 'in one of four ways'],
   ['Which models can I use?', 'the built-in `extractive` model, and language models by the names'],
   ['What happens when the model fails?', '502 `model_failed`'],
   ['How do I delete a session?', 'DELETE /agents/{agentId}/sessions/{sessionId}'],
@@ -195,7 +195,7 @@ describe('the sample agent', () => {
   it('answers the curl that the start prints', async () => {
     const command = service.output.split('\n').find((line) => line.startsWith('curl '))!
     const [answer] = await runBlocks([{ page: 'the start', line: 1, language: 'sh', text: command }], service)
-    assert.match(answer!, /"success":true.*in one of three ways/)
+    assert.match(answer!, /"success":true.*in one of four ways/)
   })
 
   for (const [question, words] of asked) {

@@ -135,7 +135,7 @@ describe('ingestion', () => {
 
   test('takes as many turns as it needs, and gives up no document for having waited', async () => {
     const folder = newFolder()
-    const ingest = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const ingest = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
     const questions = new Questions(folder)
     await Promise.all(Array.from({ length: 40 }, (_, i) => ingest.add(agent, newId(), textOf(`Note ${i} about the walnut.`))))
     await idle(questions)
@@ -148,14 +148,14 @@ describe('ingestion', () => {
   test('interrupted in a large document leaves nothing to be found, and begins anew', async () => {
     const folder = newFolder()
     const id = newId()
-    const first = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const first = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
     const questions = new Questions(folder)
     await first.add(agent, id, textOf(paragraphs(90, 'hazel'), { title: 'Hazel' }))
     await until(async () => questions.findDocument(agent, id)!.progress > 0)
     await first.close()
     assert.equal(count(questions, 'hazel'), 0)
     assert.notEqual(questions.findDocument(agent, id)?.status, 'ready')
-    const second = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const second = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
     second.resume([agent])
     await idle(questions)
     const { passageCount, status } = questions.findDocument(agent, id)!
@@ -169,7 +169,7 @@ describe('ingestion', () => {
   test('of a document that is deleted meanwhile ends with nothing', async () => {
     const folder = newFolder()
     const id = newId()
-    const ingest = new Ingest(folder, Date.now, { documents: 100, passages: 5 })
+    const ingest = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
     const questions = new Questions(folder)
     await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
     await until(async () => questions.findDocument(agent, id)!.progress > 0)
@@ -182,7 +182,7 @@ describe('ingestion', () => {
 
   test('of many small documents keeps the index in few parts', async () => {
     const folder = newFolder()
-    const ingest = new Ingest(folder, Date.now, { documents: 1, passages: 1 })
+    const ingest = new Ingest({ folder, clock: Date.now, index: { documents: 1, passages: 1 } })
     const questions = new Questions(folder)
     for (let i = 0; i < 100; i++) await ingest.add(agent, newId(), textOf(`Note ${i} about the walnut.`))
     await idle(questions)
@@ -200,7 +200,7 @@ describe('ingestion', () => {
     const newer = new DatabaseSync(join(folder, `${agent}.db`))
     newer.exec('PRAGMA user_version = 99')
     newer.close()
-    const ingest = new Ingest(folder, Date.now)
+    const ingest = new Ingest({ folder, clock: Date.now })
     await assert.rejects(ingest.add(agent, newId(), textOf('x')), /newer version/)
     await ingest.close()
   })

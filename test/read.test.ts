@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { ReparteeError } from '../src/core/errors.ts'
+import { DocumentError } from '../src/core/document-error.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 const fixture = (name: string): Uint8Array => readFileSync(new URL(`fixtures/read/${name}`, import.meta.url))
-const markdown = (text: string): ReturnType<typeof readDocument> => readDocument('text/markdown', bytes(text), {})
-const html = (text: string): ReturnType<typeof readDocument> => readDocument('text/html', bytes(text), {})
-const plain = (text: string): ReturnType<typeof readDocument> => readDocument('text/plain', bytes(text), {})
+const markdown = (text: string): ReturnType<typeof readDocument> =>
+  readDocument({ mediaType: 'text/markdown', content: bytes(text) })
+const html = (text: string): ReturnType<typeof readDocument> => readDocument({ mediaType: 'text/html', content: bytes(text) })
+const plain = (text: string): ReturnType<typeof readDocument> => readDocument({ mediaType: 'text/plain', content: bytes(text) })
 const squeezed = (text: string): string => text.replace(/\s+/gu, '')
-const refuses = (act: () => unknown, reason: RegExp): void =>
-  assert.throws(act, (error) => error instanceof ReparteeError && error.code === 'invalid_request' && reason.test(error.message))
+const refuses = (read: Promise<unknown>, code: string, reason: RegExp): Promise<void> =>
+  assert.rejects(read, (error) => error instanceof DocumentError && error.code === code && reason.test(error.message))
 
 describe('Markdown', () => {
-  test('is kept as written, without front matter and comments; the front matter gives the title', () => {
-    const { title, passages } = readDocument('text/markdown', fixture('handbook.md'), {})
+  test('is kept as written, without front matter and comments; the front matter gives the title', async () => {
+    const { title, passages } = await readDocument({ mediaType: 'text/markdown', content: fixture('handbook.md') })
     assert.equal(title, 'The Lantern handbook')
     assert.equal(passages.length, 1)
     const { text } = passages[0]!
@@ -26,9 +27,9 @@ describe('Markdown', () => {
     assert.ok(!text.includes('not text'))
   })
 
-  test('a passage knows the headings above it, outermost first, and its own heading stands in its text', () => {
+  test('a passage knows the headings above it, outermost first, and its own heading stands in its text', async () => {
     const filler = 'Words that fill the section so that it is long enough. '.repeat(15)
-    const { passages } = markdown(`# A\n\n## B\n\n${filler}\n\n### C *d*\n\n${filler}\n\n## E\n\n${filler}`)
+    const { passages } = await markdown(`# A\n\n## B\n\n${filler}\n\n### C *d*\n\n${filler}\n\n## E\n\n${filler}`)
     assert.deepEqual(
       passages.map((passage) => passage.heading),
       ['A › B', 'A › B › C d', 'A › E'],
@@ -36,64 +37,68 @@ describe('Markdown', () => {
     assert.ok(passages[2]!.text.startsWith('## E'))
   })
 
-  test('the line that leads up to code goes with the code', () => {
+  test('the line that leads up to code goes with the code', async () => {
     const code = `\`\`\`\n${'step\n'.repeat(150)}\`\`\``
-    const { passages } = markdown(`${'Some text before. '.repeat(60)}\n\nRun this:\n\n${code}\n\nThe end of it all.`)
+    const { passages } = await markdown(`${'Some text before. '.repeat(60)}\n\nRun this:\n\n${code}\n\nThe end of it all.`)
     assert.ok(passages.some((passage) => passage.text.includes(`Run this:\n\n${code}`)))
   })
 })
 
 describe('HTML', () => {
-  test('is read for its main content as light Markdown', () => {
-    const { title, passages } = readDocument('text/html', fixture('page.html'), {})
+  test('is read for its main content as light Markdown', async () => {
+    const { title, passages } = await readDocument({ mediaType: 'text/html', content: fixture('page.html') })
     assert.equal(title, 'Lamps & more')
     const expected =
       '# Lamps\n\nFirst\nline <b> bold.\n\nSecond.\n\n- One\n  - inner\n- Two\n\n1. a\n2. b\n\nLamp | Watts\nred | 5\n\n```\nx =  1\ny\n```'
     assert.deepEqual(passages, [{ text: expected, heading: 'Lamps', page: null }])
   })
 
-  test('of a page that marks no main content, all but what stands around it is read; of one that is nothing else, that', () => {
-    assert.equal(html('<nav>Menu</nav><p>Body</p><footer>Foot</footer>').passages[0]!.text, 'Body')
-    assert.equal(html('<nav>Menu</nav>').passages[0]!.text, 'Menu')
+  test('of a page that marks no main content, all but what stands around it is read; of one that is nothing else, that', async () => {
+    assert.equal((await html('<nav>Menu</nav><p>Body</p><footer>Foot</footer>')).passages[0]!.text, 'Body')
+    assert.equal((await html('<nav>Menu</nav>')).passages[0]!.text, 'Menu')
   })
 
-  test('a hundred thousand nested elements, and half an element, are read', () => {
+  test('a hundred thousand nested elements, and half an element, are read', async () => {
     for (const open of ['<div>', '<ul><li>x', '<table><tr><td>', '<a>', '<pre>', '<b']) {
-      assert.ok(html(`<p>hello</p>${open.repeat(100_000)}`).passages.length > 0)
+      assert.ok((await html(`<p>hello</p>${open.repeat(100_000)}`)).passages.length > 0)
     }
   })
 })
 
 describe('bytes', () => {
-  test('are decoded by byte-order mark, declared charset, UTF-8, and else as Windows-1252', () => {
-    const read = (type: string, content: Uint8Array): string => readDocument(type, content, {}).passages[0]!.text
-    assert.equal(read('text/plain', Buffer.from('\ufeffnaïve', 'utf16le')), 'naïve')
-    assert.equal(read('text/plain', Buffer.from('\ufeffnaïve')), 'naïve')
-    assert.equal(read('text/plain', Buffer.from('naïve', 'latin1')), 'naïve')
+  test('are decoded by byte-order mark, declared charset, UTF-8, and else as Windows-1252', async () => {
+    const read = async (mediaType: string, content: Uint8Array): Promise<string> =>
+      (await readDocument({ mediaType, content })).passages[0]!.text
+    assert.equal(await read('text/plain', Buffer.from('\ufeffnaïve', 'utf16le')), 'naïve')
+    assert.equal(await read('text/plain', Buffer.from('\ufeffnaïve')), 'naïve')
+    assert.equal(await read('text/plain', Buffer.from('naïve', 'latin1')), 'naïve')
     assert.equal(
-      read('text/html', Buffer.concat([bytes('<meta charset="windows-1251"><p>'), Buffer.from([0xcf, 0xf0, 0xe8])])),
+      await read('text/html', Buffer.concat([bytes('<meta charset="windows-1251"><p>'), Buffer.from([0xcf, 0xf0, 0xe8])])),
       'При',
     )
-    assert.equal(read('text/plain', bytes('a\r\nb\rc')), 'a\nb\nc')
+    assert.equal(await read('text/plain', bytes('a\r\nb\rc')), 'a\nb\nc')
   })
 
-  test('that are no text are refused with the reason', () => {
-    refuses(() => readDocument('text/plain', bytes('%PDF-1.7 x'), {}), /PDF/)
-    refuses(() => readDocument('text/plain', Buffer.from('89504e470d0a1a0a', 'hex'), {}), /PNG/)
-    refuses(() => plain('a\0b'), /binary/)
-    refuses(() => plain(' \n\t '), /blank/)
-    refuses(() => html('<script>x</script>'), /blank/)
-    assert.throws(() => readDocument('application/pdf', bytes('x'), {}), { code: 'unsupported_media_type' })
+  test('that are no text are refused with the reason', async () => {
+    const read = (mediaType: string, content: Uint8Array) => readDocument({ mediaType, content })
+    await refuses(read('text/plain', Buffer.from('89504e470d0a1a0a', 'hex')), 'unsupported_type', /PNG/)
+    await refuses(read('text/plain', Buffer.from('504b030414000000', 'hex')), 'unsupported_type', /ZIP/)
+    await refuses(read('text/plain', Buffer.from('d0cf11e0a1b11ae1', 'hex')), 'encrypted', /password/)
+    await refuses(read('video/mp4', bytes('x')), 'unsupported_type', /video/)
+    await refuses(plain('a\0b'), 'not_text', /binary/)
+    await refuses(plain(' \n\t '), 'blank', /no text/)
+    await refuses(html('<script>x</script>'), 'blank', /no text/)
+    await refuses(read('application/pdf', bytes('x')), 'damaged', /PDF/)
   })
 })
 
 describe('passages', () => {
-  test('a short document is one, however many sections it has', () => {
+  test('a short document is one, however many sections it has', async () => {
     const section = 'Some words. '.repeat(55)
-    assert.equal(markdown(`# A\n\n${section}\n\n## B\n\n${section}`).passages.length, 1)
+    assert.equal((await markdown(`# A\n\n${section}\n\n## B\n\n${section}`)).passages.length, 1)
   })
 
-  test('stay within their bound, also where there is no place to cut', () => {
+  test('stay within their bound, also where there is no place to cut', async () => {
     const texts = [
       'x'.repeat(1_000_000),
       '😀'.repeat(10_000),
@@ -102,12 +107,12 @@ describe('passages', () => {
       'line\n'.repeat(10_000),
     ]
     for (const text of texts) {
-      const { passages } = plain(text)
+      const { passages } = await plain(text)
       assert.ok(passages.every((passage) => passage.text.length <= 1_600 && passage.text.isWellFormed()))
     }
   })
 
-  test('in order they are the document: no word lost, none doubled', () => {
+  test('in order they are the document: no word lost, none doubled', async () => {
     const pieces = ['# Head\n', '## Sub\n', 'A sentence here. Another one, longer than that!\n', '- item\n', '  more\n', '\n', '1. step\n', '```\ncode\n\n```\n', 'a | b\n--|--\nc | d\n', `${'long '.repeat(700)}\n`, 'Title\n=====\n', '> quote\n', '---\n', `${'字'.repeat(1_700)}。\n`] // biome-ignore format: a table
     let state = 7
     const random = (below: number): number => {
@@ -117,7 +122,7 @@ describe('passages', () => {
     for (let round = 0; round < 200; round++) {
       const text = `start\n${Array.from({ length: 1 + random(40) }, () => pieces[random(pieces.length)]).join('')}`
       for (const read of [markdown, plain]) {
-        const { passages } = read(text)
+        const { passages } = await read(text)
         assert.equal(squeezed(passages.map((passage) => passage.text).join('')), squeezed(text))
       }
     }

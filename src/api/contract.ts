@@ -5,6 +5,7 @@ import { keyOperations } from './keys.ts'
 import { messageOperations } from './messages.ts'
 import { modelOperations } from './models.ts'
 import { sessionOperations } from './sessions.ts'
+import { sourceOperations } from './sources.ts'
 
 /** Every request of the service, as values. The limits of a deployment are part of its contract. */
 export const contract = (limits: Limits) => ({
@@ -12,6 +13,7 @@ export const contract = (limits: Limits) => ({
   ...messageOperations(limits),
   ...agentOperations(limits),
   ...documentOperations(limits),
+  ...sourceOperations(),
   ...keyOperations(limits),
   ...modelOperations(),
 })

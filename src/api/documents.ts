@@ -23,6 +23,7 @@ const Document = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
   passageCount: Type.Integer(),
+  sourceId: Type.Optional(Uuid('The site that it came with.')),
   createdAt: Timestamp('When it was added.'),
   updatedAt: Timestamp('When it last changed.'),
 })
@@ -53,12 +54,15 @@ export const documentOperations = (limits: Limits) => {
       text: text('plain text'),
       markdown: text('Markdown'),
       html: text('HTML'),
+      url: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 4_096, description: 'Where the document is to be fetched from.' }),
+      ),
       metadata: Type.Optional(MetadataMap),
     },
     {
       ...closed,
       description:
-        'Exactly one of `text`, `markdown` and `html`. Or `multipart/form-data` with one part `file`, optionally `title` and `metadata`.',
+        'Exactly one of `text`, `markdown`, `html` and `url`. Or `multipart/form-data` with one part `file`, optionally `title` and `metadata`.',
     },
   )
   const answer = Type.Object({ success: Success, document: Document })
@@ -69,7 +73,8 @@ export const documentOperations = (limits: Limits) => {
       path: '/agents/{agentId}/documents',
       tag: 'Knowledge',
       summary: 'Add a document to the knowledge base',
-      description: 'It is indexed in the background. The same title and bytes are the same document.',
+      description:
+        'It is fetched, read and indexed in the background. The same title and bytes are the same document; so is the same URL, which is fetched anew.',
       scopes: ['knowledge'],
       params: AgentPath,
       query: Nothing,

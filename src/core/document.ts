@@ -22,6 +22,8 @@ export interface Document {
   /** Why the document failed, in words that a person can act on. */
   error: { code: string; message: string } | null
   passageCount: number
+  /** The site that it came with; null where it was added by itself. */
+  sourceId: string | null
   createdAt: number
   updatedAt: number
 }
@@ -31,7 +33,8 @@ export interface NewDocument {
   title?: string
   source: DocumentSource
   mediaType: string
-  content: Uint8Array
+  /** Left out: to be fetched from the source, which is a URL. */
+  content?: Uint8Array
   metadata: Metadata
 }
 
@@ -42,5 +45,6 @@ export interface Passage {
   text: string
   /** The headings above it, outermost first, joined by ` › `; empty where there are none. */
   heading: string
+  /** From 1, in a document that has pages. */
   page: number | null
 }

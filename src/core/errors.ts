@@ -9,6 +9,7 @@ export const errorCodes = [
   'session_not_found',
   'message_not_found',
   'document_not_found',
+  'source_not_found',
   'key_not_found',
   'method_not_allowed',
   'request_timeout',

@@ -1,6 +1,7 @@
 import type { Document, DocumentStatus, Metadata, NewDocument, Passage } from './document.ts'
 import type { Page, PageInput } from './page.ts'
 import type { Extract, ExtractInput, Retrieval, RetrieveInput, SuggestInput, Suggestion } from './retrieval.ts'
+import type { NewSite, Site } from './site.ts'
 
 /**
  * The knowledge base of each agent: its documents, and what can be found in them.
@@ -23,6 +24,15 @@ export interface Knowledge {
   listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Promise<Page<Document> | undefined>
   /** In reading order. `cursor` is a passage's id. */
   listPassages(agentId: string, documentId: string, page: PageInput): Promise<Page<Passage> | undefined>
+  /** Durable when it resolves; its pages are fetched in the background. The same type and URL are the same site. */
+  addSite(agentId: string, site: NewSite): Promise<Site>
+  /** Has it brought up to date in the background. */
+  refreshSite(agentId: string, siteId: string): Promise<Site | undefined>
+  /** With the documents that came with it. */
+  deleteSite(agentId: string, siteId: string): Promise<boolean>
+  findSite(agentId: string, siteId: string): Promise<Site | undefined>
+  /** Newest first. `cursor` is a site's id; undefined where it is none of this agent's. */
+  listSites(agentId: string, page: PageInput): Promise<Page<Site> | undefined>
   count(agentId: string): Promise<{ documents: number; passages: number }>
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>

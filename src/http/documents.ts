@@ -7,13 +7,15 @@ import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import { parseJson } from './body.ts'
+import { pageUrl } from './page-url.ts'
 import { toPagination } from './pagination.ts'
 import { type Call, route } from './route.ts'
 import { readUpload, type Upload } from './upload.ts'
 import { validator } from './validation.ts'
 
-const toDocument = (d: Document) => ({
+const toDocument = ({ sourceId, ...d }: Document) => ({
   ...d,
+  ...(sourceId === null ? {} : { sourceId }),
   createdAt: toIso(d.createdAt),
   updatedAt: toIso(d.updatedAt),
 })
@@ -30,24 +32,20 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
       const upload = await readUpload(request, deps.limits.maxUploadBytes)
       return fromUpload(upload, checkFields)
     }
-    const given = (['text', 'markdown', 'html'] as const).filter((kind) => body[kind] !== undefined)
+    const given = (['text', 'markdown', 'html', 'url'] as const).filter((kind) => body[kind] !== undefined)
     const [kind] = given
-    if (kind === undefined || given.length > 1) throw invalid('body', 'must hold exactly one of text, markdown and html')
+    if (kind === undefined || given.length > 1) throw invalid('body', 'must hold exactly one of text, markdown, html and url')
     const { title, metadata = {} } = body
-    const content = Buffer.from(body[kind]!)
-    return {
-      ...(title === undefined ? {} : { title }),
-      source: { type: 'text' },
-      mediaType: kinds[kind],
-      content,
-      metadata: metadata as Metadata,
-    }
+    const about = { ...(title === undefined ? {} : { title }), metadata: metadata as Metadata }
+    if (kind === 'url') return { ...about, source: { type: 'url', url: pageUrl('body.url', body.url!) }, mediaType: '' }
+    return { ...about, source: { type: 'text' }, mediaType: kinds[kind], content: Buffer.from(body[kind]!) }
   }
 
   route(app, deps, contract.addDocument, async (call) => {
-    const { content, ...about } = await read(call)
+    const given = await read(call)
+    const { content = new Uint8Array(0), ...about } = given
     return call.once([JSON.stringify(about), content], async () => {
-      const document = await knowledge.addDocument(call.agent.id, { ...about, content })
+      const document = await knowledge.addDocument(call.agent.id, given)
       await keepOnlyOfAgent(deps, call.agent.id)
       return { document: toDocument(document) }
     })

@@ -11,6 +11,7 @@ export const statusOf: Record<ErrorCode, number> = {
   session_not_found: 404,
   message_not_found: 404,
   document_not_found: 404,
+  source_not_found: 404,
   key_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,

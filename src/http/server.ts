@@ -18,6 +18,7 @@ import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
+import { sourceRoutes } from './sources.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -139,7 +140,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onClose', async () => streams.close())
   app.register(
     async (v1) => {
-      for (const routes of [sessionRoutes, messageRoutes, agentRoutes, documentRoutes, keyRoutes, modelRoutes])
+      for (const routes of [sessionRoutes, messageRoutes, agentRoutes, documentRoutes, sourceRoutes, keyRoutes, modelRoutes])
         routes(v1, deps, contract, streams)
     },
     { prefix: '/v1' },

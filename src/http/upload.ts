@@ -1,4 +1,3 @@
-import { extname } from 'node:path'
 import { Busboy } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
@@ -64,7 +63,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       }
       resolve({
         filename,
-        mediaType: mediaTypeOf(filename, file.mediaType),
+        mediaType: file.mediaType,
         content: Buffer.concat(file.chunks),
         title: fields.title,
         metadata: fields.metadata,
@@ -73,22 +72,4 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     source.on('aborted', () => fail(invalid('body', 'broke off')))
     source.pipe(parser)
   })
-}
-
-const BY_EXTENSION: Record<string, string> = {
-  '.md': 'text/markdown',
-  '.markdown': 'text/markdown',
-  '.mdx': 'text/markdown',
-  '.html': 'text/html',
-  '.htm': 'text/html',
-  '.xhtml': 'text/html',
-  '.txt': 'text/plain',
-  '.text': 'text/plain',
-  '.log': 'text/plain',
-}
-
-/** The name says more than the type that a browser guessed; reading the bytes has the last word. */
-function mediaTypeOf(filename: string, claimed: string): string {
-  const [type] = claimed.toLowerCase().split(';')
-  return BY_EXTENSION[extname(filename).toLowerCase()] ?? type!.trim()
 }

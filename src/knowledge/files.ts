@@ -1,9 +1,12 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FILE = '.db'
 /** End of the name of an empty file that marks an agent with work to be done, so that a start opens only those. */
 const PENDING = '.pending'
+
+/** End of the name of a file that says when an agent's sites are next due, in milliseconds since 1970. */
+const DUE = '.due'
 
 /** Where the knowledge of an agent lies, in the folder of all. */
 export const fileOf = (folder: string, agentId: string): string => join(folder, agentId + FILE)
@@ -22,6 +25,23 @@ export function markPending(folder: string, agentId: string): void {
   const handle = openSync(folder, 'r')
   fsyncSync(handle)
   closeSync(handle)
+}
+
+/** When each agent's sites are next due. */
+export function listDue(folder: string): Map<string, number> {
+  const due = new Map<string, number>()
+  for (const name of readdirSync(folder).filter((name) => name.endsWith(DUE))) {
+    const at = Number(readFileSync(join(folder, name), 'utf8'))
+    // Half written by a crash: looked at once, and then known.
+    due.set(name.slice(0, -DUE.length), Number.isFinite(at) ? at : 0)
+  }
+  return due
+}
+
+export function markDue(folder: string, agentId: string, at: number | null): void {
+  const path = join(folder, agentId + DUE)
+  if (at === null) rmSync(path, { force: true })
+  else writeFileSync(path, String(at))
 }
 
 export function unmarkPending(folder: string, agentId: string): void {

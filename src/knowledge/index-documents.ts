@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
 import type { Passage } from '../core/document.ts'
-import { ReparteeError } from '../core/errors.ts'
+import { DocumentError } from '../core/document-error.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Extent } from '../store/knowledge-documents.ts'
 import type { KnowledgeFile } from '../store/knowledge-file.ts'
@@ -16,7 +16,8 @@ import {
   startTasks,
   type Task,
 } from '../store/knowledge-tasks.ts'
-import { readDocument } from './read/read.ts'
+import type { ReadDocument, ReadInput } from './read/read.ts'
+import { ReaderClosed } from './reader/reader.ts'
 
 /** How much goes into one transaction. */
 export interface IndexLimits {
@@ -30,11 +31,26 @@ export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000 }
 const SLICE_MS = 10
 /** A document at which the process stopped so often is left alone. */
 const MAX_ATTEMPTS = 3
+/** A document that is not read in so long does not hold up those that are. */
+const SLOW_MS = 200
+/** After so long it is another agent's turn. */
+const TURN_MS = 5_000
 const TITLE_CHARS = 80
+
+/** What indexing is done with. `isOver`: stop as soon as it may be. */
+export interface IndexWork {
+  clock: Clock
+  limits: IndexLimits
+  /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down. */
+  read: (input: ReadInput) => Promise<ReadDocument>
+  isOver: () => boolean
+}
 
 /** A document as it was read: what the index will hold of it. */
 interface Reading {
   task: Task
+  /** As it was recognised. */
+  mediaType: string
   title: string
   /** Empty where the title is only the first words: counted as a title, those would weigh far more than the rest of the text. */
   indexedTitle: string
@@ -45,13 +61,15 @@ interface Reading {
  * Reads and indexes the documents that wait longest, a bounded number of them: all their passages and marks appear in one
  * transaction. One too large for that appears when all of it is written. False when none waits. Stops early when `isOver`.
  */
-export async function indexSome(file: KnowledgeFile, clock: Clock, limits: IndexLimits, isOver: () => boolean): Promise<boolean> {
-  const tasks = listTasks(file, limits.documents)
+export async function indexSome(file: KnowledgeFile, work: IndexWork): Promise<boolean> {
+  const tasks = listTasks(file, work.limits.documents)
   if (tasks.length === 0) return false
   file.write(() => startTasks(file, tasks), { durable: false })
   const unread = new Set(tasks)
   try {
-    await indexTasks(file, unread, clock, limits, isOver)
+    await indexTasks(file, unread, work)
+  } catch (error) {
+    if (!(error instanceof ReaderClosed)) throw error
   } finally {
     if (unread.size > 0 && file.isOpen) file.write(() => releaseTasks(file, unread), { durable: false })
   }
@@ -59,38 +77,65 @@ export async function indexSome(file: KnowledgeFile, clock: Clock, limits: Index
 }
 
 /** Takes out of `unread` what it has dealt with. */
-async function indexTasks(
-  file: KnowledgeFile,
-  unread: Set<Task>,
-  clock: Clock,
-  limits: IndexLimits,
-  isOver: () => boolean,
-): Promise<void> {
-  const readings: Reading[] = []
-  const batch = newBatch()
+async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWork): Promise<void> {
+  const { limits, clock, isOver } = work
+  const tasks = [...unread]
+  const start = performance.now()
+  let readings: Reading[] = []
+  let batch = newBatch()
   const pause = pacer()
-  for (const task of [...unread]) {
+  const finish = () => {
+    if (readings.length > 0) file.write(() => commit(file, readings, batch, clock()), { durable: false })
+    for (const { task } of readings) unread.delete(task)
+    readings = []
+    batch = newBatch()
+  }
+  let next: Promise<Reading | undefined> | undefined
+  for (const [i, task] of tasks.entries()) {
     await pause()
     if (isOver()) return
-    const reading = read(file, task, clock)
+    next ??= read(file, task, work)
+    // What is read already does not wait for a document that takes long.
+    if (readings.length > 0 && !(await isSettled(next, SLOW_MS))) finish()
+    const reading = await next
+    next = undefined
+    if (isOver()) return
     if (reading === undefined) unread.delete(task)
     else if (reading.passages.length > limits.passages) {
-      // Alone, so that what was read before it does not wait.
-      if (readings.length > 0) break
-      if (await indexLarge(file, reading, clock, limits, isOver)) unread.delete(task)
+      finish()
+      if (await indexLarge(file, reading, work)) unread.delete(task)
       return
     } else {
+      const isFull = batch.passages.length + reading.passages.length >= limits.passages
+      const following = isFull ? undefined : tasks[i + 1]
+      // Read while this one is analysed.
+      if (following !== undefined) next = read(file, following, work)
+      next?.catch(() => {})
       readings.push(reading)
       for (const [position, passage] of reading.passages.entries()) {
         await pause()
         addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
       }
+      if (isFull) break
     }
-    if (batch.passages.length >= limits.passages) break
+    // Another agent's turn.
+    if (performance.now() - start > TURN_MS && next === undefined) break
   }
-  if (isOver() || readings.length === 0) return
-  file.write(() => commit(file, readings, batch, clock()), { durable: false })
-  for (const { task } of readings) unread.delete(task)
+  if (!isOver()) finish()
+}
+
+async function isSettled(promise: Promise<unknown>, withinMs: number): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  )
+  // Mostly it is, and a timer for each would cost more than the rest.
+  if (await Promise.race([settled, nextTurn(false)])) return true
+  const stop = new AbortController()
+  const late = pauseMs(withinMs, false, { signal: stop.signal }).catch(() => false)
+  const first = await Promise.race([settled, late])
+  stop.abort()
+  return first
 }
 
 /** Lets other events in whenever `SLICE_MS` have gone by. */
@@ -104,23 +149,25 @@ function pacer(): () => Promise<void> | undefined {
   }
 }
 
-/** Undefined where the document cannot be read, which is then told in its `error`. */
-function read(file: KnowledgeFile, task: Task, clock: Clock): Reading | undefined {
-  if (task.work === 'retitle') return { task, title: task.title, indexedTitle: task.title, passages: passagesOf(file, task) }
+/** Undefined where the document cannot be read, which is then told in its `error`. Rejects with `ReaderClosed`. */
+async function read(file: KnowledgeFile, task: Task, { read: readIt, clock }: IndexWork): Promise<Reading | undefined> {
+  if (task.work === 'retitle')
+    return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(file, task) }
   try {
     if (task.attempts >= MAX_ATTEMPTS)
-      throw new ReparteeError('internal_error', 'Reading this document stopped the service several times.')
-    const { title, passages } = readDocument(
-      task.mediaType,
-      contentOf(file, task),
-      task.source.type === 'file' ? { filename: task.source.filename } : {},
-    )
+      throw new DocumentError('internal_error', 'Reading this document stopped the service several times.')
+    const { mediaType, title, passages } = await readIt({
+      mediaType: task.mediaType,
+      ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),
+      content: contentOf(file, task),
+    })
     const named = task.titleGiven ? task.title : (title ?? task.title)
-    return { task, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
+    return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
   } catch (error) {
+    if (error instanceof ReaderClosed) throw error
     const { code, message } =
-      error instanceof ReparteeError ? error : { code: 'internal_error', message: 'The document could not be read.' }
-    file.write(() => failTask(file, task, { code, message }, clock()))
+      error instanceof DocumentError ? error : { code: 'internal_error', message: 'The document could not be read.' }
+    if (file.isOpen) file.write(() => failTask(file, task, { code, message }, clock()))
     return undefined
   }
 }
@@ -145,23 +192,17 @@ function commit(file: KnowledgeFile, readings: readonly Reading[], batch: Batch,
 /** Puts the new passages in the place of the old, or away where the document has changed meanwhile. */
 function settle(
   file: KnowledgeFile,
-  { task, title, indexedTitle }: Reading,
+  { task, mediaType, title, indexedTitle }: Reading,
   span: Omit<Extent, 'indexedTitle'>,
   at: number,
 ): void {
   const extent = { ...span, indexedTitle }
-  if (finishTask(file, task, title, extent, at)) bury(file, task.first, task.last, task.indexedTitle)
+  if (finishTask(file, task, { mediaType, title }, extent, at)) bury(file, task.first, task.last, task.indexedTitle)
   else bury(file, extent.first, extent.last, extent.indexedTitle)
 }
 
 /** False where it was stopped. */
-async function indexLarge(
-  file: KnowledgeFile,
-  reading: Reading,
-  clock: Clock,
-  limits: IndexLimits,
-  isOver: () => boolean,
-): Promise<boolean> {
+async function indexLarge(file: KnowledgeFile, reading: Reading, { limits, clock, isOver }: IndexWork): Promise<boolean> {
   const { task, indexedTitle, passages } = reading
   const pause = pacer()
   let first = 0

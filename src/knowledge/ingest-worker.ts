@@ -1,17 +1,36 @@
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Metadata, NewDocument } from '../core/document.ts'
+import type { NewSite } from '../core/site.ts'
+import type { FetchRules } from '../net/guarded-fetch.ts'
 import { listAgents } from './files.ts'
 import { Ingest } from './ingest.ts'
+import type { ReadLimits } from './reader/reader.ts'
 import { serve } from './rpc.ts'
 
-const { folder } = workerData as { folder: string }
-const ingest = new Ingest(folder, Date.now)
+/** What the thread is started with. */
+export interface IngestSettings {
+  folder: string
+  fetch: FetchRules
+  read: ReadLimits
+  crawlDelayMs: number
+}
+
+const NICENESS = 10
+
+const settings = workerData as IngestSettings
+// Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
+if (process.platform === 'linux') setPriority(NICENESS)
+const ingest = new Ingest({ ...settings, clock: Date.now })
 
 const methods = {
   add: (agentId: string, id: string, document: NewDocument) => ingest.add(agentId, id, document),
   replace: (agentId: string, id: string, document: NewDocument) => ingest.replace(agentId, id, document),
   change: (agentId: string, id: string, change: { title?: string; metadata?: Metadata }) => ingest.change(agentId, id, change),
   remove: (agentId: string, id: string) => ingest.remove(agentId, id),
+  addSite: (agentId: string, id: string, site: NewSite) => ingest.addSite(agentId, id, site),
+  refreshSite: (agentId: string, id: string) => ingest.refreshSite(agentId, id),
+  removeSite: (agentId: string, id: string) => ingest.removeSite(agentId, id),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
   /** Starting is enough: what was left is taken up below. */
   start: () => undefined,
@@ -19,5 +38,5 @@ const methods = {
 }
 export type IngestMethods = typeof methods
 
-ingest.resume(listAgents(folder).pending)
+ingest.resume(listAgents(settings.folder).pending)
 serve(parentPort!, methods)

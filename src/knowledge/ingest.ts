@@ -1,11 +1,34 @@
 import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
 import type { Document, Metadata, NewDocument } from '../core/document.ts'
+import { DocumentError } from '../core/document-error.ts'
+import { newId } from '../core/ids.ts'
 import type { Clock } from '../core/ports.ts'
-import { acceptDocument, acceptVersion, changeDocument, removeDocument } from '../store/knowledge-documents.ts'
+import type { NewSite, Site } from '../core/site.ts'
+import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
+import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../store/knowledge-documents.ts'
+import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../store/knowledge-fetches.ts'
 import { KnowledgeFile } from '../store/knowledge-file.ts'
 import { bury, buryStaged, eraseSome, mergeSome, raiseVersion } from '../store/knowledge-index.ts'
+import {
+  acceptSite,
+  endRun,
+  listRuns,
+  nextDue,
+  openDueRuns,
+  openRun,
+  removeSite,
+  type SiteRun,
+  startRuns,
+} from '../store/knowledge-sites.ts'
+import { DueSites } from './due-sites.ts'
+import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { fileOf, markPending, unmarkPending } from './files.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
+import { NetQueue } from './net-queue.ts'
+import { kindOf } from './read/kind.ts'
+import { type ReadDocument, type ReadInput, readDocument } from './read/read.ts'
+import { DocumentReader, READ_LIMITS, ReaderClosed, type ReadLimits } from './reader/reader.ts'
+import { syncSite } from './sync-site.ts'
 
 interface Job {
   agentId: string
@@ -13,6 +36,22 @@ interface Job {
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
+
+export interface IngestOptions {
+  folder: string
+  clock: Clock
+  /** Left out: the usual. */
+  fetch?: FetchRules
+  read?: ReadLimits
+  /** Between two pages of a site. */
+  crawlDelayMs?: number
+  index?: IndexLimits
+}
+
+/** Some 10 ms of reading. */
+const MAX_PLAIN_BYTES = 1_048_576
+const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
+const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
 
 /** Files kept open for writing. */
 const OPEN_FILES = 16
@@ -34,7 +73,13 @@ const RETRY_AFTER_MS = 2_000
 export class Ingest {
   readonly #folder: string
   readonly #clock: Clock
+  readonly #fetchRules: FetchRules
+  readonly #crawlDelayMs: number
   readonly #limits: IndexLimits
+  readonly #reader: DocumentReader
+  readonly #fetches: NetQueue<Fetch>
+  readonly #sites: NetQueue<SiteRun>
+  readonly #due: DueSites
   readonly #files = new Map<string, KnowledgeFile>()
   #jobs: Job[] = []
   /** Agents with something to be done, in the order of their turns. */
@@ -52,10 +97,40 @@ export class Ingest {
   #active: string | undefined
   #closing = false
 
-  constructor(folder: string, clock: Clock, limits: IndexLimits = INDEX_LIMITS) {
+  constructor({
+    folder,
+    clock,
+    fetch = FETCH_RULES,
+    read = READ_LIMITS,
+    crawlDelayMs = 250,
+    index = INDEX_LIMITS,
+  }: IngestOptions) {
     this.#folder = folder
     this.#clock = clock
-    this.#limits = limits
+    this.#fetchRules = fetch
+    this.#crawlDelayMs = crawlDelayMs
+    this.#limits = index
+    this.#reader = new DocumentReader(read)
+    const wake = (agentId: string) => {
+      if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
+    }
+    this.#fetches = new NetQueue({
+      ...PAGES_AT_ONCE,
+      list: listFetches,
+      start: startFetches,
+      run: (agentId, task, signal) => this.#fetch(agentId, task, signal),
+      wake,
+    })
+    this.#sites = new NetQueue({
+      ...SITES_AT_ONCE,
+      list: listRuns,
+      start: startRuns,
+      run: (agentId, run, signal) => this.#sync(agentId, run, signal),
+      wake,
+    })
+    this.#due = new DueSites(folder, (agentId) => {
+      this.#commitSites(agentId, (file) => openDueRuns(file, this.#clock())).catch(() => {})
+    })
   }
 
   add(agentId: string, id: string, document: NewDocument): Promise<Document> {
@@ -81,10 +156,24 @@ export class Ingest {
     return this.#commit(agentId, (file) => {
       const extent = removeDocument(file, id)
       if (extent === undefined) return false
-      bury(file, extent.first, extent.last, extent.indexedTitle)
-      raiseVersion(file)
-      this.#unscrubbed.add(agentId)
+      this.#bury(agentId, file, [extent])
       return true
+    })
+  }
+
+  addSite(agentId: string, id: string, site: NewSite): Promise<Site> {
+    return this.#commitSites(agentId, (file) => acceptSite(file, id, site, this.#clock()))
+  }
+
+  refreshSite(agentId: string, id: string): Promise<Site | undefined> {
+    return this.#commitSites(agentId, (file) => openRun(file, id, this.#clock()))
+  }
+
+  removeSite(agentId: string, id: string): Promise<boolean> {
+    return this.#commitSites(agentId, (file) => {
+      const extents = removeSite(file, id)
+      this.#bury(agentId, file, extents ?? [])
+      return extents !== undefined
     })
   }
 
@@ -97,20 +186,25 @@ export class Ingest {
   }
 
   removeAgent(agentId: string): void {
+    for (const queue of [this.#fetches, this.#sites]) queue.removeAgent(agentId)
     for (const agents of [this.#waiting, this.#unscrubbed, this.#resting, this.#tidying]) agents.delete(agentId)
     for (const job of this.#jobs.filter((job) => job.agentId === agentId)) job.resolve(undefined as never)
     this.#jobs = this.#jobs.filter((job) => job.agentId !== agentId)
     this.#close(agentId)
     KnowledgeFile.remove(fileOf(this.#folder, agentId))
+    this.#due.set(agentId, null)
     this.#unmark(agentId)
   }
 
   /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
   async close(): Promise<void> {
     this.#closing = true
+    for (const queue of [this.#fetches, this.#sites]) queue.close()
+    this.#due.close()
     this.#flush()
     clearTimeout(this.#scrubTimer)
     clearTimeout(this.#restTimer)
+    this.#reader.close()
     await this.#running
     for (const [agentId, file] of this.#files) {
       file.scrub()
@@ -198,6 +292,7 @@ export class Ingest {
   }
 
   #rest(agentId: string): void {
+    if (this.#fetches.isBusy(agentId) || this.#sites.isBusy(agentId)) return
     this.#unmark(agentId)
     if (this.#tidying.delete(agentId)) return
     this.#resting.add(agentId)
@@ -241,8 +336,71 @@ export class Ingest {
       return true
     }
     if (this.#unscrubbed.has(agentId)) this.#scrubSoon()
-    if (await indexSome(file, this.#clock, this.#limits, () => this.#closing || !this.#files.has(agentId))) return true
+    for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, file)
+    const isOver = () => this.#closing || !this.#files.has(agentId)
+    if (await indexSome(file, { clock: this.#clock, limits: this.#limits, read: (input) => this.#read(input), isOver }))
+      return true
     return mergeSome(file, () => KnowledgeFile.openToRead(fileOf(this.#folder, agentId))!, this.#tidying.has(agentId))
+  }
+
+  /** Plain text needs no program that could be broken: here it is read at once, elsewhere it would wait for a process. */
+  async #read(input: ReadInput): Promise<ReadDocument> {
+    const kind = kindOf(input.content, input.mediaType, input.filename)
+    const isPlain = (kind === 'text' || kind === 'markdown') && input.content.length <= MAX_PLAIN_BYTES
+    return isPlain ? readDocument(input) : this.#reader.read('document', input)
+  }
+
+  /** A change that may change when sites are due. */
+  async #commitSites<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
+    const { result, due } = await this.#commit(agentId, (file) => ({ result: run(file), due: nextDue(file) }))
+    this.#due.set(agentId, due)
+    return result
+  }
+
+  #bury(agentId: string, file: KnowledgeFile, extents: readonly Extent[]): void {
+    if (extents.length === 0) return
+    for (const { first, last, indexedTitle } of extents) bury(file, first, last, indexedTitle)
+    raiseVersion(file)
+    this.#unscrubbed.add(agentId)
+  }
+
+  async #sync(agentId: string, run: SiteRun, signal: AbortSignal): Promise<void> {
+    let failure: DocumentError | undefined
+    try {
+      await syncSite(
+        {
+          fetch: (input) => fetchPage(this.#fetchRules, input),
+          reader: this.#reader,
+          commit: (work) => this.#commit(agentId, work),
+          clock: this.#clock,
+          ids: newId,
+          userAgent: this.#fetchRules.userAgent,
+          pauseMs: this.#crawlDelayMs,
+          signal,
+        },
+        run,
+      )
+    } catch (error) {
+      // Going down, or the agent is gone: the run goes on after the next start.
+      if (signal.aborted || error instanceof ReaderClosed) return
+      failure = error instanceof DocumentError ? error : toDocumentError(error)
+    }
+    await this.#commitSites(agentId, (file) => this.#bury(agentId, file, endRun(file, run, failure, this.#clock())))
+  }
+
+  async #fetch(agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
+    let keep: (file: KnowledgeFile) => void
+    try {
+      const fetched = await fetchPage(this.#fetchRules, { ...task, signal })
+      keep = (file) => finishFetch(file, task, fetched, this.#clock())
+    } catch (error) {
+      // Going down, or the agent is gone: nothing is said about the page.
+      if (signal.aborted) return
+      const failure = toDocumentError(error)
+      keep = (file) => failFetch(file, task, failure, this.#clock())
+    }
+    // What could not be kept is fetched again later.
+    if (!signal.aborted) await this.#commit(agentId, keep).catch(() => {})
   }
 
   #scrubSoon(): void {

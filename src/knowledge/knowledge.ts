@@ -3,9 +3,11 @@ import type { NewDocument } from '../core/document.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
-import { listAgents } from './files.ts'
-import type { IngestMethods } from './ingest-worker.ts'
+import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
+import { listAgents, listDue } from './files.ts'
+import type { IngestMethods, IngestSettings } from './ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
+import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
 import { WorkerHandle } from './worker.ts'
 
 export interface KnowledgeOptions {
@@ -13,6 +15,12 @@ export interface KnowledgeOptions {
   folder: string
   /** Makes the ids of documents. */
   ids: Ids
+  /** How pages of the web are fetched; left out: from the public internet alone. */
+  fetch?: FetchRules
+  /** What reading one document may take; left out: the usual. */
+  read?: ReadLimits
+  /** Between two pages of a site. */
+  crawlDelayMs?: number
 }
 
 /** Room for one batch of passages in the making, or for one large document. */
@@ -25,14 +33,20 @@ const RESTART_AFTER_MS = 1_000
  * The knowledge of all agents, in files of their own. Two threads, each started when first needed: one writes, one answers, so
  * that neither reading a book nor a hard question holds up the service. An agent without a file costs nothing.
  */
-export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowledge {
+export function openKnowledge({
+  folder: given,
+  ids,
+  fetch = FETCH_RULES,
+  read = READ_LIMITS,
+  crawlDelayMs = 250,
+}: KnowledgeOptions): Knowledge {
   const folder = resolve(given)
   const agents = listAgents(folder)
   const known = new Set(agents.known)
   let closed = false
   const ingest = new WorkerHandle<IngestMethods>(
     new URL('./ingest-worker.ts', import.meta.url),
-    { folder },
+    { folder, fetch, read, crawlDelayMs } satisfies IngestSettings,
     INGEST_HEAP_MB,
     () => {
       // Twice and more in a row is stopped by the count of attempts at each document.
@@ -50,13 +64,13 @@ export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowled
   return {
     async addDocument(agentId, document) {
       known.add(agentId)
-      const own = withOwnBytes(document)
-      return ingest.callWith(own.content, 'add', agentId, ids(), own)
+      const { own, bytes } = withOwnBytes(document)
+      return ingest.callWith(bytes, 'add', agentId, ids(), own)
     },
     async replaceDocument(agentId, documentId, document) {
       if (!known.has(agentId)) return undefined
-      const own = withOwnBytes(document)
-      return ingest.callWith(own.content, 'replace', agentId, documentId, own)
+      const { own, bytes } = withOwnBytes(document)
+      return ingest.callWith(bytes, 'replace', agentId, documentId, own)
     },
     async updateDocument(agentId, documentId, change) {
       return known.has(agentId) ? ingest.call('change', agentId, documentId, change) : undefined
@@ -73,6 +87,23 @@ export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowled
     },
     async listPassages(agentId, documentId, page) {
       return known.has(agentId) ? questions.call('listPassages', agentId, documentId, page) : undefined
+    },
+    async addSite(agentId, site) {
+      known.add(agentId)
+      return ingest.call('addSite', agentId, ids(), site)
+    },
+    async refreshSite(agentId, siteId) {
+      return known.has(agentId) ? ingest.call('refreshSite', agentId, siteId) : undefined
+    },
+    async deleteSite(agentId, siteId) {
+      return known.has(agentId) && ingest.call('removeSite', agentId, siteId)
+    },
+    async findSite(agentId, siteId) {
+      return known.has(agentId) ? questions.call('findSite', agentId, siteId) : undefined
+    },
+    async listSites(agentId, page) {
+      if (known.has(agentId)) return questions.call('listSites', agentId, page)
+      return page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
     },
     async count(agentId) {
       return known.has(agentId) ? questions.call('count', agentId) : { documents: 0, passages: 0 }
@@ -92,7 +123,7 @@ export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowled
       if (questions.started) await questions.call('forget', agentId)
     },
     async start() {
-      if (agents.pending.length > 0) await ingest.call('start')
+      if (agents.pending.length > 0 || listDue(folder).size > 0) await ingest.call('start')
     },
     async close() {
       closed = true
@@ -105,6 +136,8 @@ export function openKnowledge({ folder: given, ids }: KnowledgeOptions): Knowled
 }
 
 /** The bytes are handed over to the other thread, and those given may be part of a larger buffer. */
-function withOwnBytes(document: NewDocument): NewDocument & { content: Uint8Array<ArrayBuffer> } {
-  return { ...document, content: new Uint8Array(document.content) }
+function withOwnBytes(document: NewDocument): { own: NewDocument; bytes: Uint8Array<ArrayBuffer> | undefined } {
+  if (document.content === undefined) return { own: document, bytes: undefined }
+  const bytes = new Uint8Array(document.content)
+  return { own: { ...document, content: bytes }, bytes }
 }

@@ -8,6 +8,8 @@ const methods = {
   findDocument: questions.findDocument.bind(questions),
   listDocuments: questions.listDocuments.bind(questions),
   listPassages: questions.listPassages.bind(questions),
+  findSite: questions.findSite.bind(questions),
+  listSites: questions.listSites.bind(questions),
   count: questions.count.bind(questions),
   retrieve: questions.retrieve.bind(questions),
   extract: questions.extract.bind(questions),

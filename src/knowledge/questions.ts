@@ -9,9 +9,11 @@ import {
   type SuggestInput,
   type Suggestion,
 } from '../core/retrieval.ts'
+import type { Site } from '../core/site.ts'
 import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
 import { KnowledgeFile } from '../store/knowledge-file.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
+import { findSite, listSites } from '../store/knowledge-sites.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
 import { suggestQuestions } from './answer/suggest-questions.ts'
 import { fileOf } from './files.ts'
@@ -42,6 +44,15 @@ export class Questions {
 
   listPassages(agentId: string, id: string, page: PageInput): Page<Passage> | undefined {
     return this.#in(agentId, undefined, (index) => listPassages(index.file, id, page))
+  }
+
+  findSite(agentId: string, id: string): Site | undefined {
+    return this.#in(agentId, undefined, (index) => findSite(index.file, id))
+  }
+
+  listSites(agentId: string, page: PageInput): Page<Site> | undefined {
+    const nothing = page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
+    return this.#in<Page<Site> | undefined>(agentId, nothing, (index) => listSites(index.file, page))
   }
 
   count(agentId: string): { documents: number; passages: number } {

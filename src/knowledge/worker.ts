@@ -39,11 +39,11 @@ export class WorkerHandle<M extends Methods> {
 
   /** As `call`, but the bytes are handed over and not copied: the caller's are gone. */
   callWith<K extends keyof M & string>(
-    bytes: Uint8Array<ArrayBuffer>,
+    bytes: Uint8Array<ArrayBuffer> | undefined,
     method: K,
     ...args: Parameters<M[K]>
   ): Promise<Awaited<ReturnType<M[K]>>> {
-    return this.#send(method, args, [bytes.buffer])
+    return this.#send(method, args, bytes === undefined ? [] : [bytes.buffer])
   }
 
   #send(method: string, args: unknown[], transfer: ArrayBuffer[]): Promise<never> {

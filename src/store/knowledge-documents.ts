@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Document, DocumentSource, DocumentStatus, Metadata, NewDocument, Passage } from '../core/document.ts'
+import { invalid } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import type { KnowledgeFile } from './knowledge-file.ts'
 import { passageIdOf, positionOf } from './knowledge-passages.ts'
@@ -27,13 +28,19 @@ export interface DocumentRow {
   last: number
   indexed_title: string
   generation: number
+  url: string | null
+  site: number | null
+  site_id: string | null
+  etag: string | null
+  last_modified: string | null
 }
 
-/** What is still to be done about a document: read its content, or index its passages under a new title. */
-export type Work = 'read' | 'retitle'
+/** What is still to be done about a document: fetch its content, read it, or index its passages under a new title. */
+export type Work = 'fetch' | 'read' | 'retitle'
 
 export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
-  created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation`
+  created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,
+  (SELECT s.id FROM site s WHERE s.number = site) AS site_id, etag, last_modified`
 
 function toDocument(row: DocumentRow): Document {
   return {
@@ -47,6 +54,7 @@ function toDocument(row: DocumentRow): Document {
     progress: row.progress,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     passageCount: row.last - row.first + 1,
+    sourceId: row.site_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
@@ -105,14 +113,21 @@ export function countKnowledge(file: KnowledgeFile): { documents: number; passag
   )!
 }
 
-const hashOf = (document: NewDocument): Uint8Array =>
-  createHash('sha256')
-    .update(`${document.title ?? ''}\0${sourceTitle(document.source)}\0`)
-    .update(document.content)
-    .digest()
+const hashOf = (...parts: (string | Uint8Array)[]): Uint8Array => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+const NO_BYTES = new Uint8Array(0)
+
+/** The same title and bytes are the same document; of a page of the web, the address is. */
+const identityOf = ({ title, source, content = NO_BYTES }: NewDocument): Uint8Array =>
+  hashOf(`${title ?? ''}\0${sourceTitle(source)}\0`, content)
 
 const sourceTitle = (source: DocumentSource): string =>
   source.type === 'file' ? source.filename : source.type === 'url' ? source.url : ''
+
+const urlOf = ({ source }: NewDocument): string | null => (source.type === 'url' ? source.url : null)
 
 /** The values that a new document and a new version of one have in common. */
 const given = (document: NewDocument, at: number) => [
@@ -120,45 +135,88 @@ const given = (document: NewDocument, at: number) => [
   document.title === undefined ? 0 : 1,
   JSON.stringify(document.source),
   document.mediaType,
-  document.content.length,
-  hashOf(document),
+  document.content?.length ?? 0,
+  identityOf(document),
   JSON.stringify(document.metadata),
   at,
+  document.content === undefined ? 'fetch' : 'read',
+  urlOf(document),
+  document.content === undefined ? null : hashOf(document.content),
 ]
 
 /**
- * Takes a document in, to be read later. One with the same title and bytes is returned as it is, and tried again if it failed.
- * In a transaction of the caller.
+ * Takes a document in, to be read later. One with the same title and bytes is returned as it is, and tried again if it failed; one of
+ * the same address is fetched anew. In a transaction of the caller.
  */
 export function acceptDocument(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document {
+  const url = urlOf(document)
   const same = file.get<{ id: string; status: DocumentStatus }>(
-    'SELECT id, status FROM document WHERE hash = ?',
-    hashOf(document),
+    url === null ? 'SELECT id, status FROM document WHERE hash = ?' : 'SELECT id, status FROM document WHERE url = ?',
+    url ?? identityOf(document),
   )
-  if (same !== undefined)
+  if (same !== undefined) {
+    if (url !== null) return acceptAgain(file, same.id, document, at)!
     return (same.status === 'failed' ? acceptVersion(file, same.id, document, at) : findDocument(file, same.id))!
+  }
   const number = file.run(
-    `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, id, created_at, status, progress, work)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0, 'read')`,
+    `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)`,
     ...given(document, at),
     id,
     at,
   )
-  file.run('INSERT INTO content VALUES (?, ?)', number, document.content)
+  keepContent(file, number, document)
   return findDocument(file, id)!
 }
 
-/** Takes a new version of a document in; its present passages stay until that is read. In a transaction of the caller. */
+/** The same page once more: what was not given this time stays. */
+function acceptAgain(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document | undefined {
+  if (document.title !== undefined) changeDocument(file, id, { title: document.title }, at)
+  if (Object.keys(document.metadata).length > 0) changeDocument(file, id, { metadata: document.metadata }, at)
+  file.run(
+    `UPDATE document SET status = 'queued', progress = 0, attempts = 0, error_code = NULL, error_message = NULL, updated_at = ?,
+       content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch' WHERE id = ?`,
+    at,
+    id,
+  )
+  return findDocument(file, id)
+}
+
+/**
+ * Takes a new version of a document in; its present passages stay until that is read. Content that is read already is not read again.
+ * Undefined where there is no such document; throws `invalid_request` where another one is of that address. In a transaction of the caller.
+ */
 export function acceptVersion(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document | undefined {
-  const row = file.get<{ number: number }>(
-    `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?,
-       status = 'queued', progress = 0, work = 'read', attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL WHERE id = ? RETURNING number`,
+  const row = rowOf(file, id)
+  if (row === undefined) return undefined
+  const url = urlOf(document)
+  if (url !== null && file.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
+    throw invalid('body.url', 'is the address of another document of this agent')
+  if (isUnchanged(file, row, document)) return changeDocument(file, id, { metadata: document.metadata }, at)
+  file.run(
+    `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,
+       content_hash = ?, status = 'queued', progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL,
+       etag = NULL, last_modified = NULL, site = NULL WHERE id = ?`,
     ...given(document, at),
     id,
   )
-  if (row === undefined) return undefined
-  file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', row.number, document.content)
+  file.run('DELETE FROM content WHERE document = ?', row.number)
+  keepContent(file, row.number, document)
   return findDocument(file, id)
+}
+
+function isUnchanged(file: KnowledgeFile, row: DocumentRow, document: NewDocument): boolean {
+  return (
+    document.content !== undefined &&
+    row.status === 'ready' &&
+    row.work === null &&
+    (document.source.type === 'file' || row.media_type === document.mediaType) &&
+    file.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
+  )
+}
+
+function keepContent(file: KnowledgeFile, number: number, { content }: NewDocument): void {
+  if (content !== undefined) file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content)
 }
 
 /** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */

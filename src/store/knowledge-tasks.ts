@@ -14,10 +14,10 @@ export interface Task extends Extent {
   attempts: number
 }
 
-/** Documents that wait, longest waiting first. */
+/** Documents that wait to be read or indexed, longest waiting first. */
 export function listTasks(file: KnowledgeFile, most: number): Task[] {
   return file
-    .all<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL ORDER BY number LIMIT ?`, most)
+    .all<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY number LIMIT ?`, most)
     .map((row) => ({
       number: row.number,
       revision: row.revision,
@@ -62,13 +62,20 @@ export function setProgress(file: KnowledgeFile, task: Task, progress: number): 
 }
 
 /**
- * The document's passages are those of `extent` from now on, and it is shown under `title`. In the transaction that publishes them; the caller buries the old.
+ * The document's passages are those of `extent` from now on, and it is shown under `title` and as of `mediaType`. In the transaction that publishes them; the caller buries the old.
  * False where the document was deleted or changed since the task was listed: then the caller buries the new.
  */
-export function finishTask(file: KnowledgeFile, task: Task, title: string, extent: Extent, at: number): boolean {
+export function finishTask(
+  file: KnowledgeFile,
+  task: Task,
+  { mediaType, title }: { mediaType: string; title: string },
+  extent: Extent,
+  at: number,
+): boolean {
   const done = file.get(
-    `UPDATE document SET title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
+    `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
        work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
+    mediaType,
     title,
     extent.first,
     extent.last,
@@ -86,7 +93,7 @@ export function finishTask(file: KnowledgeFile, task: Task, title: string, exten
 /** Passages that it had from an earlier version go on answering. In a transaction of the caller. */
 export function failTask(file: KnowledgeFile, task: Task, error: { code: string; message: string }, at: number): void {
   const failed = file.get(
-    `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?
+    `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL
      WHERE number = ? AND revision = ? RETURNING number`,
     error.code,
     error.message,

@@ -31,7 +31,7 @@ test('what was added is listed with its state, and a failed document with its re
   const { code, stdout, stderr } = await repartee(['knowledge', 'list', 'House'], env)
   assert.equal(code, 0)
   for (const title of ['Holidays', 'Parking']) assert.match(stdout, new RegExp(`^\\S+ +\\S+ \\S+ +ready +1 +${title}$`, 'm'))
-  assert.match(stderr, /failed: .*blank/)
+  assert.match(stderr, /failed: .*no text/)
   const { documents } = JSON.parse((await repartee(['knowledge', 'list', 'House', '--json'], env)).stdout)
   assert.equal(documents.length, 4)
 })

@@ -111,7 +111,7 @@ export function knowledgeContract(name: string, open: () => Promise<Knowledge>):
       const good = await add('The weasel hides.')
       const failed = (await knowledge.findDocument(agent, bad.id))!
       assert.equal(failed.status, 'failed')
-      assert.equal(failed.error?.code, 'unsupported_media_type')
+      assert.equal(failed.error?.code, 'unsupported_type')
       assert.equal(good.status, 'ready')
     })
 

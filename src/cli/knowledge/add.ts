@@ -14,8 +14,8 @@ export const knowledgeAdd: Command = {
     'no-wait': { type: 'boolean', about: 'Do not wait for the indexing.' },
     ...jsonOption,
   },
-  details: `From folders it takes Markdown, HTML and text (.md .markdown .html .htm .txt), and leaves out hidden files and
-node_modules; a file that is named outright is always sent. Titles come from the documents. A document that is
+  details: `From folders it takes text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV and JSON, and leaves out hidden files
+and node_modules; a file that is named outright is always sent. Titles come from the documents. A document that is
 there already, with the same title and content, is not added twice, so a stopped run can simply be repeated.`,
   async run(terminal, { values, positionals: [given, ...paths] }) {
     const found = findFiles(paths)

@@ -3,7 +3,9 @@ import { basename, extname, join, resolve } from 'node:path'
 import { CommandError } from '../command.ts'
 
 /** What is picked up from a folder. A file that is named outright is sent whatever it is: the service knows best what it reads. */
-const KINDS = new Set(['.md', '.markdown', '.html', '.htm', '.txt'])
+const KINDS = new Set(
+  '.md .markdown .mdx .html .htm .xhtml .txt .text .pdf .docx .xlsx .pptx .csv .tsv .json .jsonl .ndjson'.split(' '),
+)
 
 export interface Skipped {
   path: string

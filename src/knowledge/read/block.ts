@@ -5,6 +5,8 @@ export interface Block {
   text: string
   /** 1 to 6 for a heading, else 0. */
   level: number
+  /** From 1, in a document that has pages: PDF, and the slides and sheets of Office. */
+  page?: number
 }
 
 /** What a reader of one format makes of a document. */

@@ -7,6 +7,7 @@ export interface Cut {
   text: string
   /** The headings above it, outermost first, joined by ` › `; empty where there are none. */
   heading: string
+  /** On which it begins. */
   page: number | null
 }
 
@@ -15,6 +16,8 @@ const WHOLE = 1600
 const MAX = 1500
 // A heading begins a passage once there is this much before it; shorter sections stand together.
 const SECTION = 500
+// A new page begins a passage once there is this much before it, so that a citation names the right one.
+const PAGE = 200
 const HEADING_SEPARATOR = ' › '
 
 interface Piece {
@@ -25,12 +28,13 @@ interface Piece {
 
 /**
  * Cuts a document along its structure into passages of up to about 1,500 characters.
- * A heading, and a line that ends in a colon, stay with what follows; lists, tables and code are broken between lines, and only if longer than a passage.
+ * A heading, and a line that ends in a colon, stay with what follows on their page; lists, tables and code are broken between lines, and only if longer than a passage.
  */
 export function cutPassages(blocks: Block[]): Cut[] {
   const pieces = placed(blocks)
   const total = pieces.reduce((sum, piece) => sum + piece.text.length + 2, -2)
-  if (total <= WHOLE) return [passage(pieces)]
+  const isPaged = pieces.at(-1)?.block.page !== pieces[0]?.block.page
+  if (total <= WHOLE && !isPaged) return [passage(pieces)]
   const passages: Cut[] = []
   let open: Piece[] = []
   let size = 0
@@ -42,7 +46,9 @@ export function cutPassages(blocks: Block[]): Cut[] {
   }
   for (const piece of pieces) {
     const lead = leadStart(open)
-    if (piece.block.kind === 'heading' && size >= SECTION) flush(lead)
+    const isNewPage = open.length > 0 && piece.block.page !== open.at(-1)!.block.page
+    if (isNewPage && size >= PAGE) flush(open.length)
+    else if (piece.block.kind === 'heading' && size >= SECTION) flush(lead)
     else if (size + piece.text.length > MAX && open.length > 0) flush(lead > 0 ? lead : open.length)
     open.push(piece)
     size += piece.text.length + 2
@@ -63,7 +69,7 @@ function leadStart(open: Piece[]): number {
 function passage(pieces: Piece[]): Cut {
   const content = pieces.filter((piece) => piece.block.kind !== 'heading')
   const shared = (content.length > 0 ? content : pieces).map((piece) => piece.path).reduce(commonStart)
-  return { text: joined(pieces), heading: shared.join(HEADING_SEPARATOR), page: null }
+  return { text: joined(pieces), heading: shared.join(HEADING_SEPARATOR), page: pieces[0]?.block.page ?? null }
 }
 
 function commonStart(a: string[], b: string[]): string[] {

@@ -1,58 +1,68 @@
-import { invalid, ReparteeError } from '../../core/errors.ts'
-import type { Block, Reading } from './block.ts'
+import { DocumentError } from '../../core/document-error.ts'
+import type { Reading } from './block.ts'
 import { type Cut, cutPassages } from './cut.ts'
-import { decodeText } from './decode.ts'
-import { readHtml } from './html.ts'
-import { readMarkdown } from './markdown.ts'
+import { charsetIn, decodePage, decodeText } from './decode.ts'
+import { type Kind, kindOf, mediaTypeOf } from './kind.ts'
+
+export interface ReadInput {
+  /** As it was sent, with its charset where one was told; may be empty or wrong. */
+  mediaType: string
+  filename?: string
+  content: Uint8Array
+}
 
 export interface ReadDocument {
-  /** What the document calls itself (front matter, HTML title, first heading); null where it does not say. */
+  /** As it was recognised. */
+  mediaType: string
+  /** What the document calls itself (front matter, HTML title, properties, first heading); null where it does not say. */
   title: string | null
   passages: Cut[]
 }
 
-const MARKDOWN_NAME = /\.(?:md|markdown|mdx)$/i
 const TITLE_CHARS = 300
+/** Of text, some 8,000 pages. What holds more is no document, and would cost an index of its own. */
+const MAX_CHARS = 20_000_000
 
 /**
  * Reads a document into passages, whose texts in order are the document as read: no word lost, none doubled, white space aside.
- * Throws `invalid_request` for what is no text or blank, `unsupported_media_type` for a type that nothing here reads.
+ * Each reader is loaded when first used. Throws `DocumentError`.
  */
-export function readDocument(mediaType: string, content: Uint8Array, hints: { filename?: string }): ReadDocument {
-  const read = readerOf(mediaType, hints.filename)
-  if (read === undefined) {
-    throw new ReparteeError(
-      'unsupported_media_type',
-      `documents of type ${mediaType} cannot be read: send text, Markdown or HTML`,
-    )
-  }
-  const { title, blocks } = read(decodeText(content, read === readHtml))
-  if (blocks.length === 0) throw invalid('content', 'is blank: there is no text in it')
-  return { title: title === null ? null : shortened(title), passages: cutPassages(blocks) }
+export async function readDocument({ mediaType, filename, content }: ReadInput): Promise<ReadDocument> {
+  const kind = kindOf(content, mediaType, filename)
+  const { title, blocks } = await read(kind, content, mediaType)
+  const filled = blocks.filter((block) => block.text.trim() !== '')
+  if (filled.length === 0) throw new DocumentError('blank', BLANK[kind] ?? 'There is no text in the document.')
+  if (filled.reduce((sum, block) => sum + block.text.length, 0) > MAX_CHARS)
+    throw new DocumentError('too_large', `The document holds more than ${MAX_CHARS / 1e6} million characters. Send it in parts.`)
+  return { mediaType: mediaTypeOf[kind], title: title === null ? null : shortened(title), passages: cutPassages(filled) }
 }
 
-function readerOf(mediaType: string, filename: string | undefined): ((text: string) => Reading) | undefined {
-  switch (mediaType.split(';')[0]!.trim().toLowerCase()) {
-    case 'text/html':
-    case 'application/xhtml+xml':
-      return readHtml
-    case 'text/markdown':
-      return readMarkdown
-    case 'text/plain':
-      return filename !== undefined && MARKDOWN_NAME.test(filename) ? readMarkdown : readPlain
-    default:
-      return undefined
-  }
+const BLANK: Partial<Record<Kind, string>> = {
+  pdf: 'There is no text in the PDF: its pages may be pictures, which text recognition (OCR) can turn into text.',
 }
 
-/** Paragraphs, by blank lines. */
-function readPlain(text: string): Reading {
-  const blocks: Block[] = []
-  for (const part of text.split(/\n(?:[^\S\n]*\n)+/)) {
-    const paragraph = part.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd()
-    if (paragraph !== '') blocks.push({ kind: 'prose', text: paragraph, level: 0 })
+async function read(kind: Kind, content: Uint8Array, mediaType: string): Promise<Reading> {
+  const text = () => decodeText(content, charsetIn(mediaType))
+  switch (kind) {
+    case 'text':
+      return (await import('./plain.ts')).readPlain(await text())
+    case 'markdown':
+      return (await import('./markdown.ts')).readMarkdown(await text())
+    case 'html':
+      return (await import('./html.ts')).readHtml(await decodePage({ content, mediaType }))
+    case 'csv':
+      return (await import('./csv.ts')).readCsv(await text())
+    case 'json':
+      return (await import('./json.ts')).readJson(await text())
+    case 'pdf':
+      return (await import('./pdf.ts')).readPdf(content)
+    case 'docx':
+      return (await import('./docx.ts')).readDocx(content)
+    case 'xlsx':
+      return (await import('./xlsx.ts')).readXlsx(content)
+    case 'pptx':
+      return (await import('./pptx.ts')).readPptx(content)
   }
-  return { title: null, blocks }
 }
 
 function shortened(title: string): string {

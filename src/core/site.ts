@@ -1,0 +1,36 @@
+export const siteTypes = ['url', 'sitemap', 'site'] as const
+export type SiteType = (typeof siteTypes)[number]
+
+export const siteStatuses = ['queued', 'processing', 'ready', 'failed'] as const
+export type SiteStatus = (typeof siteStatuses)[number]
+
+/** Pages of the web that an agent's knowledge is kept in step with; the contract calls it a source. */
+export interface Site {
+  id: string
+  /** One page; the pages that a sitemap names; or those that links lead to, from the first. */
+  type: SiteType
+  url: string
+  maxPages: number
+  /** How many links away from the first page; of type `site` only. */
+  maxDepth: number
+  /** Null: only when asked to. */
+  refreshHours: number | null
+  status: SiteStatus
+  /** Why it failed as a whole, in words that a person can act on. */
+  error: { code: string; message: string } | null
+  /** Of the last time, or of the one under way. */
+  pages: { found: number; taken: number; unchanged: number; failed: number }
+  documents: number
+  syncedAt: number | null
+  nextSyncAt: number | null
+  createdAt: number
+  updatedAt: number
+}
+
+export interface NewSite {
+  type: SiteType
+  url: string
+  maxPages: number
+  maxDepth: number
+  refreshHours: number | null
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
+import type { Deps } from '../chat/deps.ts'
+import { ReparteeError } from '../core/errors.ts'
+import { pageLimit } from '../core/limits.ts'
+import type { Site } from '../core/site.ts'
+import { toIso } from '../core/time.ts'
+import { pageUrl } from './page-url.ts'
+import { toPagination } from './pagination.ts'
+import { route } from './route.ts'
+
+const isoOrNull = (at: number | null) => (at === null ? null : toIso(at))
+const toSource = (site: Site) => ({
+  ...site,
+  syncedAt: isoOrNull(site.syncedAt),
+  nextSyncAt: isoOrNull(site.nextSyncAt),
+  createdAt: toIso(site.createdAt),
+  updatedAt: toIso(site.updatedAt),
+})
+
+export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  const { knowledge } = deps
+
+  route(app, deps, contract.addSource, async ({ agent, body }) => {
+    const { type, url, maxPages = 100, maxDepth = 3, refreshHours = null } = body
+    const site = { type, url: pageUrl('body.url', url), maxPages, maxDepth, refreshHours }
+    const source = toSource(await knowledge.addSite(agent.id, site))
+    await keepOnlyOfAgent(deps, agent.id)
+    return { source }
+  })
+
+  route(app, deps, contract.listSources, async ({ agent, query }) => {
+    const { limit = pageLimit.default, cursor } = query
+    const page = await knowledge.listSites(agent.id, { limit, ...(cursor && { cursor: cursor.toLowerCase() }) })
+    if (page === undefined) throw invalidCursor('a source')
+    return { sources: page.items.map(toSource), pagination: toPagination(page) }
+  })
+
+  route(app, deps, contract.getSource, async ({ agent, params }) => ({
+    source: toSource(found(await knowledge.findSite(agent.id, params.sourceId))),
+  }))
+
+  route(app, deps, contract.refreshSource, async ({ agent, params }) => ({
+    source: toSource(found(await knowledge.refreshSite(agent.id, params.sourceId))),
+  }))
+
+  route(app, deps, contract.deleteSource, async ({ agent, params }) => {
+    if (!(await knowledge.deleteSite(agent.id, params.sourceId))) throw sourceNotFound()
+    return { message: 'The source and its documents were removed from the knowledge base.' }
+  })
+}
+
+function found(site: Site | undefined): Site {
+  if (site === undefined) throw sourceNotFound()
+  return site
+}
+
+const sourceNotFound = () => new ReparteeError('source_not_found', 'There is no such source.')

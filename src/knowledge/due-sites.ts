@@ -1,0 +1,49 @@
+import { listDue, markDue } from './files.ts'
+
+/** The longest that a timer waits, so that a clock that was set is noticed. */
+const LOOK_EVERY_MS = 60_000
+
+/** Wakes agents whose sites are due to be brought up to date, from notes in the folder that outlive the process. */
+export class DueSites {
+  readonly #folder: string
+  readonly #wake: (agentId: string) => void
+  readonly #due: Map<string, number>
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(folder: string, wake: (agentId: string) => void) {
+    this.#folder = folder
+    this.#wake = wake
+    this.#due = listDue(folder)
+    this.#plan()
+  }
+
+  /** When the agent's next site is due; null: none is. */
+  set(agentId: string, at: number | null): void {
+    if ((this.#due.get(agentId) ?? null) === at) return
+    markDue(this.#folder, agentId, at)
+    if (at === null) this.#due.delete(agentId)
+    else this.#due.set(agentId, at)
+    this.#plan()
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #plan(): void {
+    clearTimeout(this.#timer)
+    if (this.#due.size === 0) return
+    const next = Math.min(...this.#due.values())
+    this.#timer = setTimeout(() => this.#look(), Math.min(LOOK_EVERY_MS, Math.max(0, next - Date.now())))
+    this.#timer.unref()
+  }
+
+  #look(): void {
+    for (const [agentId, at] of this.#due) {
+      if (at > Date.now()) continue
+      this.#due.delete(agentId)
+      this.#wake(agentId)
+    }
+    this.#plan()
+  }
+}

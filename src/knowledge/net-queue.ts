@@ -1,0 +1,80 @@
+import type { KnowledgeFile } from '../store/knowledge-file.ts'
+
+/** Something of an agent that takes its time on the network. */
+interface Item {
+  number: number
+}
+
+export interface NetQueueParts<T extends Item> {
+  /** How much may be under way at once, of all agents and of one. */
+  atOnce: number
+  atOnceOfAgent: number
+  /** What waits in an agent's file, longest waiting first; not those of `except`. */
+  list: (file: KnowledgeFile, except: ReadonlySet<number>, most: number) => T[]
+  /** Marks it as begun. In a transaction of the caller. */
+  start: (file: KnowledgeFile, items: readonly T[]) => void
+  /** Does it, and keeps what came of it. What is rejected with is of no interest: it is done again later. */
+  run: (agentId: string, item: T, signal: AbortSignal) => Promise<void>
+  /** There may be room for more of an agent, or its work may be over. */
+  wake: (agentId: string) => void
+}
+
+/** Does what waits for the network, a few at once; agents take turns. */
+export class NetQueue<T extends Item> {
+  readonly #parts: NetQueueParts<T>
+  readonly #underWay = new Map<string, Map<number, AbortController>>()
+  #count = 0
+  /** Agents that found no room. */
+  readonly #hungry = new Set<string>()
+
+  constructor(parts: NetQueueParts<T>) {
+    this.#parts = parts
+  }
+
+  /** Something of this agent is under way, or waits for room. */
+  isBusy(agentId: string): boolean {
+    return this.#underWay.has(agentId) || this.#hungry.has(agentId)
+  }
+
+  /** Starts what waits in an agent's file, as far as there is room. */
+  fill(agentId: string, file: KnowledgeFile): void {
+    const { atOnce, atOnceOfAgent, list, start, run } = this.#parts
+    const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
+    const room = Math.max(0, Math.min(atOnce - this.#count, atOnceOfAgent - own.size))
+    this.#hungry.delete(agentId)
+    const next = list(file, new Set(own.keys()), room + 1)
+    if (next.length > room) this.#hungry.add(agentId)
+    const starting = next.slice(0, room)
+    if (starting.length === 0) return
+    file.write(() => start(file, starting), { durable: false })
+    this.#underWay.set(agentId, own)
+    for (const item of starting) {
+      const stop = new AbortController()
+      own.set(item.number, stop)
+      this.#count++
+      run(agentId, item, stop.signal)
+        .catch(() => {})
+        .finally(() => this.#ended(agentId, own, item.number))
+    }
+  }
+
+  removeAgent(agentId: string): void {
+    this.#hungry.delete(agentId)
+    for (const stop of this.#underWay.get(agentId)?.values() ?? []) stop.abort()
+  }
+
+  close(): void {
+    for (const agentId of this.#underWay.keys()) this.removeAgent(agentId)
+    this.#hungry.clear()
+  }
+
+  #ended(agentId: string, own: Map<number, AbortController>, number: number): void {
+    own.delete(number)
+    if (own.size === 0 && this.#underWay.get(agentId) === own) this.#underWay.delete(agentId)
+    this.#count--
+    // The one that waited longest; it goes to the end of the line if it is still hungry then.
+    const [next] = this.#hungry
+    if (next !== undefined) this.#parts.wake(next)
+    if (next !== agentId) this.#parts.wake(agentId)
+  }
+}

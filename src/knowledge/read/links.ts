@@ -1,0 +1,37 @@
+import { Parser } from 'htmlparser2'
+
+/** Where a page leads, and what it says of itself to robots. */
+export interface PageLinks {
+  /** Absolute, of the web, without what follows `#`; each once, in reading order. */
+  links: string[]
+  noIndex: boolean
+  noFollow: boolean
+}
+
+const MOST_LINKS = 5_000
+
+/** The links of an HTML page. Linear in its length. */
+export function readLinks(html: string, pageUrl: string): PageLinks {
+  const links = new Set<string>()
+  let base = pageUrl
+  let noIndex = false
+  let noFollow = false
+  const parser = new Parser({
+    onopentag(name, { href, rel, name: meta, content }) {
+      if (name === 'base' && href !== undefined) base = URL.parse(href, pageUrl)?.href ?? base
+      else if (name === 'meta' && meta?.toLowerCase() === 'robots') {
+        noIndex ||= /\b(?:noindex|none)\b/i.test(content ?? '')
+        noFollow ||= /\b(?:nofollow|none)\b/i.test(content ?? '')
+      } else if ((name === 'a' || name === 'area') && href !== undefined && links.size < MOST_LINKS) {
+        if (/\bnofollow\b/i.test(rel ?? '')) return
+        const url = URL.parse(href.trim(), base)
+        if (url === null || !/^https?:$/.test(url.protocol)) return
+        url.hash = ''
+        links.add(url.href)
+      }
+    },
+  })
+  parser.write(html)
+  parser.end()
+  return { links: noFollow ? [] : [...links], noIndex, noFollow }
+}

@@ -1,0 +1,47 @@
+import { Parser } from 'htmlparser2'
+
+/** What a sitemap names (sitemaps.org, protocol 0.9): pages, or further sitemaps. */
+export interface Sitemap {
+  pages: string[]
+  sitemaps: string[]
+}
+
+/** The protocol's own bound on one file. */
+const MOST_ENTRIES = 50_000
+
+/** A sitemap or an index of sitemaps in XML, or a list of addresses, one a line. */
+export function readSitemap(text: string): Sitemap {
+  const found: Sitemap = { pages: [], sitemaps: [] }
+  if (!text.trimStart().startsWith('<')) {
+    found.pages = text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => /^https?:\/\//i.test(line))
+      .slice(0, MOST_ENTRIES)
+    return found
+  }
+  let within: 'pages' | 'sitemaps' | undefined
+  let address: string | undefined
+  const parser = new Parser(
+    {
+      onopentag(name) {
+        const local = name.split(':').at(-1)
+        if (local === 'url') within = 'pages'
+        else if (local === 'sitemap') within = 'sitemaps'
+        else if (local === 'loc' && !name.includes(':') && within !== undefined) address = ''
+      },
+      ontext(text) {
+        if (address !== undefined && address.length < 4_096) address += text
+      },
+      onclosetag(name) {
+        if (name !== 'loc' || address === undefined || within === undefined) return
+        if (found[within].length < MOST_ENTRIES) found[within].push(address.trim())
+        address = undefined
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  )
+  parser.write(text)
+  parser.end()
+  return found
+}

@@ -1,0 +1,204 @@
+import { setTimeout as pauseMs } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import robotsModule from 'robots-parser'
+import { DocumentError } from '../core/document-error.ts'
+import type { Clock, Ids } from '../core/ports.ts'
+import { FetchError } from '../net/fetch-error.ts'
+import type { Fetched, FetchInput } from '../net/guarded-fetch.ts'
+import type { KnowledgeFile } from '../store/knowledge-file.ts'
+import {
+  addPages,
+  endPage,
+  isOpen,
+  keepPage,
+  nextPage,
+  type PageState,
+  rootOf,
+  type SiteRun,
+  type WaitingPage,
+} from '../store/knowledge-sites.ts'
+import { toDocumentError } from './fetch-page.ts'
+import type { DocumentReader } from './reader/reader.ts'
+
+export interface SiteParts {
+  fetch: (input: FetchInput) => Promise<Fetched>
+  reader: DocumentReader
+  /** Commits to the agent's file. */
+  commit: <T>(work: (file: KnowledgeFile) => T) => Promise<T>
+  clock: Clock
+  ids: Ids
+  /** What robots.txt knows this service as. */
+  userAgent: string
+  /** Between two pages of a site. */
+  pauseMs: number
+  signal: AbortSignal
+}
+
+/** What a site may ask for between two pages, in seconds; more is shortened. */
+const MAX_CRAWL_DELAY = 10
+const MAX_SITEMAPS = 50
+const ROBOTS_BYTES = 512_000
+const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
+const GZIP = [0x1f, 0x8b]
+const MAX_SITEMAP_BYTES = 52_428_800
+// What no reader makes text of; asked for, it would only be thrown away.
+const NO_DOCUMENT =
+  /\.(?:png|jpe?g|gif|webp|svg|ico|avif|bmp|css|m?js|json|xml|rss|atom|woff2?|ttf|eot|mp[34]|m4[av]|webm|avi|mov|wav|ogg|zip|gz|tgz|bz2|xz|7z|rar|exe|dmg|iso|jar|wasm)$/i
+
+/** What robots.txt says of each host that the pages lie on. */
+class Robots {
+  readonly #parts: SiteParts
+  readonly #hosts = new Map<string, Promise<HostRules>>()
+  /** The longest that one of them asks for between two pages. */
+  delayMs = 0
+
+  constructor(parts: SiteParts) {
+    this.#parts = parts
+  }
+
+  async isAllowed(url: string): Promise<boolean> {
+    const { origin } = new URL(url)
+    let rules = this.#hosts.get(origin)
+    if (rules === undefined) {
+      rules = findRules(this.#parts, origin)
+      this.#hosts.set(origin, rules)
+    }
+    const { isAllowed, delayMs } = await rules
+    this.delayMs = Math.max(this.delayMs, delayMs)
+    return isAllowed(url)
+  }
+}
+
+// Its types tell of an ES module, which it is not.
+const robotsParser = robotsModule as unknown as typeof robotsModule.default
+
+interface HostRules {
+  isAllowed: (url: string) => boolean
+  delayMs: number
+}
+
+/**
+ * Brings the documents of a site up to date with its pages, one at a time, as its robots.txt allows. Goes on where it was if the run was
+ * begun before. Throws `DocumentError` where the site as a whole cannot be had.
+ */
+export async function syncSite(parts: SiteParts, run: SiteRun): Promise<void> {
+  const { commit, signal } = parts
+  const robots = new Robots(parts)
+  // Asked once before anything else, so that a site which cannot be had is told apart from one that says no.
+  await robots.isAllowed(run.url)
+  if (run.type === 'sitemap') await addSitemap(parts, run)
+  for (let isFirst = true; ; isFirst = false) {
+    signal.throwIfAborted()
+    const page = await commit((file) => (isOpen(file, run) ? nextPage(file, run) : undefined))
+    if (page === undefined) return
+    if (!isFirst) await pauseMs(Math.max(parts.pauseMs, robots.delayMs), undefined, { signal })
+    await syncPage(parts, run, robots, page)
+  }
+}
+
+async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: WaitingPage): Promise<void> {
+  const { commit, clock, ids, signal } = parts
+  const end = (state: PageState) => commit((file) => endPage(file, run, page.url, state))
+  const isFirst = page.depth === 0
+  // The page that the owner named is theirs to name.
+  if (!isFirst && !(await robots.isAllowed(page.url))) return end('left')
+  let fetched: Fetched
+  try {
+    fetched = await parts.fetch({ url: page.url, etag: page.etag, lastModified: page.lastModified, signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (isFirst) throw toDocumentError(error)
+    return end(error instanceof FetchError && (error.status === 404 || error.status === 410) ? 'gone' : 'failed')
+  }
+  const { links, noIndex } = await linksOf(parts, page, fetched)
+  await commit((file) => {
+    if (!isOpen(file, run)) return
+    const root = isFirst ? fetched.url : rootOf(file, run)
+    if (fetched.url !== page.url) {
+      endPage(file, run, page.url, 'left')
+      if (!isFirst && !belongsTo(run, root, fetched.url)) return
+      addPages(file, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
+    }
+    const own = run.type === 'site' ? links.filter((link) => belongsTo(run, root, link)) : []
+    const state = noIndex ? 'left' : keepPage(file, run, fetched.url, ids(), fetched, clock())
+    endPage(file, run, fetched.url, state, own)
+    if (page.depth < run.maxDepth) addPages(file, run, own, page.depth + 1)
+  })
+}
+
+/** A page that has not changed leads where it led. */
+async function linksOf(
+  { reader }: SiteParts,
+  page: WaitingPage,
+  { changed, contentType, body, url }: Fetched,
+): Promise<{ links: string[]; noIndex: boolean }> {
+  if (!changed) return { links: page.links, noIndex: false }
+  if (!HTML.test(contentType ?? '')) return { links: [], noIndex: false }
+  return reader.read('links', { content: body.slice(), mediaType: contentType ?? '', url })
+}
+
+/** Of the same host; of a site that links lead through, under the folder of the first page, too. */
+function belongsTo({ type }: SiteRun, root: string, page: string): boolean {
+  const [from, to] = [new URL(root), new URL(page)]
+  if (to.host !== from.host) return false
+  const folder = from.pathname.slice(0, from.pathname.lastIndexOf('/') + 1)
+  return type !== 'site' || (to.pathname.startsWith(folder) && !NO_DOCUMENT.test(to.pathname))
+}
+
+async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
+  const waiting = [run.url]
+  const seen = new Set<string>()
+  for (let url = waiting.shift(); url !== undefined && seen.size < MAX_SITEMAPS; url = waiting.shift()) {
+    if (seen.has(url)) continue
+    seen.add(url)
+    try {
+      const fetched = await parts.fetch({ url, signal: parts.signal })
+      const content = unpacked(fetched.body)
+      const sitemap = await parts.reader.read('sitemap', { content, mediaType: fetched.contentType ?? '' })
+      const pages = sitemap.pages.flatMap(pageOf).filter((page) => belongsTo(run, run.url, page))
+      if (url === run.url && pages.length === 0 && sitemap.sitemaps.length === 0)
+        throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
+      await parts.commit((file) => addPages(file, run, pages, 1))
+      waiting.push(...sitemap.sitemaps.flatMap(pageOf).filter((one) => belongsTo(run, run.url, one)))
+    } catch (error) {
+      parts.signal.throwIfAborted()
+      // One of many may be missing; without the first there is nothing.
+      if (url === run.url) throw error instanceof DocumentError ? error : toDocumentError(error)
+    }
+  }
+}
+
+function pageOf(address: string): string[] {
+  const url = URL.parse(address)
+  if (url === null || !/^https?:$/.test(url.protocol)) return []
+  url.hash = ''
+  return [url.href]
+}
+
+/** Sitemaps are often kept packed. */
+function unpacked(body: Uint8Array): Uint8Array {
+  if (body[0] !== GZIP[0] || body[1] !== GZIP[1]) return body.slice()
+  try {
+    return new Uint8Array(gunzipSync(body, { maxOutputLength: MAX_SITEMAP_BYTES }))
+  } catch (cause) {
+    throw new DocumentError('damaged', 'The sitemap is packed and cannot be unpacked.', { cause })
+  }
+}
+
+/** RFC 9309: no robots.txt allows all; one that cannot be had for now allows nothing. */
+async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string): Promise<HostRules> {
+  const url = `${origin}/robots.txt`
+  let text = ''
+  try {
+    const { body } = await fetch({ url, accept: 'text/plain', signal })
+    text = Buffer.from(body.subarray(0, ROBOTS_BYTES)).toString('utf8')
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof FetchError) || error.status === undefined || error.status >= 500) throw toDocumentError(error)
+  }
+  const rules = robotsParser(url, text)
+  return {
+    isAllowed: (page) => rules.isAllowed(page, userAgent) !== false,
+    delayMs: Math.min(rules.getCrawlDelay(userAgent) ?? 0, MAX_CRAWL_DELAY) * 1_000,
+  }
+}

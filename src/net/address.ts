@@ -1,0 +1,34 @@
+import { lookup as dnsLookup } from 'node:dns'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/** The addresses of a name. */
+export type Resolve = (name: string) => Promise<string[]>
+
+/** By the machine's own resolver, hosts file included. */
+export const resolveBySystem: Resolve = (name) =>
+  new Promise((resolve, reject) => {
+    dnsLookup(name, { all: true }, (error, found) => (error === null ? resolve(found.map((one) => one.address)) : reject(error)))
+  })
+
+/** All of IPv6 that is given out; what lies outside has been withdrawn, like `::7f00:1`, or stands for something else. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
+/** The inner address of Azure's virtual machines, where their secrets are; it looks like a public one. */
+const NOT_PUBLIC = new Set(['168.63.129.16'])
+
+/**
+ * Whether an address is one of the public internet: not this machine, a private network, a link, a cloud's metadata, or another
+ * notation of one of those (IPv4 mapped into IPv6, NAT64, 6to4, Teredo).
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast' || NOT_PUBLIC.has(parsed.toString())) return false
+  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6)
+}
+
+/** The address that the host of a URL is; undefined where it is a name. */
+export function addressIn({ hostname }: URL): string | undefined {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+  return isIP(bare) === 0 ? undefined : bare
+}

@@ -1,0 +1,221 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIPv6 } from 'node:net'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { addressIn, isPublicAddress, type Resolve, resolveBySystem } from './address.ts'
+import { FetchError } from './fetch-error.ts'
+
+export interface FetchRules {
+  /** `host:port` that may be reached although they are private; a port is always told. */
+  allow: ReadonlySet<string>
+  /** Of the body, unpacked. */
+  maxBytes: number
+  /** To the head of the answer. */
+  headTimeoutMs: number
+  /** To the end of the body. */
+  timeoutMs: number
+  userAgent: string
+  /** Left out: the machine's. */
+  resolve?: Resolve
+}
+
+/** Of the public internet alone. */
+export const FETCH_RULES: FetchRules = {
+  allow: new Set(),
+  maxBytes: 52_428_800,
+  headTimeoutMs: 10_000,
+  timeoutMs: 30_000,
+  userAgent: 'Repartee',
+}
+
+/** `host:port`, several with commas between; undefined where it is not that. */
+export function parseHosts(text: string): Set<string> | undefined {
+  const hosts = text
+    .split(',')
+    .map((host) => host.trim().toLowerCase())
+    .filter((host) => host !== '')
+  return hosts.every((host) => /^(?:[^\s:/[\]]+|\[[\da-f:.]+\]):\d{1,5}$/.test(host)) ? new Set(hosts) : undefined
+}
+
+export interface FetchInput {
+  url: string
+  /** Of the copy that is held: an unchanged page is not sent again. */
+  etag?: string | null
+  lastModified?: string | null
+  accept?: string
+  signal?: AbortSignal
+}
+
+export interface Fetched {
+  /** Where it came from in the end. */
+  url: string
+  /** False where the copy that is held is still the newest; then there is no body. */
+  changed: boolean
+  contentType: string | null
+  body: Uint8Array
+  etag: string | null
+  lastModified: string | null
+}
+
+const MAX_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const MAX_URL_CHARS = 4_096
+
+/**
+ * Fetches what lies at a URL of the public internet, by GET, without cookies or credentials. The name is resolved once and that
+ * address is used; every redirect is checked as the first URL was. Throws `FetchError`.
+ */
+export async function guardedFetch(rules: FetchRules, input: FetchInput): Promise<Fetched> {
+  const timeout = AbortSignal.timeout(rules.timeoutMs)
+  const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal])
+  let url = toFetchable(input.url)
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const response = await head(rules, url, input, signal)
+    const { statusCode = 0, headers } = response
+    const to = REDIRECTS.has(statusCode) ? headers.location : undefined
+    if (to === undefined) return { url: url.href, ...(await take(rules, response, signal)) }
+    response.destroy()
+    url = toFetchable(URL.parse(to, url.href)?.href ?? to)
+  }
+  throw new FetchError('fetch_failed', `was redirected more than ${MAX_REDIRECTS} times`)
+}
+
+/** The URL as it is asked for. Throws `FetchError` for what is none of the web. */
+export function toFetchable(given: string): URL {
+  const refuse = (message: string) => new FetchError('address_refused', message)
+  if (given.length > MAX_URL_CHARS) throw refuse(`is longer than ${MAX_URL_CHARS} characters`)
+  // Browsers guess what was meant by `http:host`, a back slash or a line break; a guess may be another than the next program's.
+  if (!/^https?:\/\/[^/\\]/i.test(given) || /[\\\s\p{Cc}]/u.test(given))
+    throw refuse('is not an address of the form https://host/path')
+  const url = URL.parse(given)
+  if (url === null || url.hostname === '') throw refuse('is not an address of the form https://host/path')
+  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password')
+  url.hash = ''
+  return url
+}
+
+async function head(rules: FetchRules, url: URL, input: FetchInput, signal: AbortSignal): Promise<IncomingMessage> {
+  const address = await findAddress(rules, url)
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      clearTimeout(timer)
+      reject(error)
+    }
+    const timer = setTimeout(() => {
+      fail(new FetchError('unreachable', 'did not answer in time', { transient: true }))
+      request.destroy()
+    }, rules.headTimeoutMs)
+    const request: ClientRequest = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
+      url,
+      {
+        // A connection of its own: one kept open to the same name could lead elsewhere.
+        agent: false,
+        lookup: (_name, options, done) => {
+          const family = isIPv6(address) ? 6 : 4
+          if (options.all) done(null, [{ address, family }])
+          else done(null, address, family)
+        },
+        headers: {
+          accept: input.accept ?? '*/*',
+          'accept-encoding': 'gzip, deflate, br',
+          'user-agent': rules.userAgent,
+          ...(input.etag ? { 'if-none-match': input.etag } : {}),
+          ...(input.lastModified ? { 'if-modified-since': input.lastModified } : {}),
+        },
+        signal,
+      },
+      (response) => {
+        clearTimeout(timer)
+        resolve(response)
+      },
+    )
+    request.on('error', (cause) => fail(stopped(signal, cause)))
+    request.end()
+  })
+}
+
+/** Throws where the host, or one of its addresses, is not of the public internet. */
+async function findAddress(rules: FetchRules, url: URL): Promise<string> {
+  const allowed = rules.allow.has(`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`)
+  const literal = addressIn(url)
+  const addresses = literal === undefined ? await resolveName(rules, url.hostname) : [literal]
+  if (!allowed && !addresses.every(isPublicAddress))
+    throw new FetchError('address_refused', 'is an address of a private network, which this service may not reach')
+  return addresses[0]!
+}
+
+async function resolveName({ resolve = resolveBySystem }: FetchRules, name: string): Promise<string[]> {
+  try {
+    const addresses = await resolve(name)
+    if (addresses.length > 0) return addresses
+  } catch (cause) {
+    const gone = (cause as NodeJS.ErrnoException).code === 'ENOTFOUND'
+    throw new FetchError('unreachable', 'is on a host whose name is not known', { transient: !gone, cause })
+  }
+  throw new FetchError('unreachable', 'is on a host whose name is not known')
+}
+
+async function take(rules: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Omit<Fetched, 'url'>> {
+  const { statusCode = 0, headers } = response
+  const about = {
+    contentType: headers['content-type'] ?? null,
+    etag: headers.etag ?? null,
+    lastModified: headers['last-modified'] ?? null,
+  }
+  if (statusCode === 304) {
+    response.destroy()
+    return { ...about, changed: false, body: new Uint8Array(0) }
+  }
+  if (statusCode === 200) return { ...about, changed: true, body: await readBody(rules, response, signal) }
+  response.destroy()
+  const transient = statusCode === 408 || statusCode === 425 || statusCode === 429 || statusCode >= 500
+  throw new FetchError('fetch_failed', `was answered with status ${statusCode}`, { transient, status: statusCode })
+}
+
+function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown) => {
+      reject(error)
+      response.destroy()
+      body.destroy()
+    }
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const body = unpacked(response, fail)
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > maxBytes) fail(new FetchError('too_large', 'holds more than a document may'))
+      else chunks.push(chunk)
+    })
+    response.on('error', (cause) => fail(stopped(signal, cause)))
+    response.on('aborted', () => fail(stopped(signal)))
+    if (body !== response)
+      body.on('error', (cause) => fail(new FetchError('fetch_failed', 'came damaged', { transient: true, cause })))
+    body.on('end', () => resolve(Buffer.concat(chunks)))
+  })
+}
+
+function unpacked(response: IncomingMessage, fail: (error: unknown) => void): Readable {
+  switch (response.headers['content-encoding']?.trim().toLowerCase() ?? '') {
+    case '':
+    case 'identity':
+      return response
+    case 'gzip':
+    case 'x-gzip':
+      return response.pipe(createGunzip())
+    case 'deflate':
+      return response.pipe(createInflate())
+    case 'br':
+      return response.pipe(createBrotliDecompress())
+    default:
+      queueMicrotask(() => fail(new FetchError('fetch_failed', 'came packed in a way that was not asked for')))
+      return response
+  }
+}
+
+function stopped(signal: AbortSignal, cause?: unknown): unknown {
+  if (!signal.aborted) return new FetchError('unreachable', 'broke the connection off', { transient: true, cause })
+  if ((signal.reason as Error).name !== 'TimeoutError') return signal.reason
+  return new FetchError('unreachable', 'did not send everything in time', { transient: true })
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import type { KnowledgeFile } from './knowledge-file.ts'
+
+/** A document whose content is to be fetched. */
+export interface Fetch {
+  number: number
+  url: string
+  /** Of the copy that was read last. */
+  etag: string | null
+  lastModified: string | null
+}
+
+/** What came from the web. */
+export interface FetchedContent {
+  /** False: the copy that was read last is still the newest. */
+  changed: boolean
+  contentType: string | null
+  body: Uint8Array
+  etag: string | null
+  lastModified: string | null
+}
+
+/** Documents that wait to be fetched, longest waiting first; not those of `except`. */
+export function listFetches(file: KnowledgeFile, except: ReadonlySet<number>, most: number): Fetch[] {
+  return file
+    .all<{ number: number; url: string; etag: string | null; last_modified: string | null; content_hash: Uint8Array | null }>(
+      `SELECT number, url, etag, last_modified, content_hash FROM document WHERE work = 'fetch' ORDER BY number LIMIT ?`,
+      most + except.size,
+    )
+    .filter(({ number }) => !except.has(number))
+    .slice(0, most)
+    .map(({ number, url, content_hash, etag, last_modified }) => ({
+      number,
+      url,
+      // Nothing is held that could be still the newest.
+      etag: content_hash === null ? null : etag,
+      lastModified: content_hash === null ? null : last_modified,
+    }))
+}
+
+export function startFetches(file: KnowledgeFile, fetches: readonly Fetch[]): void {
+  for (const { number } of fetches)
+    file.run(`UPDATE document SET status = 'processing' WHERE number = ? AND work = 'fetch'`, number)
+}
+
+/** Hands what was fetched on to be read, unless it was read before. In a transaction of the caller. */
+export function finishFetch(file: KnowledgeFile, { number, url }: Fetch, content: FetchedContent, at: number): void {
+  const hash = content.changed ? createHash('sha256').update(content.body).digest() : undefined
+  const known = file.get<{ content_hash: Uint8Array | null }>(
+    `SELECT content_hash FROM document WHERE number = ? AND work = 'fetch' AND url = ?`,
+    number,
+    url,
+  )
+  // Deleted, replaced, or fetched by another call meanwhile.
+  if (known === undefined) return
+  const isSame = hash === undefined || (known.content_hash !== null && hash.equals(known.content_hash))
+  if (isSame) {
+    file.run(
+      `UPDATE document SET status = 'ready', progress = 1, work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
+         etag = coalesce(?, etag), last_modified = coalesce(?, last_modified) WHERE number = ?`,
+      content.etag,
+      content.lastModified,
+      number,
+    )
+    return
+  }
+  file.run(
+    `UPDATE document SET work = 'read', attempts = 0, revision = revision + 1, media_type = ?, bytes = ?, content_hash = ?, etag = ?,
+       last_modified = ?, updated_at = ? WHERE number = ?`,
+    content.contentType ?? '',
+    content.body.length,
+    hash,
+    content.etag,
+    content.lastModified,
+    at,
+    number,
+  )
+  file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
+}
+
+/** Passages of an earlier copy go on answering. In a transaction of the caller. */
+export function failFetch(
+  file: KnowledgeFile,
+  { number, url }: Fetch,
+  error: { code: string; message: string },
+  at: number,
+): void {
+  file.run(
+    `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?
+     WHERE number = ? AND work = 'fetch' AND url = ?`,
+    error.code,
+    error.message,
+    at,
+    number,
+    url,
+  )
+}

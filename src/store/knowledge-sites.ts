@@ -1,0 +1,342 @@
+import { createHash } from 'node:crypto'
+import type { Page, PageInput } from '../core/page.ts'
+import type { NewSite, Site, SiteStatus, SiteType } from '../core/site.ts'
+import { type Extent, removeDocument } from './knowledge-documents.ts'
+import type { FetchedContent } from './knowledge-fetches.ts'
+import type { KnowledgeFile } from './knowledge-file.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A site that is to be brought up to date, in a run that may have been begun before a restart. */
+export interface SiteRun {
+  number: number
+  type: SiteType
+  url: string
+  maxPages: number
+  maxDepth: number
+  run: number
+}
+
+/** A page that waits in a run. */
+export interface WaitingPage {
+  url: string
+  depth: number
+  /** Where it led when it was last read. */
+  links: string[]
+  /** Of the copy that was read last. */
+  etag: string | null
+  lastModified: string | null
+}
+
+/** What became of a page in a run: read anew, found unchanged, left out (no text for people, or not for robots), not had, or no longer there. */
+export type PageState = 'taken' | 'same' | 'left' | 'failed' | 'gone'
+
+interface SiteRow {
+  number: number
+  id: string
+  type: SiteType
+  url: string
+  max_pages: number
+  max_depth: number
+  refresh_hours: number | null
+  status: SiteStatus
+  error_code: string | null
+  error_message: string | null
+  run: number
+  synced_at: number | null
+  due_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+const COLUMNS =
+  'number, id, type, url, max_pages, max_depth, refresh_hours, status, error_code, error_message, run, synced_at, due_at, created_at, updated_at'
+
+function toSite(file: KnowledgeFile, row: SiteRow): Site {
+  const counts = new Map(
+    file
+      .all<{ state: string; n: number }>(
+        'SELECT state, count(*) AS n FROM page WHERE site = ? AND run = ? GROUP BY state',
+        row.number,
+        row.run,
+      )
+      .map(({ state, n }) => [state, n]),
+  )
+  const { documents } = file.get<{ documents: number }>('SELECT count(*) AS documents FROM document WHERE site = ?', row.number)!
+  return {
+    id: row.id,
+    type: row.type,
+    url: row.url,
+    maxPages: row.max_pages,
+    maxDepth: row.max_depth,
+    refreshHours: row.refresh_hours,
+    status: row.status,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    pages: {
+      found: [...counts.values()].reduce((sum, n) => sum + n, 0),
+      taken: counts.get('taken') ?? 0,
+      unchanged: counts.get('same') ?? 0,
+      failed: counts.get('failed') ?? 0,
+    },
+    documents,
+    syncedAt: row.synced_at,
+    nextSyncAt: row.due_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+const rowOf = (file: KnowledgeFile, id: string): SiteRow | undefined =>
+  file.get<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE id = ?`, id)
+
+export function findSite(file: KnowledgeFile, id: string): Site | undefined {
+  const row = rowOf(file, id)
+  return row === undefined ? undefined : toSite(file, row)
+}
+
+/** Newest first. Undefined where the cursor is no site of this file. */
+export function listSites(file: KnowledgeFile, page: PageInput): Page<Site> | undefined {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(file, page.cursor)?.number
+  if (after === undefined) return undefined
+  const rows = file.all<SiteRow>(
+    `SELECT ${COLUMNS} FROM site WHERE number < ? ORDER BY number DESC LIMIT ?`,
+    after,
+    page.limit + 1,
+  )
+  const { total } = file.get<{ total: number }>('SELECT count(*) AS total FROM site')!
+  return { items: rows.slice(0, page.limit).map((row) => toSite(file, row)), hasMore: rows.length > page.limit, total }
+}
+
+/** Takes a site in and opens its first run; the same type and URL are the same site, with the limits given last. In a transaction of the caller. */
+export function acceptSite(file: KnowledgeFile, id: string, site: NewSite, at: number): Site {
+  const known = file.get<{ id: string }>('SELECT id FROM site WHERE type = ? AND url = ?', site.type, site.url)
+  if (known === undefined)
+    file.run(
+      `INSERT INTO site (id, type, url, max_pages, max_depth, refresh_hours, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+      id,
+      site.type,
+      site.url,
+      site.maxPages,
+      site.maxDepth,
+      site.refreshHours,
+      at,
+      at,
+    )
+  else
+    file.run(
+      'UPDATE site SET max_pages = ?, max_depth = ?, refresh_hours = ?, updated_at = ? WHERE id = ?',
+      site.maxPages,
+      site.maxDepth,
+      site.refreshHours,
+      at,
+      known.id,
+    )
+  return openRun(file, known?.id ?? id, at)!
+}
+
+/** Has a site brought up to date; one that is being so already goes on. Undefined where there is none. In a transaction of the caller. */
+export function openRun(file: KnowledgeFile, id: string, at: number): Site | undefined {
+  const row = file.get<{ number: number; url: string; type: SiteType; run: number }>(
+    `UPDATE site SET run = run + 1, run_open = 1, status = 'queued', error_code = NULL, error_message = NULL, due_at = NULL, updated_at = ?
+     WHERE id = ? AND run_open = 0 RETURNING number, url, type, run`,
+    at,
+    id,
+  )
+  if (row !== undefined && row.type !== 'sitemap') addPages(file, { ...row, maxPages: 1 }, [row.url], 0)
+  return findSite(file, id)
+}
+
+/** Opens a run of each site that is due. In a transaction of the caller. */
+export function openDueRuns(file: KnowledgeFile, at: number): void {
+  for (const { id } of file.all<{ id: string }>('SELECT id FROM site WHERE due_at <= ?', at)) openRun(file, id, at)
+}
+
+/** When the next site is due; null where none is. */
+export function nextDue(file: KnowledgeFile): number | null {
+  return file.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site')!.at
+}
+
+export function listRuns(file: KnowledgeFile, except: ReadonlySet<number>, most: number): SiteRun[] {
+  return file
+    .all<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE run_open = 1 ORDER BY number LIMIT ?`, most + except.size)
+    .filter(({ number }) => !except.has(number))
+    .slice(0, most)
+    .map((row) => ({ ...row, maxPages: row.max_pages, maxDepth: row.max_depth }))
+}
+
+export function startRuns(file: KnowledgeFile, runs: readonly SiteRun[]): void {
+  for (const { number } of runs) file.run(`UPDATE site SET status = 'processing' WHERE number = ?`, number)
+}
+
+/** The run goes on: it was not ended, and its site not removed, by another call. */
+export const isOpen = (file: KnowledgeFile, { number, run }: SiteRun): boolean =>
+  file.get('SELECT 1 FROM site WHERE number = ? AND run = ? AND run_open = 1', number, run) !== undefined
+
+/** Adds pages that this run has not seen yet, as long as there is room. In a transaction of the caller. */
+export function addPages(
+  file: KnowledgeFile,
+  { number, run, maxPages }: Pick<SiteRun, 'number' | 'run' | 'maxPages'>,
+  urls: readonly string[],
+  depth: number,
+): void {
+  let { seen } = file.get<{ seen: number }>('SELECT count(*) AS seen FROM page WHERE site = ? AND run = ?', number, run)!
+  for (const url of urls) {
+    if (seen >= maxPages) return
+    const added = file.get(
+      `INSERT INTO page (site, url, run, depth, place, state) VALUES (?, ?, ?, ?, ?, 'waiting')
+       ON CONFLICT (site, url) DO UPDATE SET run = excluded.run, depth = excluded.depth, place = excluded.place, state = 'waiting'
+       WHERE page.run < excluded.run RETURNING 1`,
+      number,
+      url,
+      run,
+      depth,
+      seen,
+    )
+    if (added !== undefined) seen++
+  }
+}
+
+export function nextPage(file: KnowledgeFile, { number, run }: SiteRun): WaitingPage | undefined {
+  const page = file.get<{ url: string; depth: number; links: string }>(
+    `SELECT url, depth, links FROM page WHERE site = ? AND state = 'waiting' AND run = ? ORDER BY depth, place LIMIT 1`,
+    number,
+    run,
+  )
+  if (page === undefined) return undefined
+  const held = file.get<{ etag: string | null; lastModified: string | null }>(
+    'SELECT etag, last_modified AS lastModified FROM document WHERE url = ? AND content_hash IS NOT NULL',
+    page.url,
+  )
+  return {
+    ...page,
+    links: JSON.parse(page.links) as string[],
+    etag: held?.etag ?? null,
+    lastModified: held?.lastModified ?? null,
+  }
+}
+
+/** In a transaction of the caller. `links`: where it leads. */
+export function endPage(
+  file: KnowledgeFile,
+  { number, run }: SiteRun,
+  url: string,
+  state: PageState,
+  links: string[] = [],
+): void {
+  file.run(
+    'UPDATE page SET state = ?, links = ? WHERE site = ? AND url = ? AND run = ?',
+    state,
+    JSON.stringify(links),
+    number,
+    url,
+    run,
+  )
+}
+
+/** The address under whose folder the pages of a site lie: its first, where that led in the end. */
+export function rootOf(file: KnowledgeFile, { number, run, url }: SiteRun): string {
+  const first = file.get<{ url: string }>(
+    `SELECT url FROM page WHERE site = ? AND run = ? AND depth = 0 AND state IN ('taken', 'same') LIMIT 1`,
+    number,
+    run,
+  )
+  return first?.url ?? url
+}
+
+/**
+ * Keeps what was fetched of a page, to be read; content that was read before is not read again. `url` is where it came from in the end, and
+ * the document's identity. In a transaction of the caller.
+ */
+export function keepPage(
+  file: KnowledgeFile,
+  run: SiteRun,
+  url: string,
+  id: string,
+  content: FetchedContent,
+  at: number,
+): PageState {
+  const known = file.get<{ number: number; content_hash: Uint8Array | null; site: number | null }>(
+    'SELECT number, content_hash, site FROM document WHERE url = ?',
+    url,
+  )
+  if (!content.changed) return known === undefined ? 'failed' : 'same'
+  const hash = createHash('sha256').update(content.body).digest()
+  if (known?.content_hash != null && hash.equals(known.content_hash)) {
+    file.run('UPDATE document SET etag = ?, last_modified = ? WHERE number = ?', content.etag, content.lastModified, known.number)
+    return 'same'
+  }
+  const values = [content.contentType ?? '', content.body.length, hash, content.etag, content.lastModified, at]
+  const number =
+    known?.number ??
+    file.run(
+      `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, url, site)
+       VALUES (?, ?, 0, ?, '', 0, x'', '{}', 'queued', 0, ?, ?, ?, ?)`,
+      id,
+      url,
+      JSON.stringify({ type: 'url', url }),
+      at,
+      at,
+      url,
+      run.number,
+    )
+  file.run(
+    `UPDATE document SET media_type = ?, bytes = ?, content_hash = ?, etag = ?, last_modified = ?, updated_at = ?, work = 'read', status = 'queued',
+       progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL WHERE number = ?`,
+    ...values,
+    number,
+  )
+  file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
+  return 'taken'
+}
+
+/** The document of a page may not be told apart by its URL from one added by itself: those are left alone. */
+const documentsOf = (file: KnowledgeFile, site: number): { id: string; url: string | null }[] =>
+  file.all('SELECT id, url FROM document WHERE site = ?', site)
+
+/**
+ * Ends a run. Where it was whole, documents whose pages it did not find again are removed; the caller buries the extents returned.
+ * In a transaction of the caller.
+ */
+export function endRun(
+  file: KnowledgeFile,
+  { number, run }: SiteRun,
+  error: { code: string; message: string } | undefined,
+  at: number,
+): Extent[] {
+  const ended = file.get<{ refresh_hours: number | null }>(
+    `UPDATE site SET run_open = 0, status = ?, error_code = ?, error_message = ?, synced_at = ?, updated_at = ?,
+       due_at = CASE WHEN refresh_hours IS NULL THEN NULL ELSE ? + cast(refresh_hours * ${HOUR_MS} AS INTEGER) END
+     WHERE number = ? AND run = ? AND run_open = 1 RETURNING refresh_hours`,
+    error === undefined ? 'ready' : 'failed',
+    error?.code ?? null,
+    error?.message ?? null,
+    at,
+    at,
+    at,
+    number,
+    run,
+  )
+  if (ended === undefined || error !== undefined) return []
+  const kept = new Set(
+    file
+      .all<{ url: string }>(
+        `SELECT url FROM page WHERE site = ? AND run = ? AND state IN ('taken', 'same', 'failed')`,
+        number,
+        run,
+      )
+      .map(({ url }) => url),
+  )
+  const dropped = documentsOf(file, number).filter(({ url }) => url === null || !kept.has(url))
+  file.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
+  return dropped.flatMap(({ id }) => removeDocument(file, id) ?? [])
+}
+
+/** Removes a site with its documents; the caller buries the extents returned. Undefined where there is none. In a transaction of the caller. */
+export function removeSite(file: KnowledgeFile, id: string): Extent[] | undefined {
+  const row = rowOf(file, id)
+  if (row === undefined) return undefined
+  const extents = documentsOf(file, row.number).flatMap((document) => removeDocument(file, document.id) ?? [])
+  file.run('DELETE FROM page WHERE site = ?', row.number)
+  file.run('DELETE FROM site WHERE number = ?', row.number)
+  return extents
+}

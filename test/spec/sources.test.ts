@@ -1,0 +1,419 @@
+// Documents that come from the web: { url } of /agents/{agentId}/documents, and /agents/{agentId}/sources
+import assert from 'node:assert/strict'
+import { after, beforeEach, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
+import { until } from '../support/poll.ts'
+import { needsProcess, startService } from '../support/service.ts'
+import { WebSite } from '../support/web-site.ts'
+
+const site = await new WebSite().start()
+const service = await startService({
+  REPARTEE_FETCH_ALLOW: site.host,
+  REPARTEE_CRAWL_DELAY_MS: '0',
+  REPARTEE_FETCH_TIMEOUT_MS: '1500',
+})
+const { client } = service
+after(async () => {
+  await service.stop()
+  await site.stop()
+})
+let agent: string
+let documents: string
+let sources: string
+beforeEach(async () => {
+  agent = `/agents/${await service.newAgent()}`
+  documents = `${agent}/documents`
+  sources = `${agent}/sources`
+  site.pages.clear()
+  site.asked.length = 0
+})
+
+const settledDocument = (id: string) =>
+  until('the document is settled', async () => {
+    const { document } = (await client.get(`${documents}/${id}`)).body
+    return ['ready', 'failed'].includes(document.status) && document
+  })
+const addPage = async (url: string, more: object = {}) => {
+  const answer = await client.post(documents, { url, ...more })
+  isOk(answer, 202)
+  return await settledDocument(answer.body.document.id)
+}
+const settledSource = (id: string) =>
+  until('the source is settled', async () => {
+    const { source } = (await client.get(`${sources}/${id}`)).body
+    return ['ready', 'failed'].includes(source.status) && source
+  })
+const addSource = async (body: object) => {
+  const answer = await client.post(sources, body)
+  isOk(answer, 202)
+  return await settledSource(answer.body.source.id)
+}
+const refresh = async (id: string) => {
+  isOk(await client.post(`${sources}/${id}/refresh`), 202)
+  return await settledSource(id)
+}
+const listed = async () => {
+  const { documents: found } = (await client.get(`${documents}?limit=100`)).body as {
+    documents: { source: { url: string }; status: string }[]
+  }
+  return found.map(({ source }) => new URL(source.url).pathname).sort()
+}
+const ready = () =>
+  until(
+    'all documents are ready',
+    async () =>
+      (await client.get(`${documents}?status=ready`)).body.pagination.total ===
+      (await client.get(documents)).body.pagination.total,
+  )
+const search = async (query: string) => {
+  const { hits } = (await client.post(`${agent}/search`, { query })).body as { hits: { text: string; url: string }[] }
+  return hits
+}
+const page = (title: string, text: string, ...links: string[]) =>
+  `<title>${title}</title><main><h1>${title}</h1><p>${text}</p>${links.map((link) => `<a href="${link}">see</a>`).join(' ')}</main>`
+
+describe('a page of the web as a document', { skip: needsProcess }, () => {
+  test('is fetched, read and found; its source and its hits name the URL', async () => {
+    site.pages.set('/kettle', page('The kettle', 'The kettle holds 1.7 litres.'))
+    const document = await addPage(`${site.url('/kettle')}#top`)
+    assert.equal(document.status, 'ready')
+    assert.equal(document.title, 'The kettle')
+    assert.equal(document.mediaType, 'text/html')
+    assert.deepEqual(document.source, { type: 'url', url: site.url('/kettle') })
+    assert.equal((await search('kettle litres'))[0]?.url, site.url('/kettle'))
+    const { headers } = site.asked[0]!
+    assert.equal(headers['user-agent'], 'Repartee')
+    assert.ok(!JSON.stringify(headers).includes(client.key))
+  })
+
+  test('the same URL is the same document, fetched again; the old text answers until the new is read', async () => {
+    site.pages.set('/a', page('A', 'The walnut is brown.'))
+    const first = await addPage(site.url('/a'))
+    site.pages.set('/a', page('A', 'The walnut is green.'))
+    const second = await addPage(site.url('/a'))
+    assert.equal(second.id, first.id)
+    const hits = await search('walnut')
+    assert.equal(hits.length, 1)
+    assert.match(hits[0]!.text, /green/)
+  })
+
+  test('a page that did not change is not sent, nor read, again', async () => {
+    site.pages.set('/a', { body: page('A', 'The walnut is brown.'), headers: { etag: '"1"' } })
+    const first = await addPage(site.url('/a'))
+    const second = await addPage(site.url('/a'))
+    assert.equal(site.asked[1]!.headers['if-none-match'], '"1"')
+    assert.equal(second.status, 'ready')
+    assert.equal(second.id, first.id)
+    assert.match((await search('walnut'))[0]!.text, /brown/)
+  })
+
+  test('a title that is given stays', async () => {
+    site.pages.set('/a', page('Its own', 'The walnut is brown.'))
+    assert.equal((await addPage(site.url('/a'), { title: 'Mine', metadata: { lang: 'en' } })).title, 'Mine')
+    assert.deepEqual((await addPage(site.url('/a'))).metadata, { lang: 'en' })
+  })
+
+  test('PUT puts a page in the place of a document; one that is another document is 400', async () => {
+    site.pages.set('/a', page('A', 'The walnut is brown.'))
+    const { document } = (await client.post(documents, { text: 'The almond is white.' })).body
+    await settledDocument(document.id)
+    isOk(await client.put(`${documents}/${document.id}`, { url: site.url('/a') }), 202)
+    assert.equal((await settledDocument(document.id)).status, 'ready')
+    assert.equal((await search('almond')).length, 0)
+    assert.match((await search('walnut'))[0]!.text, /brown/)
+    const other = (await client.post(documents, { text: 'The hazel is red.' })).body.document
+    isError(await client.put(`${documents}/${other.id}`, { url: site.url('/a') }), 400, 'invalid_request', 'body.url')
+  })
+
+  for (const [about, handler, code, reason] of [
+    ['is not there', undefined, 'fetch_failed', /404/],
+    ['is empty', '<p> </p>', 'blank', /no text/],
+    ['holds nothing of use', { type: 'image/png', body: Buffer.from('89504e470d0a1a0a', 'hex') }, 'unsupported_type', /PNG/],
+    [
+      'redirects without end',
+      (_q: unknown, r: { writeHead(s: number, h: object): { end(): void } }) => r.writeHead(302, { location: '/x' }).end(),
+      'fetch_failed',
+      /redirect/,
+    ],
+    [
+      'redirects into the private network',
+      (_q: unknown, r: { writeHead(s: number, h: object): { end(): void } }) =>
+        r.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+      'address_refused',
+      /private/,
+    ],
+    [
+      'breaks off',
+      (_q: unknown, r: { writeHead(s: number, h: object): { write(t: string): void; destroy(): void } }) => {
+        const x = r.writeHead(200, { 'content-length': '500' })
+        x.write('half')
+        setTimeout(() => x.destroy(), 20)
+      },
+      'unreachable',
+      /broke/,
+    ],
+    ['never answers', () => {}, 'unreachable', /in time/],
+  ] as const) {
+    test(`one that ${about} fails with the reason`, async () => {
+      if (handler !== undefined) site.pages.set('/x', handler as never)
+      const document = await addPage(site.url('/x'))
+      assert.equal(document.status, 'failed')
+      assert.equal(document.error.code, code)
+      assert.match(document.error.message, reason)
+    })
+  }
+
+  test('a failure that may pass is tried again, three times at most', async () => {
+    let calls = 0
+    site.pages.set('/a', (_request, response) => {
+      calls++
+      if (calls < 3) response.writeHead(503).end()
+      else response.writeHead(200, { 'content-type': 'text/html' }).end(page('A', 'The walnut is brown.'))
+    })
+    assert.equal((await addPage(site.url('/a'))).status, 'ready')
+    assert.equal(calls, 3)
+  })
+
+  test('a page that cannot be had any more goes on answering as it was', async () => {
+    site.pages.set('/a', page('A', 'The walnut is brown.'))
+    await addPage(site.url('/a'))
+    site.pages.clear()
+    assert.equal((await addPage(site.url('/a'))).status, 'failed')
+    assert.match((await search('walnut'))[0]!.text, /brown/)
+  })
+
+  for (const url of [
+    'file:///etc/passwd',
+    'ftp://example.com/',
+    'http://',
+    'http:///x',
+    'https:\\\\example.com',
+    'http://user:secret@example.com/',
+    'example.com',
+    'http://exa mple.com',
+  ])
+    test(`400 for ${url}`, async () => {
+      isError(await client.post(documents, { url }), 400, 'invalid_request', 'body.url')
+    })
+
+  for (const url of [
+    'http://127.0.0.1:1/',
+    'http://localhost:1/',
+    'http://[::1]:1/',
+    'http://[::ffff:7f00:1]:1/',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://169.254.169.254/',
+    'http://10.0.0.1/',
+    'http://0.0.0.0:1/',
+  ])
+    test(`${url} is refused`, async () => {
+      const document = await addPage(url)
+      assert.equal(document.error.code, 'address_refused')
+    })
+})
+
+describe('a source', { skip: needsProcess }, () => {
+  test('202 { success, source }, with every field; its documents carry its id', async () => {
+    site.pages.set(
+      '/docs/',
+      page('Start', 'The walnut is brown.', 'next', '/docs/deep/', '/other', 'https://example.com/', 'picture.png', 'next#part'),
+    )
+    site.pages.set('/docs/next', page('Next', 'The almond is white.', '/docs/'))
+    site.pages.set('/docs/deep/', page('Deep', 'The hazel is red.'))
+    site.pages.set('/other', page('Other', 'Outside of the folder.'))
+    const answer = await client.post(sources, { type: 'site', url: site.url('/docs/') })
+    isOk(answer, 202)
+    hasFields(
+      answer.body.source,
+      'id',
+      'type',
+      'url',
+      'maxPages',
+      'maxDepth',
+      'refreshHours',
+      'status',
+      'error',
+      'pages',
+      'documents',
+      'syncedAt',
+      'nextSyncAt',
+      'createdAt',
+      'updatedAt',
+    )
+    assert.match(answer.body.source.id, UUID)
+    const source = await settledSource(answer.body.source.id)
+    assert.equal(source.status, 'ready')
+    assert.match(source.syncedAt, TIMESTAMP)
+    assert.equal(source.nextSyncAt, null)
+    assert.deepEqual(source.pages, { found: 3, taken: 3, unchanged: 0, failed: 0 })
+    assert.deepEqual(await listed(), ['/docs/', '/docs/deep/', '/docs/next'])
+    await ready()
+    const { documents: found } = (await client.get(documents)).body
+    for (const document of found) assert.equal(document.sourceId, source.id)
+    assert.match((await search('almond'))[0]!.text, /white/)
+    assert.equal(site.count('/docs/picture.png'), 0)
+  })
+
+  test('obeys robots.txt, nofollow and noindex', async () => {
+    site.pages.set('/robots.txt', { type: 'text/plain', body: 'User-agent: *\nDisallow: /secret' })
+    site.pages.set('/', `${page('Start', 'Walnut.', '/secret/a', '/open', '/quiet')}<a rel="nofollow" href="/unwanted">x</a>`)
+    site.pages.set('/secret/a', page('Secret', 'Hidden words.'))
+    site.pages.set('/unwanted', page('Unwanted', 'Hidden words.'))
+    site.pages.set('/open', page('Open', 'Almond.'))
+    site.pages.set('/quiet', `<meta name="robots" content="noindex">${page('Quiet', 'Hidden words.')}`)
+    assert.equal((await addSource({ type: 'site', url: site.url('/') })).status, 'ready')
+    assert.deepEqual(await listed(), ['/', '/open'])
+    assert.equal(site.count('/secret/a') + site.count('/unwanted'), 0)
+  })
+
+  test('a site that says no to all robots but for its first page gives that page alone', async () => {
+    site.pages.set('/robots.txt', { type: 'text/plain', body: 'User-agent: *\nDisallow: /' })
+    site.pages.set('/', page('Start', 'Walnut.', '/open'))
+    site.pages.set('/open', page('Open', 'Almond.'))
+    await addSource({ type: 'site', url: site.url('/') })
+    assert.deepEqual(await listed(), ['/'])
+  })
+
+  test('stays within its depth and its number of pages', async () => {
+    for (let i = 0; i < 12; i++) site.pages.set(`/p${i}`, page(`P${i}`, `Words ${i}.`, `/p${i + 1}`))
+    await addSource({ type: 'site', url: site.url('/p0'), maxDepth: 2 })
+    assert.deepEqual(await listed(), ['/p0', '/p1', '/p2'])
+    const source = await addSource({ type: 'site', url: site.url('/p0'), maxDepth: 20, maxPages: 5 })
+    assert.equal(source.pages.found, 5)
+    assert.equal((await listed()).length, 5)
+  })
+
+  test('refresh reads what changed, keeps what did not, and removes what is gone', async () => {
+    site.pages.set('/', { body: page('Start', 'Walnut.', '/a', '/b', '/c'), headers: { etag: '"s"' } })
+    for (const name of ['a', 'b', 'c']) site.pages.set(`/${name}`, page(name, `The ${name} nut is brown.`))
+    const source = await addSource({ type: 'site', url: site.url('/') })
+    await ready()
+    site.pages.set('/b', page('b', 'The b nut is green.'))
+    site.pages.delete('/c')
+    const again = await refresh(source.id)
+    assert.deepEqual(again.pages, { found: 4, taken: 1, unchanged: 2, failed: 0 })
+    assert.deepEqual(await listed(), ['/', '/a', '/b'])
+    await ready()
+    assert.match((await search('b nut green'))[0]!.text, /b nut is green/)
+    // The first page was not sent again, and still leads on.
+    site.pages.set('/', { body: page('Start', 'Walnut.', '/a'), headers: { etag: '"t"' } })
+    await refresh(source.id)
+    assert.deepEqual(await listed(), ['/', '/a'])
+  })
+
+  test('a page that cannot be had for now keeps its document', async () => {
+    site.pages.set('/', page('Start', 'Walnut.', '/a'))
+    site.pages.set('/a', page('a', 'The a nut is brown.'))
+    const source = await addSource({ type: 'site', url: site.url('/') })
+    await ready()
+    site.pages.set('/a', (_request, response) => void response.writeHead(403).end())
+    assert.equal((await refresh(source.id)).pages.failed, 1)
+    assert.match((await search('a nut'))[0]!.text, /a nut is brown/)
+  })
+
+  test('a first page that cannot be had fails the source with the reason, and keeps what there is', async () => {
+    site.pages.set('/', page('Start', 'The walnut is brown.'))
+    const source = await addSource({ type: 'site', url: site.url('/') })
+    await ready()
+    site.pages.clear()
+    const failed = await refresh(source.id)
+    assert.equal(failed.status, 'failed')
+    assert.equal(failed.error.code, 'fetch_failed')
+    assert.match(failed.error.message, /404/)
+    assert.match((await search('walnut'))[0]!.text, /brown/)
+  })
+
+  test('of a sitemap reads the pages that it names, through further sitemaps and packed ones', async () => {
+    const map = (...paths: string[]) =>
+      `<?xml version="1.0"?><urlset>${paths.map((path) => `<url><loc>${site.url(path)}</loc></url>`).join('')}</urlset>`
+    site.pages.set('/sitemap.xml', {
+      type: 'application/xml',
+      body: `<sitemapindex><sitemap><loc>${site.url('/one.xml')}</loc></sitemap><sitemap><loc>${site.url('/two.xml.gz')}</loc></sitemap><sitemap><loc>${site.url('/missing.xml')}</loc></sitemap></sitemapindex>`,
+    })
+    site.pages.set('/one.xml', { type: 'application/xml', body: map('/a', '/b?x=1&amp;y=2') })
+    site.pages.set('/two.xml.gz', { type: 'application/gzip', body: gzipSync(map('/c')) })
+    for (const path of ['/a', '/b?x=1&y=2', '/c']) site.pages.set(path, page(path, `Words of ${path}.`, '/elsewhere'))
+    const source = await addSource({ type: 'sitemap', url: site.url('/sitemap.xml') })
+    assert.equal(source.status, 'ready')
+    assert.deepEqual(await listed(), ['/a', '/b', '/c'])
+  })
+
+  test('that is no sitemap fails', async () => {
+    site.pages.set('/sitemap.xml', page('No', 'A page'))
+    const source = await addSource({ type: 'sitemap', url: site.url('/sitemap.xml') })
+    assert.match(source.error.message, /no sitemap/)
+  })
+
+  test('of one page reads that page alone; a redirect leads to its own address', async () => {
+    site.pages.set('/old', (_request, response) => void response.writeHead(301, { location: '/new' }).end())
+    site.pages.set('/new', page('New', 'The walnut is brown.', '/other'))
+    await addSource({ type: 'url', url: site.url('/old') })
+    assert.deepEqual(await listed(), ['/new'])
+  })
+
+  test('is brought up to date by itself when it is due', async () => {
+    site.pages.set('/', page('Start', 'Walnut.'))
+    const source = await addSource({ type: 'url', url: site.url('/'), refreshHours: 0.25 })
+    assert.equal(new Date(source.nextSyncAt).getTime() - new Date(source.syncedAt).getTime(), 900_000)
+  })
+
+  test('the same type and URL are the same source', async () => {
+    site.pages.set('/', page('Start', 'Walnut.'))
+    const first = await addSource({ type: 'url', url: site.url('/') })
+    const second = await addSource({ type: 'url', url: site.url('/'), maxPages: 7 })
+    assert.equal(second.id, first.id)
+    assert.equal(second.maxPages, 7)
+    const list = await client.get(sources)
+    isOk(list)
+    hasFields(list.body, 'success', 'sources', 'pagination')
+    assert.equal(list.body.pagination.total, 1)
+  })
+
+  test('is deleted with its documents, and not with others', async () => {
+    site.pages.set('/', page('Start', 'The walnut is brown.'))
+    site.pages.set('/own', page('Own', 'The almond is white.'))
+    await addPage(site.url('/own'))
+    const source = await addSource({ type: 'url', url: site.url('/') })
+    await ready()
+    isOk(await client.delete(`${sources}/${source.id}`))
+    assert.deepEqual(await listed(), ['/own'])
+    assert.equal((await search('walnut')).length, 0)
+    isError(await client.get(`${sources}/${source.id}`), 404, 'source_not_found')
+    isError(await client.delete(`${sources}/${source.id}`), 404, 'source_not_found')
+    isError(await client.post(`${sources}/${source.id}/refresh`), 404, 'source_not_found')
+  })
+
+  for (const [body, path] of [
+    [{ type: 'feed', url: 'https://example.com/' }, 'body.type'],
+    [{ type: 'site' }, 'body.url'],
+    [{ type: 'site', url: 'ftp://example.com/' }, 'body.url'],
+    [{ type: 'site', url: 'https://example.com/', maxPages: 0 }, 'body.maxPages'],
+    [{ type: 'site', url: 'https://example.com/', maxDepth: -1 }, 'body.maxDepth'],
+    [{ type: 'site', url: 'https://example.com/', refreshHours: 0 }, 'body.refreshHours'],
+    [{ type: 'site', url: 'https://example.com/', depth: 1 }, 'body.depth'],
+  ] as const)
+    test(`400 for ${JSON.stringify(body)}`, async () => {
+      isError(await client.post(sources, body), 400, 'invalid_request', path)
+    })
+
+  test('a crawl that a crash cut off goes on where it was', async () => {
+    for (let i = 0; i < 30; i++)
+      site.pages.set(
+        `/k${i}`,
+        (_request, response) =>
+          void setTimeout(
+            () => response.writeHead(200, { 'content-type': 'text/html' }).end(page(`K${i}`, `Words ${i}.`, `/k${i + 1}`)),
+            30,
+          ),
+      )
+    const { source } = (await client.post(sources, { type: 'site', url: site.url('/k0'), maxDepth: 20, maxPages: 20 })).body
+    await until('some pages are read', () => site.count('/k5') > 0)
+    await service.kill()
+    await service.restart()
+    assert.equal((await settledSource(source.id)).status, 'ready')
+    assert.equal((await listed()).length, 20)
+    assert.ok(site.asked.length < 25, `${site.asked.length} requests`)
+  })
+})
