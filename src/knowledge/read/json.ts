@@ -2,6 +2,7 @@ import { DocumentError } from '../../core/document-error.ts'
 import type { Block, Reading } from './block.ts'
 
 const MAX_DEPTH = 200
+const MAX_INDENT = 8
 
 /**
  * JSON, or one value a line, as text: every value with the name of its field, objects indented under theirs. Objects of a list become
@@ -12,7 +13,7 @@ export function readJson(text: string): Reading {
   const blocks: Block[] = []
   for (const item of Array.isArray(value) ? value : [value]) {
     const lines: string[] = []
-    write(item, 0, '', lines)
+    write(item, { depth: 0, indent: 0, name: '' }, lines)
     if (lines.length > 0) blocks.push({ kind: 'list', text: lines.join('\n'), level: 0 })
   }
   return { title: titleOf(value), blocks }
@@ -37,21 +38,27 @@ function titleOf(value: unknown): string | null {
   return typeof title === 'string' && title.trim() !== '' ? title : null
 }
 
-function write(value: unknown, depth: number, name: string, lines: string[]): void {
-  const indent = '  '.repeat(Math.min(depth, 8))
+interface Place {
+  /** How deep in the value, and how far to the right in the text. */
+  depth: number
+  indent: number
+  name: string
+}
+
+function write(value: unknown, { depth, indent, name }: Place, lines: string[]): void {
   if (depth > MAX_DEPTH) throw new DocumentError('too_large', `The JSON is nested more than ${MAX_DEPTH} deep.`)
+  const before = '  '.repeat(Math.min(indent, MAX_INDENT))
+  const label = name === '' ? '' : `${name}: `
   if (typeof value !== 'object' || value === null) {
-    if (value === null || value === '') return
-    lines.push(`${indent}${name === '' ? '' : `${name}: `}${String(value)}`)
+    if (value !== null && value !== '') lines.push(`${before}${label}${String(value)}`)
     return
   }
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object' || item === null)) {
     const items = value.filter((item) => item !== null && item !== '').map(String)
-    if (items.length > 0) lines.push(`${indent}${name === '' ? '' : `${name}: `}${items.join(', ')}`)
+    if (items.length > 0) lines.push(`${before}${label}${items.join(', ')}`)
     return
   }
-  if (name !== '') lines.push(`${indent}${name}:`)
-  const inner = name === '' ? depth : depth + 1
-  if (Array.isArray(value)) for (const item of value) write(item, inner, '', lines)
-  else for (const [key, item] of Object.entries(value)) write(item, inner, key, lines)
+  if (name !== '') lines.push(`${before}${name}:`)
+  const inner = { depth: depth + 1, indent: name === '' ? indent : indent + 1 }
+  for (const [key, item] of Object.entries(value)) write(item, { ...inner, name: Array.isArray(value) ? '' : key }, lines)
 }

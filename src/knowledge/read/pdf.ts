@@ -22,7 +22,7 @@ export async function readPdf(content: Uint8Array): Promise<Reading> {
   const { getDocument, VerbosityLevel, folder } = await loadPdfJs()
   const task = getDocument({
     // Taken over by the reader.
-    data: content.slice(),
+    data: new Uint8Array(content),
     verbosity: VerbosityLevel.ERRORS,
     cMapUrl: `${folder}/cmaps/`,
     cMapPacked: true,

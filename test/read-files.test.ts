@@ -1,0 +1,333 @@
+// Readers of files that are not text: what they make of honest ones, and how they end with those made to break programs.
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import { DocumentError, type DocumentErrorCode } from '../src/core/document-error.ts'
+import { readDocument } from '../src/knowledge/read/read.ts'
+import { DocumentReader } from '../src/knowledge/reader/reader.ts'
+import { docx, paragraph, pptx, shape, xlsx } from './support/office.ts'
+import { assemble, type PdfText, pdf, stream } from './support/pdf.ts'
+import { zip } from './support/zip.ts'
+
+const read = (content: Uint8Array, filename = 'file', mediaType = '') => readDocument({ content, filename, mediaType })
+const textOf = async (content: Uint8Array, filename?: string) =>
+  (await read(content, filename)).passages.map(({ text }) => text).join('\n\n')
+const refuses = (promise: Promise<unknown>, code: DocumentErrorCode) =>
+  assert.rejects(promise, (error) => error instanceof DocumentError && error.code === code && /^[A-Z].*\.$/.test(error.message))
+
+describe('PDF', () => {
+  const page = (...lines: string[]): PdfText[] => lines.map((text, i) => ({ text, y: 700 - 12 * i }))
+
+  test('headings are told by their size, paragraphs by their gaps, and passages know their page', async () => {
+    const long = 'Lanterns are checked every morning before the gates of the yard are opened.'
+    const { passages, title, mediaType } = await read(
+      pdf([
+        [
+          { text: 'Lantern manual', y: 740, size: 24 },
+          { text: 'Care', y: 710, size: 14 },
+          ...page(long, long, long),
+          { text: 'A second paragraph.', y: 630 },
+        ],
+        [{ text: 'Storage', y: 740, size: 14 }, ...page('Lanterns are kept dry.', 'Oil is kept apart.')],
+      ]),
+    )
+    assert.equal(mediaType, 'application/pdf')
+    assert.equal(title, 'Lantern manual')
+    assert.deepEqual(
+      passages.map(({ page, heading }) => [page, heading]),
+      [
+        [1, 'Lantern manual › Care'],
+        [2, 'Lantern manual › Storage'],
+      ],
+    )
+    assert.equal(passages[0]!.text, `# Lantern manual\n\n## Care\n\n${long} ${long} ${long}\n\nA second paragraph.`)
+  })
+
+  test('words broken at the end of a line are whole again; lines that end early stay lines', async () => {
+    const text = await textOf(
+      pdf([
+        page(
+          'The lighthouse keeper walks up the stairs every eve-',
+          'ning at six and lights the lamp of the great light.',
+          'Oil: 5',
+          'Wick: 7',
+        ),
+      ]),
+    )
+    assert.match(text, /every evening at six and lights/)
+    assert.match(text, /Oil: 5\nWick: 7/)
+  })
+
+  test('running heads and page numbers are not text', async () => {
+    const pages = Array.from({ length: 6 }, (_, i) => [
+      { text: 'The yard handbook', y: 780 },
+      ...page(`Chapter text number ${'abcdef'[i]}.`),
+      { text: `Page ${i + 1} of 6`, y: 20 },
+    ])
+    const text = await textOf(pdf(pages))
+    assert.doesNotMatch(text, /handbook|Page \d/)
+    assert.match(text, /number a[\s\S]*number f/)
+  })
+
+  test('its own title counts, but for those that programs put there', async () => {
+    assert.equal((await read(pdf([page('x y z')], { title: 'Yearly report' }))).title, 'Yearly report')
+    assert.equal((await read(pdf([page('x y z')], { title: 'Microsoft Word - report.doc' }))).title, null)
+  })
+
+  test('with a password, without text, or broken, it is refused with the reason', async () => {
+    await refuses(read(pdf([page('x')], { encrypted: true })), 'encrypted')
+    await refuses(read(pdf([[]])), 'blank')
+    await refuses(read(Buffer.from('%PDF-1.7\nnothing')), 'damaged')
+    await refuses(read(pdf(Array(5_001).fill([]))), 'too_large')
+  })
+})
+
+describe('Word', () => {
+  const styles =
+    '<w:styles><w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Mine"><w:basedOn w:val="H1"/></w:style><w:style w:styleId="Out"><w:name w:val="x"/><w:pPr><w:outlineLvl w:val="1"/></w:pPr></w:style></w:styles>'
+  const level = (at: number, format: string, text: string) =>
+    `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`
+  const numbering = `<w:numbering><w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'decimal', '%1.%2')}${level(2, 'lowerRoman', '(%3)')}</w:abstractNum><w:abstractNum w:abstractNumId="1">${level(0, 'bullet', 'o')}</w:abstractNum><w:num w:numId="5"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="6"><w:abstractNumId w:val="1"/></w:num></w:numbering>`
+  const item = (text: string, at: number, list = 5) =>
+    paragraph(text, `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="${list}"/></w:numPr>`)
+  const parts = { 'word/styles.xml': styles, 'word/numbering.xml': numbering }
+  const relations: [string, string, string][] = [
+    ['a', 'styles', 'styles.xml'],
+    ['b', 'numbering', 'numbering.xml'],
+  ]
+
+  test('headings are told by their styles, also by those that a style is based on', async () => {
+    const { passages, title } = await read(
+      docx(
+        paragraph('Yard', '<w:pStyle w:val="Mine"/>') +
+          paragraph('Gates', '<w:pStyle w:val="Out"/>') +
+          paragraph('They open at six.'),
+        { parts, relations },
+      ),
+    )
+    assert.equal(title, 'Yard')
+    assert.deepEqual(passages, [{ text: '# Yard\n\n## Gates\n\nThey open at six.', heading: 'Yard › Gates', page: null }])
+  })
+
+  test('lists have the numbers that Word shows', async () => {
+    const body =
+      item('Terms', 0) +
+      item('Payment', 1) +
+      item('Notice', 1) +
+      item('In writing', 2) +
+      item('By hand', 2) +
+      item('End', 0) +
+      item('Last', 1) +
+      item('A point', 0, 6)
+    assert.equal(
+      await textOf(docx(body, { parts, relations })),
+      '1. Terms\n  1.1 Payment\n  1.2 Notice\n    (i) In writing\n    (ii) By hand\n2. End\n  2.1 Last\n- A point',
+    )
+  })
+
+  test('tables keep their cells apart; what was deleted, and second forms of the same, are not there', async () => {
+    const cell = (text: string) => `<w:tc>${paragraph(text)}</w:tc>`
+    const table = `<w:tbl><w:tr>${cell('Lamp')}${cell('Watts')}</w:tr><w:tr>${cell('red')}${cell('5')}</w:tr></w:tbl>`
+    const deleted =
+      '<w:p><w:del><w:r><w:delText>old</w:delText><w:t>gone</w:t></w:r></w:del><mc:AlternateContent><mc:Choice><w:r><w:t>shown</w:t></w:r></mc:Choice><mc:Fallback><w:r><w:t>again</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>'
+    assert.equal(await textOf(docx(table + deleted)), 'Lamp | Watts\nred | 5\n\nshown')
+  })
+
+  test('footnotes follow the text, and the properties name the title', async () => {
+    const notes = `<w:footnotes><w:footnote>${paragraph('A note below.')}</w:footnote></w:footnotes>`
+    const { passages, title } = await read(
+      docx(paragraph('Text.'), {
+        parts: { 'word/footnotes.xml': notes },
+        relations: [['f', 'footnotes', 'footnotes.xml']],
+        title: 'The &amp; title',
+      }),
+    )
+    assert.equal(passages[0]!.text, 'Text.\n\nA note below.')
+    assert.equal(title, 'The & title')
+  })
+})
+
+describe('Excel', () => {
+  const styles =
+    '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/><numFmt numFmtId="165" formatCode="#,##0.00 &quot;EUR&quot;"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="10"/></cellXfs></styleSheet>'
+  const strings =
+    '<sst><si><t>Item</t></si><si><r><t>Sold </t></r><r><t>on</t></r></si><si><t>Price</t></si><si><t>Share</t><rPh><t>reading</t></rPh></si><si><t>Lamp</t></si></sst>'
+  const head = `<row>${['A', 'B', 'C', 'D'].map((column, i) => `<c r="${column}1" t="s"><v>${i}</v></c>`).join('')}</row>`
+  const parts = { 'xl/styles.xml': styles, 'xl/sharedStrings.xml': strings }
+
+  test('every row tells the names of its columns, and dates and numbers as they are shown', async () => {
+    const row =
+      '<row><c r="A2" t="s"><v>4</v></c><c r="B2" s="1"><v>45292</v></c><c r="C2" s="2"><v>1234.5</v></c><c r="D2" s="3"><v>0.25</v></c></row>'
+    const { passages } = await read(xlsx([['Sales', head + row]], parts))
+    assert.deepEqual(passages, [
+      { text: '## Sales\n\nItem: Lamp | Sold on: 2024-01-01 | Price: 1,234.50 EUR | Share: 25.00%', heading: 'Sales', page: 1 },
+    ])
+  })
+
+  test('dates count from 1904 where the workbook says so', async () => {
+    const row = '<row><c r="A2" t="s"><v>4</v></c><c r="B2" s="1"><v>43830</v></c></row>'
+    assert.match(await textOf(xlsx([['S', head + row]], parts, '<workbookPr date1904="1"/>')), /Sold on: 2024-01-01/)
+  })
+
+  test('hidden sheets are left out, inline text and empty cells are understood', async () => {
+    const row = (n: number, ...cells: [string, string][]) =>
+      `<row>${cells.map(([at, text]) => `<c r="${at}${n}" t="inlineStr"><is><t>${text}</t></is></c>`).join('')}</row>`
+    const rows = row(1, ['A', 'Name'], ['B', 'Town'], ['C', 'Phone']) + row(2, ['A', 'Ada'], ['C', '5'])
+    const text = await textOf(
+      xlsx([
+        ['Shown', rows],
+        ['Secret', rows, 'hidden'],
+      ]),
+    )
+    assert.equal(text, '## Shown\n\nName: Ada | Phone: 5')
+  })
+
+  test('a cell far away makes no room of its own', async () => {
+    assert.equal(await textOf(xlsx([['S', '<row><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row>']])), '## S\n\n1 | 2')
+  })
+})
+
+describe('PowerPoint', () => {
+  test('slides come in the order in which they are shown, with titles, tables and notes, each on its page', async () => {
+    const table =
+      '<a:tbl><a:tr><a:tc><a:p><a:r><a:t>Lamp</a:t></a:r></a:p></a:tc><a:tc><a:p><a:r><a:t>5</a:t></a:r></a:p></a:tc></a:tr></a:tbl>'
+    const filler = 'Words that fill the slide. '.repeat(10).trim()
+    const { passages } = await read(
+      pptx([
+        { shapes: shape('First', 'ctrTitle') + shape(filler) + shape('7', 'sldNum') },
+        { shapes: shape('Second', 'title') + table, notes: shape('Say it slowly.', 'body') },
+      ]),
+    )
+    assert.deepEqual(passages, [
+      { text: `## First\n\n${filler}`, heading: 'First', page: 1 },
+      { text: '## Second\n\nLamp | 5\n\nSay it slowly.', heading: 'Second', page: 2 },
+    ])
+  })
+})
+
+describe('CSV', () => {
+  for (const [about, csv] of [
+    ['commas', 'Name,Town,Note\nAda,London,"first, ""second"""\n'],
+    ['semicolons', 'Name;Town;Note\nAda;London;"first, ""second"""\n'],
+    ['tabs', 'Name\tTown\tNote\nAda\tLondon\t"first, ""second"""\n'],
+    ['a first line that says so', 'sep=|\nName|Town|Note\nAda|London|"first, ""second"""\n'],
+  ] as const)
+    test(`rows with ${about} tell the names of their columns`, async () => {
+      assert.equal(await textOf(Buffer.from(csv), 'x.csv'), 'Name: Ada | Town: London | Note: first, "second"')
+    })
+
+  test('without names the rows are told as they are; ragged ones too', async () => {
+    assert.equal(await textOf(Buffer.from('1,2\n3,4,5\n\n6\n'), 'x.csv'), '1 | 2\n3 | 4 | 5\n6')
+    assert.equal(await textOf(Buffer.from('__proto__,b\nx,y,z\n'), 'x.csv'), '__proto__: x | b: y | z')
+  })
+})
+
+describe('JSON', () => {
+  test('every value is told with the name of its field', async () => {
+    const value = { title: 'Lamps', list: [{ name: 'red', watts: 5, tags: ['a', 'b'], none: null }, { name: 'green' }], on: true }
+    const { title, passages } = await read(Buffer.from(JSON.stringify(value)), 'x.json')
+    assert.equal(title, 'Lamps')
+    assert.equal(passages[0]!.text, 'title: Lamps\nlist:\n  name: red\n  watts: 5\n  tags: a, b\n  name: green\non: true')
+  })
+
+  test('a value a line is read too; what is neither is refused, and so is endless nesting', async () => {
+    assert.equal(await textOf(Buffer.from('{"a":1}\n{"a":2}\n'), 'x.jsonl'), 'a: 1\n\na: 2')
+    await refuses(read(Buffer.from('{"a":'), 'x.json'), 'damaged')
+    await refuses(read(Buffer.from('['.repeat(50_000) + ']'.repeat(50_000)), 'x.json'), 'too_large')
+  })
+})
+
+describe('Office files made to break programs', () => {
+  const deep = (n: number) => `${'<w:sdt>'.repeat(n)}${'</w:sdt>'.repeat(n)}`
+  for (const [about, file, code] of [
+    ['unpacks to 80 MB from 80 kB', docx(Buffer.alloc(80_000_000, 32).toString('latin1')), 'too_large'],
+    ['is nested without end', docx(deep(5_000)), 'too_large'],
+    [
+      'has too many parts',
+      docx('', { parts: Object.fromEntries(Array.from({ length: 5_100 }, (_, i) => [`word/${i}`, ''])) }),
+      'too_large',
+    ],
+    ['declares entities', zip({ 'word/document.xml': '<!DOCTYPE x [<!ENTITY a "b">]><w:document>&a;</w:document>' }), 'damaged'],
+    ['has no text part', zip({ 'word/other.xml': '' }), 'damaged'],
+    ['is cut off', docx(paragraph('x')).subarray(0, 200), 'damaged'],
+    ['is protected by a password', zip({ 'word/document.xml': '<w:document/>' }, { encrypted: true }), 'encrypted'],
+  ] as const)
+    test(`one that ${about} is refused with the reason`, () => refuses(read(file), code))
+})
+
+describe('the process that reads', () => {
+  const readers: DocumentReader[] = []
+  const newReader = (limits: { timeoutMs: number; memoryMb: number }) => {
+    const reader = new DocumentReader(limits)
+    readers.push(reader)
+    return reader
+  }
+  after(() => {
+    for (const reader of readers) reader.close()
+  })
+  const text = (content: string) => ({ content: new Uint8Array(Buffer.from(content)), mediaType: 'text/plain' })
+  /** 400 MB of spaces drawn on a page, packed twice. */
+  const bomb = () => {
+    const packed = deflateSync(deflateSync(Buffer.alloc(400_000_000, 32))).toString('latin1')
+    return assemble([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>',
+      stream(packed, ' /Filter [/FlateDecode /FlateDecode]'),
+    ])
+  }
+  /** Forms that draw forms that draw forms: ten to the ninth. */
+  const maze = () => {
+    const resources = (i: number) =>
+      `/Font << /T << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> /XObject << /F ${6 + i} 0 R >>`
+    const forms = Array.from({ length: 10 }, (_, i) =>
+      stream(
+        i === 9 ? 'BT /T 9 Tf (x) Tj ET' : '/F Do '.repeat(10),
+        ` /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << ${resources(i)} >>`,
+      ),
+    )
+    return assemble([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /F 5 0 R >> >> >>',
+      stream('/F Do'),
+      ...forms,
+    ])
+  }
+
+  test('is killed by a document that takes too much memory, and the next one is read', async () => {
+    const reader = newReader({ timeoutMs: 20_000, memoryMb: 250 })
+    const [first, second] = [
+      reader.read('document', { content: new Uint8Array(bomb()), mediaType: '' }),
+      reader.read('document', text('A walnut.')),
+    ]
+    await assert.rejects(
+      first,
+      (error) => error instanceof DocumentError && error.code === 'too_costly' && /250 MB/.test(error.message),
+    )
+    assert.equal((await second).passages[0]!.text, 'A walnut.')
+  })
+
+  test('is killed by a document that takes too long, and the next one is read', async () => {
+    const reader = newReader({ timeoutMs: 800, memoryMb: 512 })
+    await reader.read('document', text('Warm.'))
+    const [first, second] = [
+      reader.read('document', { content: new Uint8Array(maze()), mediaType: '' }),
+      reader.read('document', text('A walnut.')),
+    ]
+    await assert.rejects(
+      first,
+      (error) => error instanceof DocumentError && error.code === 'too_costly' && /0.8 seconds/.test(error.message),
+    )
+    assert.equal((await second).passages[0]!.text, 'A walnut.')
+  })
+
+  test('tells what a document is refused for, and stops when it is closed', async () => {
+    const reader = newReader({ timeoutMs: 20_000, memoryMb: 512 })
+    await refuses(reader.read('document', text(' ')), 'blank')
+    const under = reader.read('document', text('x'))
+    reader.close()
+    await assert.rejects(under, { name: 'ReaderClosed' })
+    await assert.rejects(reader.read('document', text('x')), { name: 'ReaderClosed' })
+  })
+})
