@@ -206,13 +206,17 @@ describe('ingestion', () => {
   })
 })
 
+/** More by hand: `CRASH_ROUNDS=20 node --test test/knowledge.test.ts`. */
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3)
+
 describe('a process killed while documents are read', () => {
   test('loses nothing that it accepted, and leaves nothing half done', async () => {
     const folder = newFolder()
     const agent = randomUUID()
     const accepted = new Set<string>()
     const deleted = new Set<string>()
-    for (const aliveMs of [350, 500, 800]) {
+    for (let round = 0; round < ROUNDS; round++) {
+      const aliveMs = 350 + ((round * 173) % 500)
       const child = fork(new URL('./support/knowledge-writer.ts', import.meta.url), [folder, agent], {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       })

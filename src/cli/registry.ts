@@ -8,6 +8,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'agents show': async () => (await import('./agents/show.ts')).agentsShow,
   'agents delete': async () => (await import('./agents/delete.ts')).agentsDelete,
   'knowledge add': async () => (await import('./knowledge/add.ts')).knowledgeAdd,
+  'knowledge sync': async () => (await import('./knowledge/sync.ts')).knowledgeSync,
   'knowledge list': async () => (await import('./knowledge/list.ts')).knowledgeList,
   'knowledge search': async () => (await import('./knowledge/search.ts')).knowledgeSearch,
   'knowledge remove': async () => (await import('./knowledge/remove.ts')).knowledgeRemove,

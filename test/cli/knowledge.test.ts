@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { needsProcess, type Service, startService } from '../support/service.ts'
@@ -63,4 +63,77 @@ test('a document is removed by its title; a slip in the title is answered with t
   assert.equal((await repartee(['knowledge', 'remove', 'House', 'Parking'], env)).code, 0)
   const { stdout } = await repartee(['knowledge', 'search', 'House', 'parking level 3 garage'], env)
   assert.doesNotMatch(stdout, /garage/)
+})
+
+test(
+  'a folder is kept in step: new files are added, changed ones replaced, gone ones removed, others left alone',
+  options,
+  async () => {
+    const agent = await service.newAgent({ name: 'Synced', model: 'extractive' })
+    const list = async () => {
+      const { documents } = (await service.client.get(`/agents/${agent}/documents`)).body as {
+        documents: { id: string; title: string; metadata: { file?: string } }[]
+      }
+      return new Map(documents.map(({ id, title, metadata }) => [metadata.file ?? title, id]))
+    }
+    const folder = join(service.data, 'wiki')
+    mkdirSync(join(folder, 'deep'), { recursive: true })
+    writeFileSync(join(folder, 'a.md'), '# Almonds\n\nAlmonds are white.\n')
+    writeFileSync(join(folder, 'deep', 'b.txt'), 'Walnuts are brown.\n')
+    writeFileSync(join(folder, 'logo.png'), 'x')
+    await repartee(['knowledge', 'add', 'Synced', join(docs, 'canteen.txt')], env)
+
+    const first = await repartee(['knowledge', 'sync', 'Synced', folder], env)
+    assert.equal(first.code, 0, first.stderr)
+    assert.match(first.stdout, /^2 files: 2 new, 0 changed, 0 unchanged; 0 documents to remove\.$/m)
+    assert.match(first.stdout, /1 of another kind/)
+    const before = await list()
+    assert.deepEqual([...before.keys()].sort(), ['a.md', 'canteen.txt', 'deep/b.txt'])
+
+    const again = await repartee(['knowledge', 'sync', 'Synced', folder], env)
+    assert.match(again.stdout, /^2 files: 0 new, 0 changed, 2 unchanged; 0 documents to remove\.$/m)
+
+    writeFileSync(join(folder, 'a.md'), '# Almonds\n\nAlmonds are green.\n')
+    rmSync(join(folder, 'deep', 'b.txt'))
+    writeFileSync(join(folder, 'c.md'), '# Hazels\n\nHazels are red.\n')
+    const dry = await repartee(['knowledge', 'sync', 'Synced', folder, '--dry-run'], env)
+    assert.match(
+      dry.stdout,
+      /1 new, 1 changed, 0 unchanged; 1 document to remove\.\nnew {6}\S+c\.md\nchanged {2}\S+a\.md\ngone {5}deep\/b\.txt/,
+    )
+    assert.deepEqual(await list(), before)
+
+    const { removed, unchanged } = JSON.parse((await repartee(['knowledge', 'sync', 'Synced', folder, '--json'], env)).stdout)
+    assert.deepEqual([removed, unchanged], [['deep/b.txt'], 0])
+    const after = await list()
+    assert.deepEqual([...after.keys()].sort(), ['a.md', 'c.md', 'canteen.txt'])
+    assert.equal(after.get('a.md'), before.get('a.md'))
+    const { hits } = (await service.client.post(`/agents/${agent}/search`, { query: 'almonds' })).body as {
+      hits: { text: string }[]
+    }
+    assert.equal(hits.length, 1)
+    assert.match(hits[0]!.text, /green/)
+  },
+)
+
+test('a folder that is empty all at once removes nothing unless told so', options, async () => {
+  const agent = await service.newAgent({ name: 'Emptied', model: 'extractive' })
+  const folder = join(service.data, 'drive')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'a.md'), '# Almonds\n\nAlmonds are white.\n')
+  await repartee(['knowledge', 'sync', 'Emptied', folder], env)
+  rmSync(join(folder, 'a.md'))
+  const total = async () => (await service.client.get(`/agents/${agent}/documents`)).body.pagination.total as number
+  const refused = await repartee(['knowledge', 'sync', 'Emptied', folder], env)
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /--empty/)
+  assert.equal(await total(), 1)
+  assert.equal((await repartee(['knowledge', 'sync', 'Emptied', folder, '--empty'], env)).code, 0)
+  assert.equal(await total(), 0)
+})
+
+test('a folder that is not there cannot be synced, and nothing is removed', options, async () => {
+  const { code, stderr } = await repartee(['knowledge', 'sync', 'House', join(service.data, 'nowhere')], env)
+  assert.equal(code, 1)
+  assert.match(stderr, /There is no folder/)
 })

@@ -7,11 +7,13 @@ const knowledge = openKnowledge({ folder, ids: newId })
 await knowledge.start()
 const run = `${process.pid}`
 for (let i = 0; ; i++) {
-  const content = Buffer.from(`The persimmon number ${i} of run ${run} grows in garden g${run}x${i}.`)
+  const text = `The persimmon number ${i} of run ${run} grows in garden g${run}x${i}.`
+  // One half is read in the thread, the other in the process of readers.
+  const [mediaType, content] = i % 2 === 0 ? ['text/plain', Buffer.from(text)] : ['text/html', Buffer.from(`<p>${text}</p>`)]
   const added = knowledge.addDocument(agent, {
     title: `${run} ${i}`,
     source: { type: 'text' },
-    mediaType: 'text/plain',
+    mediaType,
     content,
     metadata: {},
   })

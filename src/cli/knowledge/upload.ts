@@ -18,26 +18,37 @@ export interface Outcome {
   reason?: string
 }
 
-interface Undertaking {
+export interface Undertaking {
   client: Client
   agentId: string
   signal: AbortSignal
 }
 
-/** Sends files, and tells of each. `known` has been there before, `queued` is to be followed. Rejects when aborted, or when no further file could do better. */
-export function uploadFiles(task: Undertaking, paths: string[], tell: (outcome: Outcome) => void): Promise<void> {
-  return each(paths, task.signal, async (path) => tell(await uploadFile(task, path)))
+/** A file to be sent. */
+export interface Sending {
+  path: string
+  /** The document whose place it takes. */
+  documentId?: string
+  metadata?: object
 }
 
-async function uploadFile({ client, agentId, signal }: Undertaking, path: string): Promise<Outcome> {
+/** Sends files, and tells of each. `known` has been there before, `queued` is to be followed. Rejects when aborted, or when no further file could do better. */
+export function uploadFiles(task: Undertaking, files: Sending[], tell: (outcome: Outcome) => void): Promise<void> {
+  return each(files, task.signal, async (file) => tell(await uploadFile(task, file)))
+}
+
+async function uploadFile({ client, agentId, signal }: Undertaking, { path, documentId, metadata }: Sending): Promise<Outcome> {
   const form = new FormData()
   try {
+    if (metadata !== undefined) form.set('metadata', JSON.stringify(metadata))
     form.set('file', await openAsBlob(path), basename(path))
   } catch {
     return { path, state: 'failed', reason: 'the file cannot be read' }
   }
+  const documents = `/agents/${agentId}/documents`
   try {
-    const { document } = await client.call<'addDocument'>('POST', `/agents/${agentId}/documents`, {
+    const [method, url] = documentId === undefined ? ['POST', documents] : ['PUT', `${documents}/${documentId}`]
+    const { document } = await client.call<'addDocument'>(method, url, {
       body: form,
       signal,
       isRepeatable: true,
@@ -78,7 +89,7 @@ function toOutcome(path: string, document: Document, whenReady: 'ready' | 'known
 }
 
 /** A few at a time. The first failure ends the common queue, so that no worker takes up more; what is under way is let finish. */
-async function each<T>(items: T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
+export async function each<T>(items: T[], signal: AbortSignal, work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values().filter(() => {
     signal.throwIfAborted()
     return true

@@ -1,0 +1,77 @@
+import type { Terminal } from '../command.ts'
+import { plain, plural } from '../show.ts'
+import type { Outcome } from './upload.ts'
+
+/** Tells how it goes: by a bar where somebody looks on, by a line for each file otherwise. */
+export class Report {
+  readonly #terminal: Terminal
+  readonly #isQuiet: boolean
+  readonly #total: number
+  readonly #byPath = new Map<string, Outcome>()
+  #indexed = 0
+
+  constructor(terminal: Terminal, paths: string[], isQuiet: boolean) {
+    this.#terminal = terminal
+    this.#total = paths.length
+    this.#isQuiet = isQuiet
+    this.#show('Sending ', 0, this.#total)
+  }
+
+  sent(outcome: Outcome): void {
+    this.#keep(outcome)
+    this.#show('Sending ', this.#byPath.size, this.#total)
+  }
+
+  indexed(outcome: Outcome): void {
+    this.#keep(outcome)
+    this.#show('Indexing', ++this.#indexed, this.#indexed + this.queued().length)
+  }
+
+  queued(): Outcome[] {
+    return this.outcomes().filter(({ state }) => state === 'queued')
+  }
+
+  outcomes(): Outcome[] {
+    return [...this.#byPath.values()]
+  }
+
+  hasFailed(): boolean {
+    return this.outcomes().some(({ state }) => state === 'failed')
+  }
+
+  summarise(skipped?: string): void {
+    if (this.#isQuiet) return
+    const all = this.outcomes()
+    const count = (state: Outcome['state']) => all.filter((outcome) => outcome.state === state).length
+    const parts = [
+      `${count('ready')} ready`,
+      ...(count('known') > 0 ? [`${count('known')} known already`] : []),
+      ...(count('queued') > 0 ? [`${count('queued')} still being indexed`] : []),
+      ...(all.length < this.#total ? [`${this.#total - all.length} not sent`] : []),
+      `${count('failed')} failed`,
+    ]
+    this.#terminal.out(`${plural(this.#total, 'file')}: ${parts.join(', ')}.`)
+    if (skipped !== undefined) this.#terminal.out(skipped)
+    if (this.#terminal.isWatched) for (const outcome of all) if (outcome.state === 'failed') this.#terminal.out(toLine(outcome))
+  }
+
+  #keep(outcome: Outcome): void {
+    this.#byPath.set(outcome.path, outcome)
+    if (!this.#isQuiet && !this.#terminal.isWatched && outcome.state !== 'queued') this.#terminal.out(toLine(outcome))
+  }
+
+  #show(what: string, done: number, of: number): void {
+    if (!this.#isQuiet) this.#terminal.status(`${what} ${bar(done, of)} ${done}/${of}`)
+  }
+}
+
+const WORDS: Record<Outcome['state'], string> = { ready: 'ready ', known: 'known ', queued: 'queued', failed: 'failed' }
+const toLine = ({ state, path, reason }: Outcome): string =>
+  `${WORDS[state]}  ${path}${reason === undefined ? '' : `: ${plain(reason)}`}`
+
+const BAR_CHARS = 30
+
+function bar(done: number, of: number): string {
+  const full = Math.round((BAR_CHARS * done) / Math.max(of, 1))
+  return `[${'█'.repeat(full)}${'░'.repeat(BAR_CHARS - full)}]`
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { basename, relative, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { connect, type Document, listAll, ServiceError } from '../client.ts'
+import { type Command, CommandError, exitCodes, jsonOption } from '../command.ts'
+import { findAgent } from '../find-agent.ts'
+import { plain, plural, printJson } from '../show.ts'
+import { describeSkipped, findFiles } from './files.ts'
+import { Report } from './report.ts'
+import { each, followDocuments, type Sending, type Undertaking, uploadFiles } from './upload.ts'
+
+/** What a document that came from a folder carries in its metadata, so that the next run knows it again. */
+interface Origin {
+  folder: string
+  file: string
+  sha256: string
+}
+
+interface Plan {
+  add: Sending[]
+  replace: Sending[]
+  remove: Document[]
+  unchanged: number
+}
+
+export const knowledgeSync: Command = {
+  name: 'knowledge sync',
+  usage: '<agent> <folder> [--name <name>] [--dry-run] [--empty] [--no-wait] [--json]',
+  about: 'Keep what an agent knows in step with a folder: add, replace and remove documents.',
+  takes: [2, 2],
+  options: {
+    name: { type: 'string', value: '<name>', about: 'What the folder is known as; its own name if left out.' },
+    'dry-run': { type: 'boolean', about: 'Only tell what would be done.' },
+    empty: { type: 'boolean', about: 'Remove everything that came from the folder, if nothing is left in it.' },
+    'no-wait': { type: 'boolean', about: 'Do not wait for the indexing.' },
+    ...jsonOption,
+  },
+  details: `Takes the same files as \`knowledge add\`. Files are known again by their path in the folder: a changed one is replaced
+without a gap, an unchanged one costs nothing, and the document of one that is gone is removed. Documents that did
+not come from this folder are left alone. The path stands in the metadata of each document, as \`file\`.`,
+  async run(terminal, { values, positionals: [given, folder] }) {
+    if (!isFolder(folder!)) throw new CommandError(`There is no folder ${folder}, or you may not read it.`)
+    const name = (values.name as string | undefined) ?? basename(resolve(folder!))
+    const found = findFiles([folder!])
+    const signal = terminal.interruption()
+    const client = connect(terminal.env)
+    const { id: agentId } = await findAgent(client, given!)
+    const task = { client, agentId, signal }
+    const plan = await makePlan(task, { folder: folder!, name, paths: found.paths })
+    const skipped = describeSkipped(found.skipped)
+    // More likely a disk that is not there than a wish.
+    if (found.paths.length === 0 && plan.remove.length > 0 && !values.empty)
+      throw new CommandError(
+        `There are no documents in ${folder}. To remove the ${plan.remove.length} that came from it, add --empty.`,
+      )
+    const { add, replace, remove, unchanged } = plan
+    const told = `${plural(found.paths.length, 'file')}: ${add.length} new, ${replace.length} changed, ${unchanged} unchanged; ${plural(remove.length, 'document')} to remove.`
+    if (values['dry-run']) {
+      if (values.json) printJson(terminal, toJson(plan))
+      else terminal.out([told, ...toLines(plan), ...(skipped === undefined ? [] : [skipped])].join('\n'))
+      return exitCodes.ok
+    }
+    const isQuiet = values.json === true
+    if (!isQuiet) terminal.out(told)
+    const sending = [...replace, ...add]
+    const report = new Report(
+      terminal,
+      sending.map(({ path }) => path),
+      isQuiet,
+    )
+    let hasFailed = false
+    try {
+      await uploadFiles(task, sending, (outcome) => report.sent(outcome))
+      if (!values['no-wait']) await followDocuments(task, report.queued(), (outcome) => report.indexed(outcome))
+      // Last: what is gone from the folder may have moved within it, and answers until its new place does.
+      hasFailed = await removeDocuments(task, remove, (line) => terminal.err(line))
+    } catch (error) {
+      if (!signal.aborted) {
+        report.summarise()
+        throw error
+      }
+    }
+    if (values.json) printJson(terminal, { ...toJson(plan), files: report.outcomes(), skipped: found.skipped })
+    else if (sending.length > 0) report.summarise(skipped)
+    else if (skipped !== undefined) terminal.out(skipped)
+    if (signal.aborted) {
+      terminal.err('Stopped. Run the command again for the rest.')
+      return exitCodes.interrupted
+    }
+    return hasFailed || report.hasFailed() ? exitCodes.failed : exitCodes.ok
+  },
+}
+
+async function makePlan(
+  { client, agentId }: Undertaking,
+  { folder, name, paths }: { folder: string; name: string; paths: string[] },
+): Promise<Plan> {
+  const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
+  const known = new Map(documents.filter(({ metadata }) => metadata.folder === name).map((d) => [d.metadata.file, d]))
+  const plan: Plan = { add: [], replace: [], remove: [], unchanged: 0 }
+  for (const path of paths) {
+    const file = relative(folder, path).replaceAll(sep, '/')
+    const document = known.get(file)
+    known.delete(file)
+    const sha256 = await hashOf(path)
+    const metadata: Origin = { folder: name, file, sha256 }
+    if (document === undefined) plan.add.push({ path, metadata })
+    else if (document.metadata.sha256 === sha256 && document.status !== 'failed') plan.unchanged++
+    else plan.replace.push({ path, documentId: document.id, metadata })
+  }
+  plan.remove.push(...known.values())
+  return plan
+}
+
+/** True where one could not be removed. */
+async function removeDocuments(
+  { client, agentId, signal }: Undertaking,
+  documents: Document[],
+  tell: (line: string) => void,
+): Promise<boolean> {
+  let hasFailed = false
+  await each(documents, signal, async ({ id, title }) => {
+    try {
+      await client.call<'deleteDocument'>('DELETE', `/agents/${agentId}/documents/${id}`, { signal, isRepeatable: true })
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      // Somebody else was faster.
+      if (error.code === 'document_not_found') return
+      hasFailed = true
+      tell(`"${plain(title)}" could not be removed: ${error.reason}`)
+    }
+  })
+  return hasFailed
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return hash.digest('hex')
+}
+
+const toLines = ({ add, replace, remove }: Plan): string[] => [
+  ...add.map(({ path }) => `new      ${path}`),
+  ...replace.map(({ path }) => `changed  ${path}`),
+  ...remove.map(({ metadata }) => `gone     ${plain(String(metadata.file))}`),
+]
+
+const toJson = ({ add, replace, remove, unchanged }: Plan) => ({
+  added: add.map(({ path }) => path),
+  replaced: replace.map(({ path }) => path),
+  removed: remove.map(({ metadata }) => metadata.file),
+  unchanged,
+})
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
