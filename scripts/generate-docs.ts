@@ -122,6 +122,11 @@ const groups: Group[] = [
     ],
   },
   {
+    title: 'How do I set the embedding model?',
+    intro: 'The embedding model of agents that search by meaning is a setting, where they name none themselves.',
+    names: ['embeddingModel', 'embeddingTimeoutMs'],
+  },
+  {
     title: 'How do I change what goes into a prompt?',
     intro: 'What goes into a prompt is bounded by tokens, for the earlier messages and for the passages.',
     names: ['historyTokens', 'passageTokens', 'queryRewriting'],

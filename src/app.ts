@@ -6,8 +6,10 @@ import { contract } from './api/contract.ts'
 import { AgentBook } from './chat/agent-book.ts'
 import { Background } from './chat/background.ts'
 import type { Deps } from './chat/deps.ts'
+import { KnowledgeEmbedder } from './chat/embed-knowledge.ts'
 import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
+import { QuestionVectors } from './chat/question-vectors.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -21,7 +23,7 @@ import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
 import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
 import { readPrices } from './price-table.ts'
-import { providersOf } from './providers.ts'
+import { defaultEmbeddingModel, providersOf } from './providers.ts'
 import { purgeMarked } from './store/deletion.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
@@ -53,29 +55,35 @@ export async function openApp(config: Config): Promise<App> {
     crawlDelayMs: config.crawlDelayMs,
   })
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
-  const deps: Deps = {
+  const parts: Omit<Deps, 'embedder'> = {
     db,
     knowledge,
     models: guardModels(openModels(providersOf(config), knowledge, Date.now), config, () => performance.now()),
     agents: new AgentBook(db),
     keys: new KeyRing(db, Date.now),
     turns: new Turns(config, newId),
+    questionVectors: new QuestionVectors(),
     background: new Background(warn),
     prices: readPrices(config),
     limits: config,
     defaultModel: config.model,
+    defaultEmbeddingModel: defaultEmbeddingModel(config),
     clock: Date.now,
     random: Math.random,
     newId,
     warn,
   }
+  const embedder = new KnowledgeEmbedder(parts)
+  const deps: Deps = { ...parts, embedder }
   checkDefaultModel(deps)
   // The folder is ours alone: whoever held a session, or worked on a request, is gone.
   await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
   const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER)
   if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
+  knowledge.onIndexed((agentId) => embedder.wake(agentId))
   await knowledge.start()
+  deps.background.run('agents could not be looked through', () => embedder.start())
   purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
 
   const upkeep = startUpkeep(deps)
@@ -102,6 +110,7 @@ export async function openApp(config: Config): Promise<App> {
       health.state = 'stopping'
       await drain(deps, server, config.drainMs)
       upkeep.stop()
+      embedder.close()
       await deps.background.close()
       await knowledge.close()
       await db.close()
@@ -120,7 +129,7 @@ const fetchRulesOf = (config: Config): FetchRules => ({
 
 /** A default that no agent could use must stop the start. */
 function checkDefaultModel({ models, defaultModel }: Deps): void {
-  const why = whyUnusable(models, defaultModel)
+  const why = whyUnusable(models.find, defaultModel)
   if (why !== undefined) throw new ConfigError([`REPARTEE_MODEL ${why}`])
 }
 

@@ -29,6 +29,13 @@ export function providersOf(config: Config): Provider[] {
   ]
 }
 
+/** What those embed with who have a key and say nothing else; null where nobody has. */
+export function defaultEmbeddingModel({ embeddingModel, openaiApiKey, googleApiKey, geminiApiKey }: Config): string | null {
+  if (embeddingModel !== undefined) return embeddingModel
+  if (openaiApiKey !== undefined) return 'openai/text-embedding-3-small'
+  return (googleApiKey ?? geminiApiKey) === undefined ? null : 'google/gemini-embedding-001'
+}
+
 /**
  * `OLLAMA_HOST` as Ollama itself reads it: a host, a port, both, or a URL. A server that listens on every address is called on this machine.
  * Undefined where it names no address.

@@ -57,6 +57,20 @@ export const settings = {
     fallback: 'extractive',
     about: 'Model of agents that name none: `extractive`, or `PROVIDER/NAME`.',
   },
+  embeddingModel: {
+    env: 'REPARTEE_EMBEDDING_MODEL',
+    kind: 'text',
+    about:
+      'Embedding model of agents that search by meaning and name none. Left out: `openai/text-embedding-3-small` or `google/gemini-embedding-001`, whichever has a key.',
+  },
+  embeddingTimeoutMs: {
+    env: 'REPARTEE_EMBEDDING_TIMEOUT_MS',
+    kind: 'integer',
+    fallback: 3_000,
+    min: 1,
+    max: MAX_MS,
+    about: 'How long embedding a question may take; then it is searched by words alone.',
+  },
   modelTimeoutMs: {
     env: 'REPARTEE_MODEL_TIMEOUT_MS',
     kind: 'integer',

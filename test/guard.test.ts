@@ -18,7 +18,11 @@ const limits = {
 }
 /** Asks a model behind the guard. */
 function guarded(generate: ChatModel['generate']) {
-  const models = guardModels({ find: () => ({ generate }), list: async () => [] }, limits, () => 0)
+  const models = guardModels(
+    { find: () => ({ generate }), findEmbedding: () => assert.fail(), list: async () => [] },
+    limits,
+    () => 0,
+  )
   const signal = new AbortController().signal
   return { ask: (of = signal) => models.find('some/model').generate(request(), { signal: of }) }
 }

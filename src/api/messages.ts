@@ -33,6 +33,12 @@ const Trace = Type.Object({
     confidence: Type.Number({ minimum: 0, maximum: 1 }),
   }),
   query: Type.String({ description: 'The query as searched.' }),
+  retrieval: Type.Optional(
+    Type.Object(
+      { mode: Type.Enum(['lexical', 'hybrid']), reason: Type.Optional(Type.String()) },
+      { description: 'Of an agent that searches by meaning, too: whether it did, and why not.' },
+    ),
+  ),
   passages: Type.Array(
     Type.Object({
       documentId: Uuid('The document.'),

@@ -62,7 +62,9 @@ export async function updateAgent(deps: Deps, agentId: string, change: AgentChan
     const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt + 1) }
     const isDone = await store.updateAgent(deps.db, changed, agent)
     deps.agents.forget(agentId)
-    if (isDone) return changed
+    if (!isDone) continue
+    deps.embedder.wake(agentId)
+    return changed
   }
 }
 
@@ -77,13 +79,14 @@ function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentC
 }
 
 /** A name that no turn could use is refused now, not at the first message. Names that do not change are left alone: their provider may be away for a day. */
-function checkModels({ models }: Deps, { model, fallbackModels = [] }: AgentChange): void {
-  if (model !== undefined) checkModel(models, model, 'body.model')
-  for (const [i, name] of fallbackModels.entries()) checkModel(models, name, `body.fallbackModels[${i}]`)
+function checkModels({ models }: Deps, { model, fallbackModels = [], embeddingModel = null }: AgentChange): void {
+  if (model !== undefined) checkModel(models.find, model, 'body.model')
+  for (const [i, name] of fallbackModels.entries()) checkModel(models.find, name, `body.fallbackModels[${i}]`)
+  if (embeddingModel !== null) checkModel(models.findEmbedding, embeddingModel, 'body.embeddingModel')
 }
 
-function checkModel(models: Deps['models'], name: string, path: string): void {
-  const why = whyUnusable(models, name)
+function checkModel(find: (name: string) => unknown, name: string, path: string): void {
+  const why = whyUnusable(find, name)
   if (why !== undefined) throw invalid(path, why)
 }
 

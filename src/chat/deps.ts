@@ -7,6 +7,7 @@ import type { AgentBook } from './agent-book.ts'
 import type { Background } from './background.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Prices } from './prices.ts'
+import type { QuestionVectors } from './question-vectors.ts'
 import type { Turns } from './turns.ts'
 
 /** Everything that the operations of the service work with; made once, in app.ts. */
@@ -17,11 +18,16 @@ export interface Deps {
   agents: AgentBook
   keys: KeyRing
   turns: Turns
+  /** Vectors of questions. */
+  questionVectors: QuestionVectors
   background: Background
+  embedder: { wake(agentId: string): void }
   prices: Prices
   limits: Limits
   /** The model of an agent that names none. */
   defaultModel: string
+  /** The embedding model of an agent that names none; null where there is none. */
+  defaultEmbeddingModel: string | null
   clock: Clock
   /** From 0 to 1. */
   random: () => number

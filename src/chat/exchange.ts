@@ -28,6 +28,8 @@ export interface Trace {
   grounding: Grounding
   /** The query as searched. */
   query: string
+  /** Of an agent that searches by meaning, too: whether it did, and why not. */
+  retrieval?: { mode: 'lexical' | 'hybrid'; reason?: string }
   passages: Pick<Hit, 'documentId' | 'passageId' | 'title' | 'score' | 'scores'>[]
   citations: CitationCounts
   attempts: Attempt[]

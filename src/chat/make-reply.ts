@@ -63,6 +63,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const trace: Trace = {
     grounding,
     query: retrieval.query,
+    ...(agent.retrieval.mode === 'hybrid' ? { retrieval: toRetrievalTrace(retrieval) } : {}),
     passages: retrieval.hits.map(({ documentId, passageId, title, score, scores }) => ({
       documentId,
       passageId,
@@ -83,6 +84,11 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   }
   return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
 }
+
+const toRetrievalTrace = ({ mode = 'lexical', withoutVectors }: Retrieval) => ({
+  mode,
+  ...(withoutVectors === undefined ? {} : { reason: withoutVectors }),
+})
 
 /** An agent with a least confidence does not ask its model at all below it. */
 function answer(

@@ -2,6 +2,7 @@ import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import { ANSWER_THRESHOLD, type Retrieval } from '../core/retrieval.ts'
 import type { Deps } from './deps.ts'
+import { retrieve } from './retrieve.ts'
 import { askBeside, hasLanguageModel, transcript } from './side-call.ts'
 
 const EXCHANGES_SHOWN = 6
@@ -28,13 +29,12 @@ export async function retrieveInConversation(
   history: HistoryEntry[],
   signal: AbortSignal,
 ): Promise<Found> {
-  const { topK, filter } = agent.retrieval
-  const asked = await deps.knowledge.retrieve(agent.id, { query, history, topK, filter })
+  const asked = await retrieve(deps, agent, { query, history }, signal)
   if (asked.elliptical !== true || !deps.limits.queryRewriting || !hasLanguageModel(agent)) return { retrieval: asked }
   try {
     const rewritten = await rewrite(deps, agent, query, history, signal)
     if (rewritten === undefined) return { retrieval: asked }
-    const retrieval = await deps.knowledge.retrieve(agent.id, { query: rewritten, history: [], topK, filter })
+    const retrieval = await retrieve(deps, agent, { query: rewritten, history: [] }, signal)
     const isBetter = retrieval.confidence >= Math.min(ANSWER_THRESHOLD, asked.confidence)
     return isBetter ? { retrieval, rewritten } : { retrieval: asked }
   } catch (error) {

@@ -34,6 +34,14 @@ export interface Knowledge {
   /** Newest first. `cursor` is a site's id; undefined where it is none of this agent's. */
   listSites(agentId: string, page: PageInput): Promise<Page<Site> | undefined>
   count(agentId: string): Promise<{ documents: number; passages: number }>
+  /** The model whose vectors the base is searched by now; undefined where there are none. */
+  vectorModel(agentId: string): Promise<string | undefined>
+  /** Passages that still need a vector of this model, in order; where none does, the base is searched by this model's vectors from now on. */
+  takeUnembedded(agentId: string, model: string, most: number): Promise<{ id: number; text: string }[]>
+  /** False where they are of no use any more. */
+  putVectors(agentId: string, model: string, ids: number[], vectors: Float32Array[]): Promise<boolean>
+  /** Calls back when an agent has new passages. */
+  onIndexed(tell: (agentId: string) => void): void
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>
   suggest(agentId: string, input: SuggestInput): Promise<Suggestion[]>

@@ -19,6 +19,7 @@ export interface Limits {
   breakerPauseMs: number
   sideCallTimeoutMs: number
   queryRewriting: boolean
+  embeddingTimeoutMs: number
   historyTokens: number
   passageTokens: number
   heartbeatMs: number

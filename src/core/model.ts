@@ -1,3 +1,4 @@
+import type { EmbeddingModel } from './embedding.ts'
 import { ReparteeError } from './errors.ts'
 import type { HistoryEntry } from './message.ts'
 import type { Retrieval } from './retrieval.ts'
@@ -90,14 +91,16 @@ export class UnusableModel extends ReparteeError {
 export interface Models {
   /** Throws `UnusableModel` where the name is unknown, or its provider is not configured. */
   find(name: string): ChatModel
+  /** The same of a model that embeds. */
+  findEmbedding(name: string): EmbeddingModel
   /** What the configured providers say that they have, as far as they answer in time. */
   list(): Promise<ModelListing[]>
 }
 
 /** Why a name cannot be used, as it follows the name of a field; undefined where it can. */
-export function whyUnusable(models: Pick<Models, 'find'>, name: string): string | undefined {
+export function whyUnusable(find: (name: string) => unknown, name: string): string | undefined {
   try {
-    models.find(name)
+    find(name)
     return undefined
   } catch (error) {
     if (error instanceof UnusableModel) return error.why

@@ -8,6 +8,8 @@ export interface RetrieveInput {
   /** How many passages to return; 1 to 100. */
   topK: number
   filter: MetadataFilter | null
+  /** The question as a vector of the model that the base is searched with; left out: it is searched by words alone. */
+  vector?: Float32Array
 }
 
 /** A passage found for a question, best first. */
@@ -34,6 +36,10 @@ export interface Retrieval {
   confidence: number
   /** The question can hardly be understood without the conversation before it. */
   elliptical?: boolean
+  /** By what the passages were found. */
+  mode?: 'lexical' | 'hybrid'
+  /** Why it was by words alone, where meaning was asked for, too. */
+  withoutVectors?: string
   /** The base holds no document at all. */
   emptyBase?: boolean
 }

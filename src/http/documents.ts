@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
 import type { Deps } from '../chat/deps.ts'
+import { retrieve } from '../chat/retrieve.ts'
 import type { Document, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
@@ -104,12 +105,8 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
 
   route(app, deps, contract.search, async ({ agent, body }) => {
     const { query, topK = 10, history = [], filter } = body
-    const { hits } = await knowledge.retrieve(agent.id, {
-      query,
-      topK,
-      history,
-      filter: (filter as Metadata | undefined) ?? agent.retrieval.filter,
-    })
+    const asked = { query, topK, history, ...(filter === undefined ? {} : { filter: filter as Metadata }) }
+    const { hits } = await retrieve(deps, agent, asked, new AbortController().signal)
     return { hits }
   })
 }

@@ -18,6 +18,7 @@ import {
 } from '../store/knowledge-tasks.ts'
 import type { ReadDocument, ReadInput } from './read/read.ts'
 import { ReaderClosed } from './reader/reader.ts'
+import { adoptVectors } from './vectors/build.ts'
 
 /** How much goes into one transaction. */
 export interface IndexLimits {
@@ -197,8 +198,10 @@ function settle(
   at: number,
 ): void {
   const extent = { ...span, indexedTitle }
-  if (finishTask(file, task, { mediaType, title }, extent, at)) bury(file, task.first, task.last, task.indexedTitle)
-  else bury(file, extent.first, extent.last, extent.indexedTitle)
+  if (finishTask(file, task, { mediaType, title }, extent, at)) {
+    adoptVectors(file, task, extent)
+    bury(file, task.first, task.last, task.indexedTitle)
+  } else bury(file, extent.first, extent.last, extent.indexedTitle)
 }
 
 /** False where it was stopped. */

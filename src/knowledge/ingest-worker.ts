@@ -21,7 +21,7 @@ const NICENESS = 10
 const settings = workerData as IngestSettings
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
 if (process.platform === 'linux') setPriority(NICENESS)
-const ingest = new Ingest({ ...settings, clock: Date.now })
+const ingest = new Ingest({ ...settings, clock: Date.now, onIndexed: (agentId) => parentPort!.postMessage({ event: agentId }) })
 
 const methods = {
   add: (agentId: string, id: string, document: NewDocument) => ingest.add(agentId, id, document),
@@ -31,6 +31,9 @@ const methods = {
   addSite: (agentId: string, id: string, site: NewSite) => ingest.addSite(agentId, id, site),
   refreshSite: (agentId: string, id: string) => ingest.refreshSite(agentId, id),
   removeSite: (agentId: string, id: string) => ingest.removeSite(agentId, id),
+  takeUnembedded: (agentId: string, model: string, most: number) => ingest.takeUnembedded(agentId, model, most),
+  putVectors: (agentId: string, model: string, ids: number[], vectors: Float32Array[]) =>
+    ingest.putVectors(agentId, model, ids, vectors),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
   /** Starting is enough: what was left is taken up below. */
   start: () => undefined,

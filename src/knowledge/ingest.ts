@@ -20,6 +20,7 @@ import {
   type SiteRun,
   startRuns,
 } from '../store/knowledge-sites.ts'
+import type { Unembedded } from '../store/knowledge-vectors.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { fileOf, markPending, unmarkPending } from './files.ts'
@@ -29,6 +30,7 @@ import { kindOf } from './read/kind.ts'
 import { type ReadDocument, type ReadInput, readDocument } from './read/read.ts'
 import { DocumentReader, READ_LIMITS, ReaderClosed, type ReadLimits } from './reader/reader.ts'
 import { syncSite } from './sync-site.ts'
+import { putVectors, takeUnembedded } from './vectors/build.ts'
 
 interface Job {
   agentId: string
@@ -45,6 +47,8 @@ export interface IngestOptions {
   read?: ReadLimits
   /** Between two pages of a site. */
   crawlDelayMs?: number
+  /** Told when an agent has new passages. */
+  onIndexed?: (agentId: string) => void
   index?: IndexLimits
 }
 
@@ -75,6 +79,7 @@ export class Ingest {
   readonly #clock: Clock
   readonly #fetchRules: FetchRules
   readonly #crawlDelayMs: number
+  readonly #onIndexed: (agentId: string) => void
   readonly #limits: IndexLimits
   readonly #reader: DocumentReader
   readonly #fetches: NetQueue<Fetch>
@@ -104,11 +109,13 @@ export class Ingest {
     read = READ_LIMITS,
     crawlDelayMs = 250,
     index = INDEX_LIMITS,
+    onIndexed = () => {},
   }: IngestOptions) {
     this.#folder = folder
     this.#clock = clock
     this.#fetchRules = fetch
     this.#crawlDelayMs = crawlDelayMs
+    this.#onIndexed = onIndexed
     this.#limits = index
     this.#reader = new DocumentReader(read)
     const wake = (agentId: string) => {
@@ -175,6 +182,16 @@ export class Ingest {
       this.#bury(agentId, file, extents ?? [])
       return extents !== undefined
     })
+  }
+
+  /** Passages that still need a vector of this model. */
+  takeUnembedded(agentId: string, model: string, most: number): Unembedded[] {
+    return takeUnembedded(this.#open(agentId), model, most)
+  }
+
+  /** False where they are of no use any more. */
+  putVectors(agentId: string, model: string, ids: number[], vectors: Float32Array[]): boolean {
+    return putVectors(this.#open(agentId), model, ids, vectors)
   }
 
   /** Takes up the work of these agents, as `markPending` left it noted. */
@@ -338,8 +355,11 @@ export class Ingest {
     if (this.#unscrubbed.has(agentId)) this.#scrubSoon()
     for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, file)
     const isOver = () => this.#closing || !this.#files.has(agentId)
-    if (await indexSome(file, { clock: this.#clock, limits: this.#limits, read: (input) => this.#read(input), isOver }))
+    const read = (input: ReadInput) => this.#read(input)
+    if (await indexSome(file, { clock: this.#clock, limits: this.#limits, read, isOver })) {
+      this.#onIndexed(agentId)
       return true
+    }
     return mergeSome(file, () => KnowledgeFile.openToRead(fileOf(this.#folder, agentId))!, this.#tidying.has(agentId))
   }
 

@@ -44,6 +44,7 @@ export function openKnowledge({
   const agents = listAgents(folder)
   const known = new Set(agents.known)
   let closed = false
+  let tellIndexed: (agentId: string) => void = () => {}
   const ingest = new WorkerHandle<IngestMethods>(
     new URL('./ingest-worker.ts', import.meta.url),
     { folder, fetch, read, crawlDelayMs } satisfies IngestSettings,
@@ -54,6 +55,7 @@ export function openKnowledge({
         if (!closed && listAgents(folder).pending.length > 0) ingest.call('start').catch(() => {})
       }, RESTART_AFTER_MS).unref()
     },
+    (agentId) => tellIndexed(agentId),
   )
   const questions = new WorkerHandle<QuestionMethods>(
     new URL('./questions-worker.ts', import.meta.url),
@@ -107,6 +109,18 @@ export function openKnowledge({
     },
     async count(agentId) {
       return known.has(agentId) ? questions.call('count', agentId) : { documents: 0, passages: 0 }
+    },
+    async vectorModel(agentId) {
+      return known.has(agentId) ? questions.call('vectorModel', agentId) : undefined
+    },
+    async takeUnembedded(agentId, model, most) {
+      return known.has(agentId) ? ingest.call('takeUnembedded', agentId, model, most) : []
+    },
+    async putVectors(agentId, model, vectorIds, vectors) {
+      return known.has(agentId) && ingest.call('putVectors', agentId, model, vectorIds, vectors)
+    },
+    onIndexed(tell) {
+      tellIndexed = tell
     },
     async retrieve(agentId, input) {
       return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound

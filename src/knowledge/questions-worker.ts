@@ -12,6 +12,7 @@ const methods = {
   listSites: questions.listSites.bind(questions),
   count: questions.count.bind(questions),
   retrieve: questions.retrieve.bind(questions),
+  vectorModel: questions.vectorModel.bind(questions),
   extract: questions.extract.bind(questions),
   suggest: questions.suggest.bind(questions),
   forget: questions.forget.bind(questions),

@@ -18,6 +18,7 @@ import { extractAnswer } from './answer/extract-answer.ts'
 import { suggestQuestions } from './answer/suggest-questions.ts'
 import { fileOf } from './files.ts'
 import { retrieve } from './retrieve.ts'
+import { VectorSearch } from './vectors/search.ts'
 
 /** Agents whose files stay open; opening one costs about a millisecond. */
 const OPEN_FILES = 64
@@ -28,6 +29,7 @@ const HITS_OF_A_SUGGESTION = 5
 export class Questions {
   readonly #folder: string
   readonly #indexes = new Map<string, KnowledgeIndex>()
+  readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
 
   constructor(folder: string) {
     this.#folder = folder
@@ -60,7 +62,12 @@ export class Questions {
   }
 
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
-    return this.#in(agentId, nothingFound, (index) => retrieve(index, input))
+    return this.#in(agentId, nothingFound, (index) => retrieve(index, input, this.#vectorsOf(index)))
+  }
+
+  /** The model whose vectors the agent's base is searched by; undefined where there are none. */
+  vectorModel(agentId: string): string | undefined {
+    return this.#in(agentId, undefined, (index) => this.#vectorsOf(index).model(index.file, index.version))
   }
 
   extract(agentId: string, input: ExtractInput): Extract {
@@ -88,6 +95,12 @@ export class Questions {
 
   close(): void {
     for (const agentId of [...this.#indexes.keys()]) this.forget(agentId)
+  }
+
+  #vectorsOf(index: KnowledgeIndex): VectorSearch {
+    const vectors = this.#vectors.get(index) ?? new VectorSearch()
+    this.#vectors.set(index, vectors)
+    return vectors
   }
 
   #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T): T {

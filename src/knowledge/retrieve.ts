@@ -5,11 +5,15 @@ import type { FoundPassage, KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { hashOf } from '../text/ngrams.ts'
 import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
+import { fuse } from './fuse.ts'
 import { type Question, toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
 import { type SearchTerms, toSearchTerms } from './search-terms.ts'
+import type { VectorSearch } from './vectors/search.ts'
 
 const PROXIMITY = 0.5
+/** Passages that are looked at for their meaning. */
+const NEAR = 100
 /** Candidates that are looked at closely; more do not change the order. */
 const CLOSE_LOOK = 30
 
@@ -25,28 +29,41 @@ const BARE_AND_POINTING = 0.3
 const BARE = 0.5
 
 /** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
-export function retrieve(index: KnowledgeIndex, input: RetrieveInput): Retrieval {
+export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
+  const find = (question: Question, standsAlone: boolean) => search(index, question, input, standsAlone, vectors)
   const alone = toQuestion(input.query, [], index.languages)
-  if (input.history.length === 0) return find(index, alone, input, true)
+  if (input.history.length === 0) return find(alone, true)
   let elliptical = alone.pointsBack && alone.bareness > BARE_AND_POINTING
   if (!alone.points) {
-    const found = find(index, alone, input, true)
+    const found = find(alone, true)
     if (found.confidence >= SURELY) return found
     elliptical = alone.bareness > BARE && found.confidence < ANSWER_THRESHOLD
   }
-  return { ...find(index, toQuestion(input.query, input.history, index.languages), input, false), elliptical }
+  return { ...find(toQuestion(input.query, input.history, index.languages), false), elliptical }
 }
 
-function find(index: KnowledgeIndex, question: Question, { topK, filter }: RetrieveInput, standsAlone: boolean): Retrieval {
+function search(
+  index: KnowledgeIndex,
+  question: Question,
+  { topK, filter, vector }: RetrieveInput,
+  standsAlone: boolean,
+  vectors: VectorSearch | undefined,
+): Retrieval {
   const terms = toSearchTerms(index, question)
   const query = [...terms.stems.keys()].join(' ')
-  if (index.slots === 0 || terms.stems.size === 0) return { query, standsAlone, hits: [], confidence: 0 }
-  const candidates = findCandidates(index, terms, Math.max(topK, CLOSE_LOOK), index.hidden(filter))
-  const ranked = closeLook(index, terms, candidates)
+  const ranked =
+    index.slots === 0 || terms.stems.size === 0
+      ? []
+      : closeLook(index, terms, findCandidates(index, terms, Math.max(topK, CLOSE_LOOK), index.hidden(filter)))
+  const cosines = vector === undefined || vectors === undefined ? undefined : findNear(index, vectors, vector, ranked, filter)
+  const isHybrid = cosines !== undefined && cosines.size > 0
+  const order = isHybrid ? fuse(ranked, cosines) : ranked
+  if (order.length === 0) return { query, standsAlone, hits: [], confidence: 0 }
   return {
     query,
     standsAlone,
-    hits: ranked.slice(0, topK).map((hit) => toHit(index.passage(hit.slot), hit)),
+    ...(isHybrid ? { mode: 'hybrid' as const } : {}),
+    hits: order.slice(0, topK).map((hit) => toHit(index.passage(hit.slot), hit)),
     confidence: retrievalConfidence({
       passages: index.slots,
       terms: signalsOf(index, terms, ranked[0]),
@@ -56,7 +73,31 @@ function find(index: KnowledgeIndex, question: Question, { topK, filter }: Retri
   }
 }
 
-interface Ranked {
+/** How near the question is to the passages nearest to it, and to those that its words found; by slot. */
+function findNear(
+  index: KnowledgeIndex,
+  vectors: VectorSearch,
+  question: Float32Array,
+  ranked: readonly Ranked[],
+  filter: RetrieveInput['filter'],
+): Map<number, number> {
+  const { file, version } = index
+  const hide = { key: JSON.stringify(filter), mask: (ids: Uint32Array) => index.hiddenIds(ids, filter) }
+  const near = vectors.nearest(file, version, question, NEAR, hide)
+  const others = vectors.cosines(
+    file,
+    question,
+    ranked.map(({ slot }) => index.idAt(slot)),
+  )
+  return new Map(
+    [...near, ...others].flatMap(({ id, cosine }) => {
+      const slot = index.slotOf(id)
+      return slot === undefined ? [] : [[slot, cosine] as const]
+    }),
+  )
+}
+
+export interface Ranked {
   slot: number
   score: number
   scores: Record<string, number>

@@ -12,7 +12,8 @@ export interface Request {
   args: unknown[]
 }
 
-export type Response = { id: number; value: unknown } | { id: number; error: SentError }
+/** What a thread says: the answer to a call, or something of its own, about an agent. */
+export type Response = { id: number; value: unknown } | { id: number; error: SentError } | { event: string }
 
 /** An error class does not survive the way between threads; its fields do. */
 export interface SentError {

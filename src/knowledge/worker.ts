@@ -16,16 +16,24 @@ export class WorkerHandle<M extends Methods> {
   readonly #data: unknown
   readonly #maxHeapMb: number
   readonly #onDeath: () => void
+  readonly #onEvent: (about: string) => void
   #worker: Worker | undefined
   #calls = new Map<number, Call>()
   #lastId = 0
 
-  /** `onDeath`: it ended without being told to. */
-  constructor(url: URL, data: unknown, maxHeapMb: number, onDeath: () => void = () => {}) {
+  /** `onDeath`: it ended without being told to. `onEvent`: it said something that is no answer. */
+  constructor(
+    url: URL,
+    data: unknown,
+    maxHeapMb: number,
+    onDeath: () => void = () => {},
+    onEvent: (about: string) => void = () => {},
+  ) {
     this.#url = url
     this.#data = data
     this.#maxHeapMb = maxHeapMb
     this.#onDeath = onDeath
+    this.#onEvent = onEvent
   }
 
   get started(): boolean {
@@ -73,6 +81,7 @@ export class WorkerHandle<M extends Methods> {
     this.#worker = worker
     let cause: unknown
     worker.on('message', (response: Response) => {
+      if ('event' in response) return this.#onEvent(response.event)
       const call = calls.get(response.id)
       calls.delete(response.id)
       if (calls.size === 0) worker.unref()

@@ -1,3 +1,4 @@
+import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
 import {
   type ChatModel,
@@ -25,7 +26,8 @@ export interface GuardLimits extends BreakerLimits {
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
   const slots = new CallSlots(limits.modelConcurrency)
   const breakers = new Map<string, Breaker>()
-  const guarded = new Map<string, ChatModel>()
+  const known = new Map<string, ChatModel>()
+  const embeddings = new Map<string, EmbeddingModel>()
   const breakerOf = (provider: string): Breaker => {
     const known = breakers.get(provider) ?? new Breaker(limits, clock)
     breakers.set(provider, known)
@@ -33,13 +35,31 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
   }
   return {
     find(name) {
-      const known = guarded.get(name)
-      if (known !== undefined) return known
+      const held = known.get(name)
+      if (held !== undefined) return held
       const model = models.find(name)
       if (name === EXTRACTIVE) return model
       const breaker = limits.breaker ? breakerOf(splitModelName(name)[0]) : undefined
-      const guard: ChatModel = { generate: (request, call) => generate(model, { slots, breaker, limits }, request, call) }
-      guarded.set(name, guard)
+      const guard: ChatModel = {
+        generate: (request, call) =>
+          guarded({ slots, breaker }, request.grounding.agentId, call.signal, () => watched(model, limits, request, call)),
+      }
+      known.set(name, guard)
+      return guard
+    },
+    findEmbedding(name) {
+      const known = embeddings.get(name)
+      if (known !== undefined) return known
+      const model = models.findEmbedding(name)
+      const breaker = limits.breaker ? breakerOf(splitModelName(name)[0]) : undefined
+      const guard: EmbeddingModel = {
+        maxTexts: model.maxTexts,
+        embed: (texts, call) =>
+          guarded({ slots, breaker }, call.agentId, call.signal, () =>
+            inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own)),
+          ),
+      }
+      embeddings.set(name, guard)
       return guard
     },
     list: () => models.list(),
@@ -49,27 +69,37 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
 interface Guards {
   slots: CallSlots
   breaker: Breaker | undefined
-  limits: GuardLimits
 }
 
-async function generate(model: ChatModel, guards: Guards, request: ModelRequest, call: ModelCall): Promise<ModelReply> {
-  const { slots, breaker, limits } = guards
-  await slots.take(request.grounding.agentId, call.signal)
+/** With a slot, and past the breaker. */
+async function guarded<T>({ slots, breaker }: Guards, agentId: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  await slots.take(agentId, signal)
   try {
     // It may have been stopped in the moment that it got its slot.
-    if (call.signal.aborted) throw stopped(call.signal)
+    if (signal.aborted) throw stopped(signal)
     const pass = breaker?.enter()
     try {
-      const reply = await watched(model, limits, request, call)
+      const reply = await call()
       pass?.worked()
       return reply
     } catch (error) {
-      if (call.signal.aborted || !speaksOfProvider(error)) pass?.dropped()
+      if (signal.aborted || !speaksOfProvider(error)) pass?.dropped()
       else pass?.failed()
       throw error
     }
   } finally {
     slots.give()
+  }
+}
+
+/** Throws `model_timeout` where it is silent for too long. */
+async function inTime<T>(ms: number, call: EmbeddingCall, embed: (call: EmbeddingCall) => Promise<T>): Promise<T> {
+  const timeout = AbortSignal.timeout(ms)
+  try {
+    return await embed({ ...call, signal: AbortSignal.any([call.signal, timeout]) })
+  } catch (error) {
+    if (timeout.aborted && !call.signal.aborted) throw new ReparteeError('model_timeout', 'The model did not answer in time.')
+    throw error
   }
 }
 

@@ -1,7 +1,9 @@
+import type { EmbeddingModel } from '../core/embedding.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import { type ChatModel, EXTRACTIVE, type ModelListing, type Models, splitModelName, UnusableModel } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
+import { embeddingModel } from './embeddings.ts'
 import { extractiveModel } from './extractive.ts'
 import { listModels, toListing } from './list-models.ts'
 import { ollamaModel } from './ollama.ts'
@@ -15,6 +17,7 @@ const LIST_HOLDS_MS = 60_000
 /** The models that this deployment can use, by the name that an agent gives them: `PROVIDER/NAME`, where `NAME` may have slashes of its own. */
 export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'extract'>, clock: Clock): Models {
   const known = new Map<string, ChatModel>([[EXTRACTIVE, extractiveModel(knowledge)]])
+  const embeddings = new Map<string, EmbeddingModel>()
   let listed: { models: Promise<ModelListing[]>; until: number } | undefined
   const listAll = async () => (await Promise.all(providers.map(listModels))).flat()
   return {
@@ -24,6 +27,11 @@ export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'ex
         model = open(id, providers)
         known.set(id, model)
       }
+      return model
+    },
+    findEmbedding(id) {
+      const model = embeddings.get(id) ?? openEmbedding(id, providers)
+      embeddings.set(id, model)
       return model
     },
     async list() {
@@ -36,6 +44,20 @@ export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'ex
 }
 
 function open(id: string, providers: Provider[]): ChatModel {
+  const [name, provider] = providerOf(id, providers)
+  if (provider.protocol === 'chat') return chatCompletionsModel(name, provider)
+  if (provider.protocol === 'ollama') return ollamaModel(name, provider)
+  return vendorModel(name, provider as Provider & { protocol: VendorProtocol })
+}
+
+function openEmbedding(id: string, providers: Provider[]): EmbeddingModel {
+  const [name, provider] = providerOf(id, providers)
+  const model = embeddingModel(name, provider)
+  if (model === undefined) throw new UnusableModel(`is ${id}, but ${provider.name} has no models that embed`)
+  return model
+}
+
+function providerOf(id: string, providers: Provider[]): [name: string, provider: Provider] {
   const [prefix, name] = splitModelName(id)
   const provider = providers.find((p) => p.name === prefix)
   const variable = Object.hasOwn(builtIn, prefix) ? builtIn[prefix] : undefined
@@ -44,9 +66,7 @@ function open(id: string, providers: Provider[]): ChatModel {
   const missing = missingPackage(provider)
   if (missing !== undefined)
     throw new UnusableModel(`is ${id}, but the package ${missing} is not installed: npm install ${missing}`)
-  if (provider.protocol === 'chat') return chatCompletionsModel(name, provider)
-  if (provider.protocol === 'ollama') return ollamaModel(name, provider)
-  return vendorModel(name, provider as Provider & { protocol: VendorProtocol })
+  return [name, provider]
 }
 
 function unknownName(id: string, providers: Provider[]): string {

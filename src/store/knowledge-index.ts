@@ -2,6 +2,7 @@ import { type IndexedText, letterOf, SegmentBuilder, streams } from './knowledge
 import type { KnowledgeFile } from './knowledge-file.ts'
 import { numbersOf } from './knowledge-posting.ts'
 import { listSegments, listSizes, mergeSegments, type Segment, writeSegment } from './knowledge-segments.ts'
+import { eraseVectors } from './knowledge-vectors.ts'
 import { addToVocabulary, takeFromVocabulary } from './knowledge-vocabulary.ts'
 
 export interface NewPassage extends IndexedText {
@@ -104,6 +105,7 @@ export function eraseSome(file: KnowledgeFile): boolean {
     () => {
       takeFromVocabulary(file, builder)
       file.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
+      eraseVectors(file, dead.erased, upTo)
       const done = upTo === dead.last
       file.run('UPDATE dead SET erased = ?, title = ? WHERE first = ?', upTo + 1, done ? '' : dead.title, dead.first)
       dropDeadLists(file, builder, dead.first, dead.last)

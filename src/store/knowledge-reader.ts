@@ -143,6 +143,27 @@ export class KnowledgeIndex {
     return mask
   }
 
+  /** Of passages by id: 1 for each that may not be found, or is not there. Undefined where all of the index may. */
+  hiddenIds(ids: Uint32Array, filter: MetadataFilter | null): Uint8Array | undefined {
+    const mask = this.hidden(filter)
+    if (mask === undefined) return undefined
+    return Uint8Array.from(ids, (id) => {
+      const slot = this.slotOf(id)
+      return slot === undefined ? 1 : mask[slot]!
+    })
+  }
+
+  slotOf(id: number): number | undefined {
+    const place = this.#segments.findLast(({ segment }) => segment.ids[0]! <= id)
+    if (place === undefined) return undefined
+    const at = lowerBound(place.segment.ids, id)
+    return place.segment.ids[at] === id ? place.offset + at : undefined
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
   #maskOf(filter: MetadataFilter): Uint8Array {
     const mask = new Uint8Array(this.slots).fill(1)
     for (const row of this.#file.iterate<{ metadata: string; first: number; last: number }>(
@@ -200,14 +221,14 @@ export class KnowledgeIndex {
     const row = this.#file.get<FoundPassage>(
       `SELECT d.id AS documentId, d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text
        FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?`,
-      this.#idAt(slot),
+      this.idAt(slot),
     )!
     this.#passages.set(slot, row, 2 * (row.text.length + row.title.length + row.metadata.length) + ENTRY_BYTES)
     return row
   }
 
   sketch(slot: number): Sketch {
-    const id = this.#idAt(slot)
+    const id = this.idAt(slot)
     const known = this.#sketches.get(id)
     if (known !== undefined) return known
     const row = this.#file.get<{ forward: Uint8Array; title: string; heading: string; text: string }>(
@@ -223,7 +244,8 @@ export class KnowledgeIndex {
     return sketch
   }
 
-  #idAt(slot: number): number {
+  /** Of the passage in a slot. */
+  idAt(slot: number): number {
     const place = this.#segments.findLast(({ offset }) => offset <= slot)!
     return place.segment.ids[slot - place.offset]!
   }

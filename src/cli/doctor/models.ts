@@ -9,7 +9,7 @@ export function checkModels(config: Config): Finding[] {
   const { model } = config
   const providers = providersOf(config)
   const models = openModels(providers, { extract: async () => ({ quotes: [], confidence: 0 }) }, Date.now)
-  const why = whyUnusable(models, model)
+  const why = whyUnusable(models.find, model)
   if (why !== undefined)
     return [fail('models', `REPARTEE_MODEL ${why}`, 'Put that right, or set REPARTEE_MODEL to a model that can be used.')]
   const names = [EXTRACTIVE, ...providers.map(({ name }) => `${name}/…`)]

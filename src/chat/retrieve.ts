@@ -1,0 +1,49 @@
+import type { Agent } from '../core/agent.ts'
+import type { HistoryEntry } from '../core/message.ts'
+import type { Retrieval, RetrieveInput } from '../core/retrieval.ts'
+import type { Deps } from './deps.ts'
+import { embeddingModelOf } from './embed-knowledge.ts'
+
+export interface Query {
+  query: string
+  history: HistoryEntry[]
+  topK?: number
+  filter?: RetrieveInput['filter']
+}
+
+/**
+ * The passages of an agent's knowledge base for a question: by words, and by meaning where the agent asks for it and its vectors are
+ * there. A provider that cannot embed the question never keeps it from being searched by words.
+ */
+export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
+  const { topK = agent.retrieval.topK, filter = agent.retrieval.filter, query, history } = input
+  const words = { query, history, topK, filter }
+  if (embeddingModelOf(deps, agent) === null) return deps.knowledge.retrieve(agent.id, words)
+  const found = await embedQuestion(deps, agent, query, signal)
+  if ('without' in found)
+    return { ...(await deps.knowledge.retrieve(agent.id, words)), mode: 'lexical', withoutVectors: found.without }
+  const retrieval = await deps.knowledge.retrieve(agent.id, { ...words, vector: found.vector })
+  return { mode: 'lexical', ...retrieval }
+}
+
+type Embedded = { vector: Float32Array } | { without: string }
+
+/** By the model whose vectors are searched now, which while another one's are being made is the one before. */
+async function embedQuestion(deps: Deps, agent: Agent, query: string, signal: AbortSignal): Promise<Embedded> {
+  const name = await deps.knowledge.vectorModel(agent.id)
+  if (name === undefined) return { without: 'the passages are not embedded yet' }
+  const known = deps.questionVectors.get(name, query)
+  if (known !== undefined) return { vector: known }
+  try {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(deps.limits.embeddingTimeoutMs)])
+    const [vector] = await deps.models
+      .findEmbedding(name)
+      .embed([query], { purpose: 'question', agentId: agent.id, signal: within })
+    deps.questionVectors.set(name, query, vector!)
+    return { vector: vector! }
+  } catch (error) {
+    signal.throwIfAborted()
+    deps.warn(`embedding model ${name} of agent ${agent.id} failed`, error)
+    return { without: 'the embedding model failed' }
+  }
+}

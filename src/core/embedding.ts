@@ -1,0 +1,17 @@
+/** What a text is embedded for; some models tell the two apart. */
+export type EmbeddingPurpose = 'passage' | 'question'
+
+export interface EmbeddingCall {
+  purpose: EmbeddingPurpose
+  /** For whom: calls of agents take turns. */
+  agentId: string
+  signal: AbortSignal
+}
+
+/** A model that turns texts into vectors: what means alike lies close together. */
+export interface EmbeddingModel {
+  /** In one call, at most so many texts. */
+  maxTexts: number
+  /** In the order of the texts; all of the same length. Throws `model_failed`, as a `ChatModel` does. */
+  embed(texts: readonly string[], call: EmbeddingCall): Promise<Float32Array[]>
+}

@@ -1,0 +1,35 @@
+import type { Ranked } from './retrieve.ts'
+
+/** A passage, by slot, and how near its vector is to that of the question. */
+export interface NearSlot {
+  slot: number
+  cosine: number
+}
+
+/** What meaning counts against words. */
+export const VECTOR_WEIGHT = 0.5
+
+/**
+ * One order of two: the scores by words, as a share of the best, and the cosines, as a share of their range, are averaged (min-max
+ * fusion, which on most public collections is ahead of fusion by ranks). `cosines` are those of all passages of both orders.
+ */
+export function fuse(lexical: readonly Ranked[], cosines: ReadonlyMap<number, number>, weight = VECTOR_WEIGHT): Ranked[] {
+  const best = lexical[0]?.score ?? 0
+  const bySlot = new Map(lexical.map((ranked) => [ranked.slot, ranked]))
+  const values = [...cosines.values()]
+  const least = Math.min(...values)
+  const range = Math.max(...values) - least
+  const fused = [...new Set([...bySlot.keys(), ...cosines.keys()])].map((slot) => {
+    const ranked = bySlot.get(slot)
+    const cosine = cosines.get(slot)
+    const words = best > 0 ? (ranked?.score ?? 0) / best : 0
+    const meaning = cosine === undefined ? 0 : range > 0 ? (cosine - least) / range : 1
+    return {
+      slot,
+      score: (1 - weight) * words + weight * meaning,
+      scores: { ...ranked?.scores, ...(cosine === undefined ? {} : { cosine }) },
+    }
+  })
+  const words = (slot: number) => bySlot.get(slot)?.score ?? 0
+  return fused.sort((a, b) => b.score - a.score || words(b.slot) - words(a.slot) || a.slot - b.slot)
+}

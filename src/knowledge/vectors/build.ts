@@ -1,0 +1,98 @@
+import type { Extent } from '../../store/knowledge-documents.ts'
+import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import { raiseVersion } from '../../store/knowledge-index.ts'
+import {
+  appendSigns,
+  copyVectors,
+  countVectors,
+  dropSpace,
+  findSpace,
+  insertVector,
+  listUnembedded,
+  listVectors,
+  makeLive,
+  openSpace,
+  setSpace,
+  type Unembedded,
+  type VectorSpace,
+} from '../../store/knowledge-vectors.ts'
+import { fromCode, toCode, toSigns, toUnit } from './quantise.ts'
+
+/** The mean is taken from the first so many vectors; fewer are compared one by one. */
+export const MEAN_OF = 1_000
+
+/** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
+export function takeUnembedded(file: KnowledgeFile, model: string, most: number): Unembedded[] {
+  return file.write(() => {
+    const space = openSpace(file, model)
+    const items = listUnembedded(file, space, most)
+    if (items.length === 0 && !space.isLive && space.dimensions > 0) {
+      makeLive(file, space)
+      raiseVersion(file)
+    }
+    return items
+  })
+}
+
+/**
+ * Keeps the vectors of passages, which need not be of length 1. False where the space has gone meanwhile, or has other dimensions: then
+ * its model has changed under its name, and a new space is begun.
+ */
+export function putVectors(
+  file: KnowledgeFile,
+  model: string,
+  ids: readonly number[],
+  vectors: readonly Float32Array[],
+): boolean {
+  return file.write(() => {
+    const space = findSpace(file, model)
+    const dimensions = vectors[0]?.length ?? 0
+    if (space === undefined || dimensions === 0) return false
+    if (space.dimensions !== 0 && space.dimensions !== dimensions) {
+      dropSpace(file, space.number)
+      return false
+    }
+    const units = vectors.map(toUnit)
+    for (const [i, id] of ids.entries()) insertVector(file, space.number, id, toCode(units[i]!))
+    const upto = Math.max(space.upto, ...ids)
+    const grown = { ...space, dimensions, upto }
+    if (space.mean !== null) appendSigns(file, space.number, toSignRows(ids, units, space.mean))
+    else grown.mean = foundMean(file, grown)
+    setSpace(file, grown)
+    raiseVersion(file)
+    return true
+  })
+}
+
+/** A new version's passages take over the vectors of those of the old that say the same: asking for them again would cost. In a transaction of the caller. */
+export function adoptVectors(file: KnowledgeFile, old: Omit<Extent, 'indexedTitle'>, fresh: Omit<Extent, 'indexedTitle'>): void {
+  if (old.last < old.first) return
+  for (const { space, ids } of copyVectors(file, old, fresh)) {
+    const { number, dimensions, mean } = space
+    if (mean === null || ids.length === 0) continue
+    const units = listVectors(file, number, ids).map(({ code }) => fromCode(code, dimensions))
+    appendSigns(file, number, toSignRows(ids, units, mean))
+  }
+}
+
+const toSignRows = (ids: readonly number[], units: readonly Float32Array[], mean: Float32Array) =>
+  ids.map((id, i) => ({ id, bits: toSigns(units[i]!, mean) }))
+
+/** Once there are enough vectors to tell it: then all of them get their signs. */
+function foundMean(file: KnowledgeFile, { number, dimensions }: VectorSpace): Float32Array | null {
+  if (countVectors(file, number, MEAN_OF) < MEAN_OF) return null
+  const rows = listVectors(file, number)
+  const units = rows.map(({ code }) => fromCode(code, dimensions))
+  const mean = new Float32Array(dimensions)
+  for (const unit of units) for (let i = 0; i < dimensions; i++) mean[i]! += unit[i]! / units.length
+  appendSigns(
+    file,
+    number,
+    toSignRows(
+      rows.map(({ id }) => id),
+      units,
+      mean,
+    ),
+  )
+  return mean
+}

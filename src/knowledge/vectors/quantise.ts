@@ -1,0 +1,46 @@
+/** Dimensions are padded to a multiple of this many, so that signs fill whole words. */
+const PAD = 128
+const LEVELS = 127
+
+export const padded = (dimensions: number): number => Math.ceil(dimensions / PAD) * PAD
+
+/** As long as 1; a vector of nothing stays so. */
+export function toUnit(vector: Float32Array): Float32Array {
+  let sum = 0
+  for (const x of vector) sum += x * x
+  const scale = sum > 0 ? 1 / Math.sqrt(sum) : 0
+  return vector.map((x) => x * scale)
+}
+
+/** A unit vector in a byte a dimension, with the float that they are multiples of before them. */
+export function toCode(unit: Float32Array): Uint8Array {
+  let most = 0
+  for (const x of unit) most = Math.max(most, Math.abs(x))
+  const code = new Uint8Array(4 + padded(unit.length))
+  const step = most / LEVELS
+  new DataView(code.buffer).setFloat32(0, step, true)
+  if (step > 0) for (let i = 0; i < unit.length; i++) code[4 + i] = Math.round(unit[i]! / step)
+  return code
+}
+
+/** The vector that a code stands for. */
+export function fromCode(code: Uint8Array, dimensions: number): Float32Array {
+  const bytes = new Int8Array(code.buffer, code.byteOffset + 4, dimensions)
+  const step = new DataView(code.buffer, code.byteOffset).getFloat32(0, true)
+  return Float32Array.from(bytes, (x) => x * step)
+}
+
+/** Cosine of a unit vector and the one that a code stands for. */
+export function cosine(unit: Float32Array, code: Uint8Array): number {
+  const bytes = new Int8Array(code.buffer, code.byteOffset + 4, unit.length)
+  let sum = 0
+  for (let i = 0; i < unit.length; i++) sum += unit[i]! * bytes[i]!
+  return sum * new DataView(code.buffer, code.byteOffset).getFloat32(0, true)
+}
+
+/** One bit a dimension: whether it lies above the mean, which all vectors of a model have much of in common. */
+export function toSigns(unit: Float32Array, mean: Float32Array): Uint8Array {
+  const bits = new Uint8Array(padded(unit.length) / 8)
+  for (let i = 0; i < unit.length; i++) if (unit[i]! > mean[i]!) bits[i >> 3]! |= 1 << (i & 7)
+  return bits
+}

@@ -1,0 +1,134 @@
+import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import { BLOCK_VECTORS, findLiveSpace, listVectors, readBlocks, type VectorSpace } from '../../store/knowledge-vectors.ts'
+import { HammingScan } from './hamming.ts'
+import { cosine, padded, toSigns, toUnit } from './quantise.ts'
+
+/** Vectors that are compared in full: of 100,000, the best ten are then found in 98 of 100 cases. */
+const CLOSE_LOOK = 400
+
+/** A passage whose vector is near that of the question. */
+export interface Near {
+  /** Of the passage. */
+  id: number
+  cosine: number
+}
+
+/** What may not be found. */
+export interface Hide {
+  /** Tells it from others, as long as the index does not change. */
+  key: string
+  /** For ids in ascending order, 0 among them for none: 1 for each that may not. Undefined where all may. */
+  mask: (ids: Uint32Array) => Uint8Array | undefined
+}
+
+/** Vectors of one base, as far as a question needs them in memory: a bit a dimension. Reads within the transaction of the caller. */
+export class VectorSearch {
+  #space: VectorSpace | undefined
+  #version = -1
+  #scan: HammingScan | undefined
+  readonly #versions = new Map<number, number>()
+  /** Ids by slot; a block has its slots for itself, and 0 stands where there is no vector. */
+  #ids = new Uint32Array(0)
+  /** All vectors, while they are few. */
+  #few: { id: number; code: Uint8Array }[] = []
+  #hiddenBy: { key: string; mask: Uint8Array | undefined } | undefined
+
+  /** The model whose vectors are searched; undefined where there are none. `version` is that of the index. */
+  model(file: KnowledgeFile, version: number): string | undefined {
+    this.#load(file, version)
+    return this.#space?.model
+  }
+
+  /** The passages nearest to the question, best first. Nothing where the question has other dimensions. */
+  nearest(file: KnowledgeFile, version: number, question: Float32Array, most: number, hide: Hide): Near[] {
+    this.#load(file, version)
+    const space = this.#space
+    if (space === undefined || space.dimensions !== question.length) return []
+    const unit = toUnit(question)
+    const rows =
+      space.mean === null
+        ? this.#few.filter((_, i) => this.#hidden(hide)?.[i] !== 1)
+        : listVectors(file, space.number, this.#candidates(toSigns(unit, space.mean), this.#hidden(hide)))
+    return rows
+      .map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
+      .sort((a, b) => b.cosine - a.cosine || a.id - b.id)
+      .slice(0, most)
+  }
+
+  /** How near the question is to each of these passages, as far as they have vectors. */
+  cosines(file: KnowledgeFile, question: Float32Array, ids: readonly number[]): Near[] {
+    const space = this.#space
+    if (space === undefined || space.dimensions !== question.length) return []
+    const unit = toUnit(question)
+    return listVectors(file, space.number, ids).map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
+  }
+
+  /** 1 for each slot, or each of the few, that may not be found. */
+  #hidden({ key, mask }: Hide): Uint8Array | undefined {
+    if (this.#hiddenBy?.key !== key) {
+      const ids = this.#space?.mean === null ? Uint32Array.from(this.#few, ({ id }) => id) : this.#ids
+      this.#hiddenBy = { key, mask: mask(ids) }
+    }
+    return this.#hiddenBy.mask
+  }
+
+  /** By the number of signs that differ. */
+  #candidates(signs: Uint8Array, hidden: Uint8Array | undefined): number[] {
+    const ids = this.#ids
+    const distances = this.#scan!.distances(signs, ids.length)
+    const isCandidate = (slot: number) => ids[slot] !== 0 && hidden?.[slot] !== 1
+    const counts = new Uint32Array(signs.length * 8 + 1)
+    for (let slot = 0; slot < ids.length; slot++) if (isCandidate(slot)) counts[distances[slot]!]!++
+    let bound = -1
+    let sum = 0
+    while (sum < CLOSE_LOOK && bound + 1 < counts.length) sum += counts[++bound]!
+    const near: number[] = []
+    for (let slot = 0; slot < ids.length; slot++) if (distances[slot]! <= bound && isCandidate(slot)) near.push(ids[slot]!)
+    return near
+  }
+
+  #load(file: KnowledgeFile, version: number): void {
+    if (version === this.#version) return
+    this.#version = version
+    this.#hiddenBy = undefined
+    const space = findLiveSpace(file)
+    if (space?.number !== this.#space?.number) this.#forget()
+    this.#space = space
+    if (space === undefined) return
+    if (space.mean === null) this.#few = listVectors(file, space.number)
+    else {
+      this.#few = []
+      this.#loadBlocks(file, space)
+    }
+  }
+
+  #loadBlocks(file: KnowledgeFile, { number, dimensions }: VectorSpace): void {
+    const bytes = padded(dimensions) / 8
+    this.#scan ??= new HammingScan(bytes)
+    const { all, changed } = readBlocks(file, number, this.#versions)
+    const slots = (all.at(-1) ?? 0) * BLOCK_VECTORS
+    this.#scan.reserve(slots)
+    const ids = new Uint32Array(slots)
+    ids.set(this.#ids.subarray(0, slots))
+    const present = new Set(all)
+    for (const known of [...this.#versions.keys()].filter((block) => !present.has(block))) {
+      ids.fill(0, (known - 1) * BLOCK_VECTORS, known * BLOCK_VECTORS)
+      this.#versions.delete(known)
+    }
+    for (const block of changed) {
+      const at = (block.number - 1) * BLOCK_VECTORS
+      ids.fill(0, at, at + BLOCK_VECTORS)
+      ids.set(block.ids, at)
+      this.#scan.set(at, block.bits)
+      this.#versions.set(block.number, block.version)
+    }
+    this.#ids = ids
+  }
+
+  #forget(): void {
+    this.#scan = undefined
+    this.#versions.clear()
+    this.#ids = new Uint32Array(0)
+    this.#few = []
+  }
+}

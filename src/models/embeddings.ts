@@ -1,0 +1,129 @@
+import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
+import { ReparteeError } from '../core/errors.ts'
+import { failed, notUnderstood, Refusal, stopped } from './failure.ts'
+import { openFetch } from './fetch.ts'
+import { below, readJson, send } from './http.ts'
+import { headersOf, type Provider } from './provider.ts'
+
+const MAX_TEXTS = 64
+/** Of Google's API. */
+const MAX_TEXTS_GOOGLE = 100
+
+/** A model that a provider embeds with; undefined where its protocol has none. */
+export function embeddingModel(name: string, provider: Provider): EmbeddingModel | undefined {
+  switch (provider.protocol) {
+    case 'chat':
+    case 'responses':
+      return openAiEmbeddings(name, provider)
+    case 'ollama':
+      return ollamaEmbeddings(name, provider)
+    case 'google':
+      return googleEmbeddings(name, provider)
+    case 'anthropic':
+      return undefined
+  }
+}
+
+/** By the OpenAI protocol, which nearly all others speak, too (https://platform.openai.com/docs/api-reference/embeddings). */
+function openAiEmbeddings(name: string, provider: Provider): EmbeddingModel {
+  const url = below(provider.baseUrl, '/embeddings')
+  const headers = headersOf(provider)
+  // A quarter of the bytes, and no numbers to parse; not every server knows it.
+  let takesBase64 = true
+  const ask = async (input: readonly string[], signal: AbortSignal): Promise<unknown> => {
+    const body = { model: name, input, ...(takesBase64 ? { encoding_format: 'base64' } : {}) }
+    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal)
+  }
+  return {
+    maxTexts: MAX_TEXTS,
+    async embed(texts, { signal }) {
+      let answer: unknown
+      try {
+        answer = await ask(texts, signal)
+      } catch (error) {
+        const cause = error instanceof ReparteeError ? error.cause : undefined
+        if (!takesBase64 || !(cause instanceof Refusal) || !/encoding_format|base64/i.test(cause.message)) throw error
+        takesBase64 = false
+        answer = await ask(texts, signal)
+      }
+      const { data } = answer as { data?: { index?: number; embedding?: unknown }[] }
+      if (!Array.isArray(data)) throw notUnderstood()
+      // Their order is not promised.
+      const ordered = data.every(({ index }) => Number.isInteger(index)) ? data.toSorted((a, b) => a.index! - b.index!) : data
+      return checked(
+        ordered.map(({ embedding }) => embedding),
+        texts.length,
+      )
+    },
+  }
+}
+
+/** By Ollama's own protocol (https://docs.ollama.com/api/embed). */
+function ollamaEmbeddings(name: string, provider: Provider): EmbeddingModel {
+  const url = below(provider.baseUrl, '/api/embed')
+  const headers = headersOf(provider)
+  return {
+    maxTexts: MAX_TEXTS,
+    async embed(texts, { signal }) {
+      const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
+      const { embeddings } = (await readJson(response, signal)) as { embeddings?: unknown }
+      if (!Array.isArray(embeddings)) throw notUnderstood()
+      return checked(embeddings, texts.length)
+    },
+  }
+}
+
+/** By the vendor's package: its API takes the purpose, and several texts by an address of their own. */
+function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provider): EmbeddingModel {
+  const load = async () => {
+    const { createGoogle } = await import('@ai-sdk/google')
+    return createGoogle({
+      baseURL: baseUrl.replace(/\/+$/, ''),
+      apiKey,
+      headers,
+      fetch: openFetch(undefined, ''),
+    }).embeddingModel(name)
+  }
+  let loading: ReturnType<typeof load> | undefined
+  return {
+    maxTexts: MAX_TEXTS_GOOGLE,
+    async embed(texts, { purpose, signal }: EmbeddingCall) {
+      loading ??= load()
+      const model = await loading.catch((cause: unknown) => {
+        loading = undefined
+        throw failed('the package @ai-sdk/google cannot be loaded', { cause })
+      })
+      try {
+        const { embeddings } = await model.doEmbed({
+          values: [...texts],
+          abortSignal: signal,
+          providerOptions: { google: { taskType: purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY' } },
+        })
+        return checked(embeddings, texts.length)
+      } catch (error) {
+        if (error instanceof ReparteeError) throw error
+        if (signal.aborted) throw stopped(signal)
+        const { cause } = error as { cause?: unknown }
+        throw cause instanceof ReparteeError ? cause : notUnderstood(error)
+      }
+    },
+  }
+}
+
+/** As vectors: so many as there were texts, all of one length, of numbers. */
+function checked(embeddings: readonly unknown[], count: number): Float32Array[] {
+  const vectors = embeddings.map(toVector)
+  const length = vectors[0]?.length ?? 0
+  if (vectors.length !== count || length === 0) throw notUnderstood()
+  for (const vector of vectors) if (vector.length !== length || !vector.every(Number.isFinite)) throw notUnderstood()
+  return vectors
+}
+
+/** A list of numbers, or little-endian 32-bit floats in base64: servers send the one although the other was asked for. */
+function toVector(embedding: unknown): Float32Array {
+  if (Array.isArray(embedding)) return Float32Array.from(embedding as number[])
+  if (typeof embedding !== 'string') throw notUnderstood()
+  const bytes = new Uint8Array(Buffer.from(embedding, 'base64'))
+  if (bytes.length % 4 !== 0) throw notUnderstood()
+  return new Float32Array(bytes.buffer)
+}

@@ -1,0 +1,239 @@
+import type { KnowledgeFile } from './knowledge-file.ts'
+
+/** Vectors of one embedding model. */
+export interface VectorSpace {
+  number: number
+  model: string
+  /** Of the model; 0 until the first vectors came. */
+  dimensions: number
+  isLive: boolean
+  /** Passages up to this id have their vectors, or need none. */
+  upto: number
+  mean: Float32Array | null
+}
+
+/** Signs of vectors, one bit a dimension, in order of the ids of their passages. */
+export interface VectorBlock {
+  number: number
+  version: number
+  ids: Uint32Array
+  bits: Uint8Array
+}
+
+/** A passage that has no vector yet. */
+export interface Unembedded {
+  id: number
+  text: string
+}
+
+const SPACE_STEP = 2 ** 40
+export const BLOCK_VECTORS = 1_024
+
+interface SpaceRow {
+  number: number
+  model: string
+  dimensions: number
+  is_live: number
+  upto: number
+  mean: Uint8Array | null
+}
+
+const toSpace = ({ is_live, mean, ...row }: SpaceRow): VectorSpace => ({
+  ...row,
+  isLive: is_live === 1,
+  mean: mean === null ? null : new Float32Array(mean.slice().buffer),
+})
+
+const bytesOf = (array: Float32Array | Uint32Array): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+
+/** The space that is searched. */
+export function findLiveSpace(file: KnowledgeFile): VectorSpace | undefined {
+  const row = file.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
+  return row === undefined ? undefined : toSpace(row)
+}
+
+export function findSpace(file: KnowledgeFile, model: string): VectorSpace | undefined {
+  const row = file.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE model = ?', model)
+  return row === undefined ? undefined : toSpace(row)
+}
+
+/** The space of a model, made where there is none; others that were being built are given up. In a transaction of the caller. */
+export function openSpace(file: KnowledgeFile, model: string): VectorSpace {
+  for (const { number } of file.all<{ number: number }>(
+    'SELECT number FROM vector_space WHERE model <> ? AND is_live = 0',
+    model,
+  ))
+    dropSpace(file, number)
+  if (findSpace(file, model) === undefined) file.run('INSERT INTO vector_space (model) VALUES (?)', model)
+  return findSpace(file, model)!
+}
+
+/** Passages of the index, in order, that a space has yet to come to; not those that are out of sight, or not yet in it. */
+export function listUnembedded(file: KnowledgeFile, { number, upto }: VectorSpace, most: number): Unembedded[] {
+  const staged = file.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
+  return file.all<Unembedded>(
+    `SELECT p.id, CASE d.indexed_title WHEN '' THEN '' ELSE d.indexed_title || char(10) END || CASE p.heading WHEN '' THEN '' ELSE p.heading || char(10) END || p.text AS text
+     FROM passage p JOIN document d ON d.number = p.document
+     WHERE p.id > ? AND p.id < ? AND p.id BETWEEN d.first AND d.last AND NOT EXISTS (SELECT 1 FROM vector WHERE key = ? + p.id)
+     ORDER BY p.id LIMIT ?`,
+    upto,
+    staged ?? Number.MAX_SAFE_INTEGER,
+    number * SPACE_STEP,
+    most,
+  )
+}
+
+/** In a transaction of the caller. */
+export function insertVector(file: KnowledgeFile, space: number, id: number, code: Uint8Array): void {
+  file.run('INSERT OR REPLACE INTO vector VALUES (?, ?)', space * SPACE_STEP + id, code)
+}
+
+export function setSpace(file: KnowledgeFile, { number, dimensions, upto, mean }: VectorSpace): void {
+  file.run(
+    'UPDATE vector_space SET dimensions = ?, upto = ?, mean = ? WHERE number = ?',
+    dimensions,
+    upto,
+    mean === null ? null : bytesOf(mean),
+    number,
+  )
+}
+
+/** The space is searched from now on; what was searched before is dropped. In a transaction of the caller. */
+export function makeLive(file: KnowledgeFile, space: VectorSpace): void {
+  for (const { number } of file.all<{ number: number }>('SELECT number FROM vector_space WHERE number <> ?', space.number))
+    dropSpace(file, number)
+  file.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
+}
+
+/** In a transaction of the caller. */
+export function dropSpace(file: KnowledgeFile, number: number): void {
+  file.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP, (number + 1) * SPACE_STEP - 1)
+  file.run('DELETE FROM vector_block WHERE space = ?', number)
+  file.run('DELETE FROM vector_space WHERE number = ?', number)
+}
+
+/** Every vector of a space, or those of the passages given, in order of their ids. */
+export function listVectors(file: KnowledgeFile, space: number, ids?: readonly number[]): { id: number; code: Uint8Array }[] {
+  if (ids === undefined)
+    return file.all(
+      'SELECT key - ?1 AS id, code FROM vector WHERE key BETWEEN ?1 AND ?2 ORDER BY key',
+      space * SPACE_STEP,
+      (space + 1) * SPACE_STEP - 1,
+    )
+  return ids.flatMap((id) => {
+    const row = file.get<{ code: Uint8Array }>('SELECT code FROM vector WHERE key = ?', space * SPACE_STEP + id)
+    return row === undefined ? [] : [{ id, code: row.code }]
+  })
+}
+
+export function countVectors(file: KnowledgeFile, space: number, most: number): number {
+  return file.all(
+    'SELECT 1 FROM vector WHERE key BETWEEN ? AND ? LIMIT ?',
+    space * SPACE_STEP,
+    (space + 1) * SPACE_STEP - 1,
+    most,
+  ).length
+}
+
+/** Blocks that are not known, or in an older version, and the numbers of all there are. */
+export function readBlocks(
+  file: KnowledgeFile,
+  space: number,
+  known: ReadonlyMap<number, number>,
+): { all: number[]; changed: VectorBlock[] } {
+  const rows = file.all<{ number: number; version: number }>(
+    'SELECT number, version FROM vector_block WHERE space = ? ORDER BY number',
+    space,
+  )
+  const changed = rows
+    .filter(({ number, version }) => known.get(number) !== version)
+    .map(({ number }) => toBlock(file.get<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND number = ?`, space, number)!))
+  return { all: rows.map(({ number }) => number), changed }
+}
+
+interface BlockRow {
+  number: number
+  version: number
+  ids: Uint8Array
+  bits: Uint8Array
+}
+const SELECT_BLOCK = 'SELECT number, version, ids, bits FROM vector_block'
+const toBlock = ({ ids, ...row }: BlockRow): VectorBlock => ({ ...row, ids: new Uint32Array(ids.slice().buffer) })
+
+/** Adds signs behind those that there are. In a transaction of the caller. */
+export function appendSigns(file: KnowledgeFile, space: number, signs: readonly { id: number; bits: Uint8Array }[]): void {
+  let rest = signs
+  while (rest.length > 0) {
+    const last = file.get<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number DESC LIMIT 1`, space)
+    const block = last === undefined ? undefined : toBlock(last)
+    const room = block === undefined ? 0 : BLOCK_VECTORS - block.ids.length
+    const own = rest.slice(0, room > 0 ? room : BLOCK_VECTORS)
+    rest = rest.slice(own.length)
+    const open =
+      room > 0 ? block! : { number: (block?.number ?? 0) + 1, version: 0, ids: new Uint32Array(0), bits: new Uint8Array(0) }
+    writeBlock(file, space, {
+      ...open,
+      ids: Uint32Array.from([...open.ids, ...own.map(({ id }) => id)]),
+      bits: Buffer.concat([open.bits, ...own.map(({ bits }) => bits)]),
+    })
+  }
+}
+
+function writeBlock(file: KnowledgeFile, space: number, { number, version, ids, bits }: VectorBlock): void {
+  if (ids.length === 0) {
+    file.run('DELETE FROM vector_block WHERE space = ? AND number = ?', space, number)
+    return
+  }
+  file.run(
+    'INSERT OR REPLACE INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    space,
+    number,
+    version + 1,
+    ids.reduce((a, b) => Math.min(a, b)),
+    ids.reduce((a, b) => Math.max(a, b)),
+    bytesOf(ids),
+    bits,
+  )
+}
+
+/** Removes the vectors of passages that are erased. In a transaction of the caller. */
+export function eraseVectors(file: KnowledgeFile, first: number, last: number): void {
+  for (const { number } of file.all<{ number: number }>('SELECT number FROM vector_space')) {
+    file.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
+    const blocks = file
+      .all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND first <= ? AND last >= ?`, number, last, first)
+      .map(toBlock)
+    for (const block of blocks) {
+      const kept = [...block.ids.keys()].filter((at) => block.ids[at]! < first || block.ids[at]! > last)
+      const size = block.bits.length / block.ids.length
+      writeBlock(file, number, {
+        ...block,
+        ids: Uint32Array.from(kept, (at) => block.ids[at]!),
+        bits: Buffer.concat(kept.map((at) => block.bits.subarray(at * size, (at + 1) * size))),
+      })
+    }
+  }
+}
+
+/** Gives passages the vectors of older ones that say the same. Returns the ids that have one now, by space. In a transaction of the caller. */
+export function copyVectors(
+  file: KnowledgeFile,
+  old: { first: number; last: number },
+  fresh: { first: number; last: number },
+): { space: VectorSpace; ids: number[] }[] {
+  const rows = file.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0')
+  return rows.map(toSpace).map((space) => {
+    const copied = file.all<{ key: number }>(
+      `INSERT OR IGNORE INTO vector SELECT ?1 + n.id, v.code FROM passage n
+       JOIN passage o ON o.id BETWEEN ?2 AND ?3 AND o.text = n.text AND o.heading = n.heading
+       JOIN vector v ON v.key = ?1 + o.id WHERE n.id BETWEEN ?4 AND ?5 RETURNING key`,
+      space.number * SPACE_STEP,
+      old.first,
+      old.last,
+      fresh.first,
+      fresh.last,
+    )
+    return { space, ids: copied.map(({ key }) => key - space.number * SPACE_STEP) }
+  })
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { fuse } from '../src/knowledge/fuse.ts'
+import { HammingScan } from '../src/knowledge/vectors/hamming.ts'
+import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowledge/vectors/quantise.ts'
+
+let state = 11
+const random = (): number => {
+  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+  return state / 2_147_483_648
+}
+const vector = (length: number) => Float32Array.from({ length }, () => random() * 2 - 1)
+
+describe('a vector in a byte a dimension', () => {
+  test('keeps the cosine to a part in a hundred, at any number of dimensions', () => {
+    for (const length of [1, 3, 127, 128, 384, 1_000]) {
+      const [a, b] = [toUnit(vector(length)), toUnit(vector(length))]
+      const exact = a.reduce((sum, x, i) => sum + x * b[i]!, 0)
+      const code = toCode(b)
+      assert.equal(code.length, 4 + padded(length))
+      assert.ok(Math.abs(cosine(a, code) - exact) < 0.01)
+      assert.ok(Math.abs(cosine(b, toCode(b)) - 1) < 0.01)
+      assert.ok(fromCode(code, length).every((x, i) => Math.abs(x - b[i]!) < 0.01))
+    }
+  })
+
+  test('of nothing is nothing', () => {
+    const nothing = new Float32Array(8)
+    assert.deepEqual(toUnit(nothing), nothing)
+    assert.equal(cosine(toUnit(vector(8)), toCode(nothing)), 0)
+  })
+})
+
+describe('the scan of signs', () => {
+  test('counts the bits that differ', () => {
+    const length = 300
+    const mean = new Float32Array(length).fill(0.1)
+    const question = toSigns(vector(length), mean)
+    const signs = Array.from({ length: 500 }, () => toSigns(vector(length), mean))
+    const scan = new HammingScan(padded(length) / 8)
+    scan.reserve(100)
+    signs.slice(0, 100).forEach((own, slot) => {
+      scan.set(slot, own)
+    })
+    scan.reserve(500)
+    signs.slice(100).forEach((own, i) => {
+      scan.set(100 + i, own)
+    })
+    const bits = (byte: number) => byte.toString(2).replaceAll('0', '').length
+    const expected = signs.map((own) => own.reduce((sum, byte, i) => sum + bits(byte ^ question[i]!), 0))
+    assert.deepEqual([...scan.distances(question, 500)], expected)
+  })
+})
+
+describe('one order of two', () => {
+  const ranked = (slot: number, score: number) => ({ slot, score, scores: { terms: score } })
+
+  test('what is best by both is best; each order can bring a passage of its own', () => {
+    const order = fuse(
+      [ranked(1, 8), ranked(2, 4)],
+      new Map([
+        [1, 0.9],
+        [3, 0.8],
+        [2, 0.1],
+      ]),
+    )
+    assert.deepEqual(
+      order.map(({ slot }) => slot),
+      [1, 3, 2],
+    )
+    assert.deepEqual(order[0]!.scores, { terms: 8, cosine: 0.9 })
+    assert.equal(order[0]!.score, 1)
+  })
+
+  test('without words meaning decides, and the other way round', () => {
+    assert.deepEqual(
+      fuse(
+        [],
+        new Map([
+          [1, 0.2],
+          [2, 0.4],
+        ]),
+      ).map(({ slot }) => slot),
+      [2, 1],
+    )
+    assert.deepEqual(
+      fuse(
+        [ranked(5, 3), ranked(6, 2)],
+        new Map([
+          [5, 0.2],
+          [6, 0.4],
+        ]),
+        0,
+      ).map(({ slot }) => slot),
+      [5, 6],
+    )
+  })
+})
