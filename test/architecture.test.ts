@@ -35,7 +35,7 @@ const FENCES: Record<string, string[]> = {
 }
 
 const imports = globSync('src/**/*.ts').flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom|^import|\bimport\()\s*'([^'\n]+)'/gm)].map(([, target]) => ({
+  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom\s+|^import\s+|\bimport\()'([^'\n]+)'/gm)].map(([, target]) => ({
     file,
     target: target!,
   })),

@@ -1,6 +1,7 @@
 import type { Limits } from '../core/limits.ts'
 import { agentOperations } from './agents.ts'
 import { documentOperations } from './documents.ts'
+import { insightOperations } from './insights.ts'
 import { keyOperations } from './keys.ts'
 import { messageOperations } from './messages.ts'
 import { modelOperations } from './models.ts'
@@ -14,6 +15,7 @@ export const contract = (limits: Limits) => ({
   ...agentOperations(limits),
   ...documentOperations(limits),
   ...sourceOperations(),
+  ...insightOperations(),
   ...keyOperations(limits),
   ...modelOperations(),
 })

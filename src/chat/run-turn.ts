@@ -111,7 +111,13 @@ async function storeReply(
   draft: Draft,
   { alongside }: Window,
 ): Promise<void> {
-  const reply = { ...exchange.aiMessage, markdown: draft.markdown, detail: toJson(draft.detail) }
+  const reply = {
+    ...exchange.aiMessage,
+    markdown: draft.markdown,
+    detail: toJson(draft.detail),
+    tookMs: Math.max(0, deps.clock() - turn.startedAt),
+    answered: draft.trace.finish === 'cancelled' ? null : draft.trace.grounding.answered,
+  }
   if (!(await opened.store(reply, alongside?.(exchange) ?? []))) throw await lostSession(deps, turn)
 }
 

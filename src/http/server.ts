@@ -9,6 +9,7 @@ import { parseJson } from './body.ts'
 import { documentRoutes } from './documents.ts'
 import { statusOf, toErrorBody, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
+import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
@@ -140,7 +141,16 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onClose', async () => streams.close())
   app.register(
     async (v1) => {
-      for (const routes of [sessionRoutes, messageRoutes, agentRoutes, documentRoutes, sourceRoutes, keyRoutes, modelRoutes])
+      for (const routes of [
+        sessionRoutes,
+        messageRoutes,
+        agentRoutes,
+        documentRoutes,
+        sourceRoutes,
+        insightRoutes,
+        keyRoutes,
+        modelRoutes,
+      ])
         routes(v1, deps, contract, streams)
     },
     { prefix: '/v1' },

@@ -13,10 +13,17 @@ export interface StoredReply extends Message {
   markdown: string | null
   model: string
   detail: string | null
+  /** Of the turn; null where it is not known. */
+  tookMs: number | null
+  /** Whether the knowledge base held the answer; null where that is not known. */
+  answered: boolean | null
 }
 
-const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, markdown, model, turn, detail, created_at)
-  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7, $8, $9, $10 FROM session WHERE agent_id = $1 AND id = $2`
+const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, turn)
+  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7 FROM session WHERE agent_id = $1 AND id = $2`
+const APPEND_REPLY = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, markdown, model, detail, took_ms, answered)
+  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM session WHERE agent_id = $1 AND id = $2`
+const toFlag = (value: boolean | null): number | null => (value === null ? null : Number(value))
 const SET_TURN =
   'UPDATE message SET turn = $4, detail = $6 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND turn = $5 RETURNING id'
 const setTurn = (p: TurnPlace, messageId: string, from: TurnState, to: TurnState, detail: string | null = null) =>
@@ -36,7 +43,7 @@ export interface Hold {
 export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: Message): Promise<boolean> {
   const { agentId, sessionId, lease } = place
   const raise = statement(BEGIN, agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages)
-  const insert = statement(APPEND, agentId, sessionId, m.id, m.role, m.content, null, null, 'running', null, m.createdAt)
+  const insert = statement(APPEND, agentId, sessionId, m.id, m.role, m.content, m.createdAt, 'running')
   return (await db.writeIf([raise, insert])) !== undefined
 }
 
@@ -76,8 +83,10 @@ export async function completeTurn(
   const { agentId, sessionId, lease } = place
   const raise = statement(END_WITH_REPLY, agentId, sessionId, r.createdAt, lease)
   const insert = statement(
-    APPEND,
-    ...([agentId, sessionId, r.id, r.role, r.content, r.markdown, r.model, null, r.detail, r.createdAt] as const),
+    APPEND_REPLY,
+    ...([agentId, sessionId, r.id, r.role, r.content, r.createdAt, r.markdown, r.model, r.detail] as const),
+    r.tookMs,
+    toFlag(r.answered),
   )
   return (await db.writeIf([raise, setTurn(place, messageId, 'running', state), insert, ...alongside])) !== undefined
 }
@@ -96,7 +105,7 @@ export async function abandonTurn(
 const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message_id, version, content, markdown, model, detail, feedback, replaced_at)
   SELECT agent_id, session_id, id, (SELECT count(*) + 1 FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3),
     content, markdown, model, detail, feedback, $4 FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
-const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, feedback = NULL
+const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, took_ms = $8, answered = $9, feedback = NULL
   WHERE agent_id = $1 AND session_id = $2 AND id = $3`
 
 /**
@@ -113,7 +122,18 @@ export async function replaceReply(
 ): Promise<boolean> {
   const { agentId, sessionId } = place
   const keep = statement(KEEP_VERSION, agentId, sessionId, r.id, replacedAt)
-  const replace = statement(REPLACE, agentId, sessionId, r.id, r.content, r.markdown, r.model, r.detail)
+  const replace = statement(
+    REPLACE,
+    agentId,
+    sessionId,
+    r.id,
+    r.content,
+    r.markdown,
+    r.model,
+    r.detail,
+    r.tookMs,
+    toFlag(r.answered),
+  )
   const settle = setTurn(place, questionId, 'cancelled', 'done')
   return (await db.writeIf([end(place), keep, replace, settle, ...alongside])) !== undefined
 }

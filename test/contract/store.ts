@@ -51,6 +51,8 @@ const reply = (content: string, createdAt = 2000) => ({
   markdown: null,
   model: 'm',
   detail: null,
+  tookMs: 5,
+  answered: true,
 })
 
 /** What the statements of sessions and messages must do on every engine. */

@@ -1,0 +1,98 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DocumentInsight, InsightDay, Insights, Ratings } from '../core/insights.ts'
+import { toIso } from '../core/time.ts'
+import { listReplies, type ReplyRow, type Span } from '../store/insights.ts'
+import type { Deps } from './deps.ts'
+import type { ReplyDetail } from './exchange.ts'
+import type { Feedback } from './read-message.ts'
+import { UnansweredQuestions } from './unanswered.ts'
+
+const MAX_UNANSWERED = 100
+/** Of documents that were never cited. */
+const MAX_NEVER_CITED = 500
+const DOCUMENTS_A_PAGE = 100
+
+/** What came of an agent's conversations: read from the messages themselves, so that nothing outlives what is deleted. */
+export async function findInsights(deps: Deps, agentId: string, span: Span): Promise<Insights> {
+  const days = new Map<string, Day>()
+  const ratings: Ratings = { up: 0, down: 0 }
+  const unanswered = new UnansweredQuestions()
+  const documents = new Map<string, DocumentInsight>()
+  for await (const replies of listReplies(deps.db, agentId, span)) {
+    for (const reply of replies.toSorted((a, b) => b.askedAt - a.askedAt)) {
+      const detail = reply.detail === null ? {} : (JSON.parse(reply.detail) as ReplyDetail)
+      const rating = reply.feedback === null ? undefined : (JSON.parse(reply.feedback) as Feedback).rating
+      const date = toIso(reply.repliedAt).slice(0, 10)
+      const day = days.get(date) ?? new Day()
+      days.set(date, day)
+      day.add(reply, detail)
+      if (rating !== undefined) ratings[rating]++
+      if (reply.answered === false) unanswered.add(reply.question, reply.askedAt, reply.sessionId)
+      for (const { documentId, title } of new Map((detail.sources ?? []).map((source) => [source.documentId, source])).values()) {
+        const document = documents.get(documentId) ?? { documentId, title, cited: 0, up: 0, down: 0 }
+        documents.set(documentId, document)
+        document.cited++
+        if (rating !== undefined) document[rating]++
+      }
+    }
+    // Another request's turn.
+    await nextTurn()
+  }
+  return {
+    days: [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([date, day]) => day.toInsight(date)),
+    ratings,
+    unanswered: unanswered.list(MAX_UNANSWERED),
+    documents: await withNeverCited(deps, agentId, documents),
+  }
+}
+
+class Day {
+  readonly #sessions = new Set<string>()
+  readonly #users = new Set<string>()
+  readonly #took: number[] = []
+  #turns = 0
+  #tokensIn = 0
+  #tokensOut = 0
+  #cost = 0
+
+  add({ sessionId, userId, tookMs }: ReplyRow, { usage }: ReplyDetail): void {
+    this.#turns++
+    this.#sessions.add(sessionId)
+    this.#users.add(userId)
+    if (tookMs !== null) this.#took.push(tookMs)
+    this.#tokensIn += usage?.tokensIn ?? 0
+    this.#tokensOut += usage?.tokensOut ?? 0
+    this.#cost += usage?.cost ?? 0
+  }
+
+  toInsight(date: string): InsightDay {
+    const took = this.#took.toSorted((a, b) => a - b)
+    const at = (share: number) => took[Math.min(took.length - 1, Math.floor(took.length * share))]!
+    return {
+      date,
+      turns: this.#turns,
+      sessions: this.#sessions.size,
+      users: this.#users.size,
+      tokensIn: this.#tokensIn,
+      tokensOut: this.#tokensOut,
+      cost: this.#cost,
+      latencyMs: took.length === 0 ? null : { p50: at(0.5), p95: at(0.95) },
+    }
+  }
+}
+
+/** Documents that are gone keep the title under which they were cited. */
+async function withNeverCited(deps: Deps, agentId: string, cited: Map<string, DocumentInsight>): Promise<DocumentInsight[]> {
+  const never: DocumentInsight[] = []
+  let cursor: string | undefined
+  do {
+    const page = await deps.knowledge.listDocuments(agentId, {
+      limit: DOCUMENTS_A_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    for (const { id, title } of page?.items ?? [])
+      if (!cited.has(id)) never.push({ documentId: id, title, cited: 0, up: 0, down: 0 })
+    cursor = page?.hasMore ? page.items.at(-1)?.id : undefined
+  } while (cursor !== undefined && never.length < MAX_NEVER_CITED)
+  return [...[...cited.values()].toSorted((a, b) => b.cited - a.cited), ...never.slice(0, MAX_NEVER_CITED)]
+}

@@ -1,0 +1,61 @@
+import type { UnansweredQuestion } from '../core/insights.ts'
+import { analyse, contentStems } from '../text/analyse.ts'
+
+/** Questions that share so much of their words, in either's eyes, are one. */
+const ALIKE = 0.6
+const MAX_SESSIONS = 20
+/** Kinds of questions that are told apart; further ones are counted with none. */
+const MAX_GROUPS = 2_000
+
+interface Group extends UnansweredQuestion {
+  stems: Set<string>
+}
+
+/** Puts questions that ask for the same in other words of the same stems together. */
+export class UnansweredQuestions {
+  readonly #groups: Group[] = []
+  readonly #byStem = new Map<string, Group[]>()
+
+  add(question: string, askedAt: number, sessionId: string): void {
+    const stems = new Set(contentStems(analyse(question)))
+    const group = this.#find(stems)
+    if (group !== undefined) {
+      join(group, question, askedAt, sessionId)
+      return
+    }
+    if (this.#groups.length >= MAX_GROUPS) return
+    const made = { question, count: 1, lastAskedAt: askedAt, sessionIds: [sessionId], stems }
+    this.#groups.push(made)
+    for (const stem of stems) this.#byStem.set(stem, [...(this.#byStem.get(stem) ?? []), made])
+  }
+
+  /** Most frequent first, then latest. */
+  list(most: number): UnansweredQuestion[] {
+    return this.#groups
+      .toSorted((a, b) => b.count - a.count || b.lastAskedAt - a.lastAskedAt)
+      .slice(0, most)
+      .map(({ stems: _, ...group }) => group)
+  }
+
+  #find(stems: Set<string>): Group | undefined {
+    const candidates = new Set([...stems].flatMap((stem) => this.#byStem.get(stem) ?? []))
+    let best: Group | undefined
+    let bestLikeness = ALIKE
+    for (const group of candidates) {
+      const likeness = stems.intersection(group.stems).size / stems.union(group.stems).size
+      if (likeness >= bestLikeness) {
+        best = group
+        bestLikeness = likeness
+      }
+    }
+    return best
+  }
+}
+
+function join(group: Group, question: string, askedAt: number, sessionId: string): void {
+  group.count++
+  if (!group.sessionIds.includes(sessionId) && group.sessionIds.length < MAX_SESSIONS) group.sessionIds.push(sessionId)
+  if (askedAt < group.lastAskedAt) return
+  group.lastAskedAt = askedAt
+  group.question = question
+}

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import { findInsights } from '../chat/insights.ts'
+import { invalid } from '../core/errors.ts'
+import { toIso } from '../core/time.ts'
+import { route } from './route.ts'
+
+const USUAL_SPAN_MS = 30 * 86_400_000
+
+export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  route(app, deps, contract.getInsights, async ({ agent, query }) => {
+    const to = query.to === undefined ? deps.clock() + 1 : Date.parse(query.to)
+    const from = query.from === undefined ? to - USUAL_SPAN_MS : Date.parse(query.from)
+    if (from >= to) throw invalid('query.from', 'must lie before "to"')
+    const { unanswered, ...rest } = await findInsights(deps, agent.id, { from, to })
+    return { ...rest, unanswered: unanswered.map((group) => ({ ...group, lastAskedAt: toIso(group.lastAskedAt) })) }
+  })
+}
