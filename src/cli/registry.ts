@@ -12,6 +12,8 @@ export const commands: Record<string, () => Promise<Command>> = {
   'knowledge list': async () => (await import('./knowledge/list.ts')).knowledgeList,
   'knowledge search': async () => (await import('./knowledge/search.ts')).knowledgeSearch,
   'knowledge remove': async () => (await import('./knowledge/remove.ts')).knowledgeRemove,
+  eval: async () => (await import('./eval/eval.ts')).evaluate,
+  'eval-export': async () => (await import('./eval/export.ts')).evalExport,
   chat: async () => (await import('./chat/chat.ts')).chat,
   'keys generate': async () => (await import('./keys/generate.ts')).keysGenerate,
   'keys create': async () => (await import('./keys/create.ts')).keysCreate,

@@ -1,0 +1,88 @@
+import { type Answer, type Client, type Document, listAll, ServiceError } from '../client.ts'
+import type { Question } from './question-set.ts'
+import { judge, type Outcome } from './score.ts'
+
+const SEARCHED = 10
+const AT_ONCE = 4
+
+/** Every name that a question set may give each document, by its id. */
+export async function namesOfDocuments(client: Client, agentId: string): Promise<Map<string, string[]>> {
+  const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
+  return new Map(documents.map((document) => [document.id, namesOf(document)]))
+}
+
+function namesOf({ id, title, source, metadata }: Document): string[] {
+  const { file } = metadata
+  return [id, title, source.filename, source.url, typeof file === 'string' ? file : undefined].filter(
+    (name) => name !== undefined,
+  )
+}
+
+interface Asking {
+  client: Client
+  agentId: string
+  names: Map<string, string[]>
+  signal: AbortSignal
+}
+
+/** Asks every question in a session of its own, which is deleted afterwards. `tell` hears how many are done. */
+export async function askAll(asking: Asking, questions: readonly Question[], tell: (done: number) => void): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  let next = 0
+  let done = 0
+  const worker = async () => {
+    for (let at = next++; at < questions.length; at = next++) {
+      asking.signal.throwIfAborted()
+      outcomes[at] = await askOne(asking, questions[at]!)
+      tell(++done)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return outcomes
+}
+
+async function askOne(asking: Asking, question: Question): Promise<Outcome> {
+  const { client, agentId, names, signal } = asking
+  const { id, question: message, history } = question
+  const about = { id, question: message, reply: '', answered: false, found: [], cited: [], ms: 0 }
+  const unique = (ids: string[]) => [...new Set(ids)].map((document) => names.get(document) ?? [document])
+  let session: string | undefined
+  try {
+    const { hits } = await client.call<'search'>('POST', `/agents/${agentId}/search`, {
+      body: { query: message, topK: SEARCHED, history },
+      signal,
+      isRepeatable: true,
+    })
+    session = await openSession(asking, history)
+    const begun = performance.now()
+    const answer = (await client.call<'sendMessage'>('POST', `/agents/${agentId}/sessions/${session}/messages`, {
+      body: { message, include: ['sources', 'trace'] },
+      signal,
+    })) as Answer<'sendMessage'>
+    const outcome: Outcome = {
+      ...about,
+      reply: answer.aiMessage.content,
+      answered: answer.trace?.grounding.answered ?? true,
+      found: unique(hits.map(({ documentId }) => documentId)),
+      cited: unique((answer.sources ?? []).map(({ documentId }) => documentId)),
+      ms: Math.round(performance.now() - begun),
+    }
+    const isRight = judge(question, outcome)
+    return isRight === undefined ? outcome : { ...outcome, isRight }
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status < 500) throw error
+    return { ...about, isRight: false, failure: error.reason }
+  } finally {
+    if (session !== undefined)
+      await client.call('DELETE', `/agents/${agentId}/sessions/${session}`, { isRepeatable: true }).catch(() => {})
+  }
+}
+
+async function openSession({ client, agentId, signal }: Asking, history: Question['history']): Promise<string> {
+  const path = `/agents/${agentId}/sessions`
+  const { session } =
+    history.length === 0
+      ? await client.call<'createSession'>('POST', path, { body: {}, signal })
+      : await client.call<'importSession'>('POST', `${path}/import`, { body: { messages: history }, signal })
+  return session.id
+}
