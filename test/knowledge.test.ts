@@ -11,7 +11,9 @@ import type { Knowledge } from '../src/core/knowledge.ts'
 import { Ingest } from '../src/knowledge/ingest.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
+import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { listTasks, startTasks } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
@@ -195,6 +197,34 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
+  test('gives up a document over which the thread died again and again, and blames none for the end of the process', async () => {
+    const interrupted = async (): Promise<{ folder: string; guilty: string; other: string }> => {
+      const folder = newFolder()
+      const [guilty, other] = [newId(), newId()]
+      const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
+      file.write(() => {
+        for (const id of [guilty, other]) acceptDocument(file, id, textOf(`The walnut of ${id}.`), 0)
+        const [first, second] = listTasks(file, 2)
+        startTasks(file, [first!, second!])
+        startTasks(file, [first!])
+        startTasks(file, [first!])
+      })
+      file.close()
+      return { folder, guilty, other }
+    }
+    for (const hasDied of [true, false]) {
+      const { folder, guilty, other } = await interrupted()
+      const ingest = new Ingest({ folder, clock: Date.now })
+      const questions = new Questions(folder)
+      ingest.resume([agent], hasDied)
+      await idle(questions)
+      assert.equal(questions.findDocument(agent, guilty)?.status, hasDied ? 'failed' : 'ready')
+      assert.equal(questions.findDocument(agent, other)?.status, 'ready')
+      questions.close()
+      await ingest.close()
+    }
+  })
+
   test('refuses a file of a newer version', async () => {
     const folder = newFolder()
     const newer = new DatabaseSync(join(folder, `${agent}.db`))
@@ -236,7 +266,12 @@ describe('a process killed while documents are read', () => {
     assert.ok(accepted.size > 0)
     const knowledge = open(folder)
     await knowledge.start()
-    await settled(knowledge, agent)
+    await settled(knowledge, agent, 120_000)
+    const failed = await knowledge.listDocuments(agent, { limit: 5, status: 'failed' })
+    assert.deepEqual(
+      failed!.items.map(({ error }) => error),
+      [],
+    )
     // The word stands in every document once: every one is found, once, or was deleted.
     const { documents, passages } = await knowledge.count(agent)
     assert.equal(documents, passages)

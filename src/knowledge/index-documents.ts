@@ -30,7 +30,7 @@ export interface IndexLimits {
 export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000 }
 /** After so long requests get a chance. */
 const SLICE_MS = 10
-/** A document at which the process stopped so often is left alone. */
+/** A document over which the thread died so often is left alone. */
 const MAX_ATTEMPTS = 3
 /** A document that is not read in so long does not hold up those that are. */
 const SLOW_MS = 200
@@ -63,7 +63,7 @@ interface Reading {
  * transaction. One too large for that appears when all of it is written. False when none waits. Stops early when `isOver`.
  */
 export async function indexSome(file: KnowledgeFile, work: IndexWork): Promise<boolean> {
-  const tasks = listTasks(file, work.limits.documents)
+  const tasks = suspects(listTasks(file, work.limits.documents))
   if (tasks.length === 0) return false
   file.write(() => startTasks(file, tasks), { durable: false })
   const unread = new Set(tasks)
@@ -75,6 +75,16 @@ export async function indexSome(file: KnowledgeFile, work: IndexWork): Promise<b
     if (unread.size > 0 && file.isOpen) file.write(() => releaseTasks(file, unread), { durable: false })
   }
   return true
+}
+
+/**
+ * A document that was under way when the thread died is taken alone, so that the next death tells whether it was the cause: of many in one batch,
+ * all would be blamed.
+ */
+function suspects(tasks: Task[]): Task[] {
+  if (tasks[0] !== undefined && tasks[0].attempts > 0) return tasks.slice(0, 1)
+  const first = tasks.findIndex(({ attempts }) => attempts > 0)
+  return first < 0 ? tasks : tasks.slice(0, first)
 }
 
 /** Takes out of `unread` what it has dealt with. */

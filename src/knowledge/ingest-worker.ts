@@ -7,6 +7,7 @@ import { listAgents } from './files.ts'
 import { Ingest } from './ingest.ts'
 import type { ReadLimits } from './reader/reader.ts'
 import { serve } from './rpc.ts'
+import type { ThreadStart } from './worker.ts'
 
 /** What the thread is started with. */
 export interface IngestSettings {
@@ -18,7 +19,7 @@ export interface IngestSettings {
 
 const NICENESS = 10
 
-const settings = workerData as IngestSettings
+const { hasDied, ...settings } = workerData as IngestSettings & ThreadStart
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
 if (process.platform === 'linux') setPriority(NICENESS)
 const ingest = new Ingest({ ...settings, clock: Date.now, onIndexed: (agentId) => parentPort!.postMessage({ event: agentId }) })
@@ -41,5 +42,5 @@ const methods = {
 }
 export type IngestMethods = typeof methods
 
-ingest.resume(listAgents(settings.folder).pending)
+ingest.resume(listAgents(settings.folder).pending, hasDied)
 serve(parentPort!, methods)

@@ -20,6 +20,7 @@ import {
   type SiteRun,
   startRuns,
 } from '../store/knowledge-sites.ts'
+import { forgiveTasks } from '../store/knowledge-tasks.ts'
 import type { Unembedded } from '../store/knowledge-vectors.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
@@ -92,6 +93,8 @@ export class Ingest {
   readonly #marked = new Set<string>()
   readonly #unscrubbed = new Set<string>()
   readonly #failures = new Map<string, number>()
+  /** Agents whose documents may hold blame for the end of the process. */
+  readonly #unforgiven = new Set<string>()
   #scrubTimer: NodeJS.Timeout | undefined
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
@@ -194,9 +197,13 @@ export class Ingest {
     return putVectors(this.#open(agentId), model, ids, vectors)
   }
 
-  /** Takes up the work of these agents, as `markPending` left it noted. */
-  resume(agentIds: readonly string[]): void {
+  /**
+   * Takes up the work of these agents, as `markPending` left it noted. `hasDied`: a thread before this one ended over it, and what was under
+   * way may be the cause; the end of the whole process is nobody's fault.
+   */
+  resume(agentIds: readonly string[], hasDied = false): void {
     for (const agentId of agentIds) {
+      if (!hasDied) this.#unforgiven.add(agentId)
       this.#marked.add(agentId)
       this.#schedule(agentId)
     }
@@ -348,6 +355,7 @@ export class Ingest {
   /** One piece of an agent's work: erasing before indexing, indexing before merging. False when nothing is left. */
   async #turn(agentId: string): Promise<boolean> {
     const file = this.#open(agentId)
+    if (this.#unforgiven.delete(agentId)) file.write(() => forgiveTasks(file))
     if (eraseSome(file)) {
       this.#unscrubbed.add(agentId)
       return true

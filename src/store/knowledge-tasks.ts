@@ -57,6 +57,11 @@ export function releaseTasks(file: KnowledgeFile, tasks: Iterable<Task>): void {
     file.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > 0', number)
 }
 
+/** What was under way when the process ended is not to blame for it. In a transaction of the caller. */
+export function forgiveTasks(file: KnowledgeFile): void {
+  file.run('UPDATE document SET attempts = 0 WHERE attempts > 0 AND work IS NOT NULL')
+}
+
 export function setProgress(file: KnowledgeFile, task: Task, progress: number): void {
   file.run(`UPDATE document SET progress = ? WHERE number = ? AND work = 'read'`, progress, task.number)
 }

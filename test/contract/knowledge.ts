@@ -21,9 +21,9 @@ export async function until(check: () => Promise<boolean>, withinMs = 20_000): P
   }
 }
 
-export async function settled(knowledge: Knowledge, agentId: string): Promise<void> {
+export async function settled(knowledge: Knowledge, agentId: string, withinMs?: number): Promise<void> {
   for (const status of ['queued', 'processing'] as const) {
-    await until(async () => (await knowledge.listDocuments(agentId, { limit: 1, status }))?.total === 0)
+    await until(async () => (await knowledge.listDocuments(agentId, { limit: 1, status }))?.total === 0, withinMs)
   }
 }
 
