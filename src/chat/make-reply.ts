@@ -1,9 +1,9 @@
 import type { Agent } from '../core/agent.ts'
 import type { Extra, HistoryEntry, ReplyFormat } from '../core/message.ts'
-import { type ModelRequest, splitModelName } from '../core/model.ts'
+import { EXTRACTIVE, type ModelRequest, splitModelName } from '../core/model.ts'
+import { phrasesIn } from '../core/phrases.ts'
 import type { Retrieval } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
-import { DONT_KNOW } from '../models/dont-know.ts'
 import { renderHtml } from '../render/render.ts'
 import { cite, uncited } from './cite.ts'
 import type { Deps } from './deps.ts'
@@ -14,6 +14,7 @@ import { costOf } from './prices.ts'
 import { buildPrompt } from './prompt.ts'
 import { retrieveInConversation } from './rewrite.ts'
 import { hasLanguageModel } from './side-call.ts'
+import { smallTalk } from './small-talk.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { Turn } from './turn.ts'
 
@@ -42,9 +43,13 @@ export interface Draft {
 /** What the agent says to a message: retrieved, generated, its citations checked, rendered. */
 export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch: Stopwatch): Promise<Draft> {
   const { agent, message, past } = input
-  const { retrieval, rewritten } = await retrieveInConversation(deps, agent, message, past.messages, turn.signal)
+  const talk = agent.model === EXTRACTIVE ? smallTalk(message, agent) : undefined
+  const { retrieval, rewritten } =
+    talk === undefined
+      ? await retrieveInConversation(deps, agent, message, past.messages, turn.signal)
+      : { retrieval: notSearched }
   watch.lap('retrieve')
-  const reply = await answer(deps, input, retrieval, rewritten, turn)
+  const reply = talk === undefined ? await answer(deps, input, retrieval, rewritten, turn) : saidByItself(talk)
   if (turn.text === '') turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
   const text = cleanText(reply.text)
@@ -120,8 +125,21 @@ function answer(
   return generate(deps, agent, request, turn)
 }
 
-const notAsked = ({ model }: Agent, { confidence }: Retrieval): Generated => ({
-  text: DONT_KNOW,
+/** Of a message that asks nothing of the documents. */
+const notSearched: Retrieval = { query: '', standsAlone: true, hits: [], confidence: 0 }
+
+const saidByItself = (text: string): Generated => ({
+  text,
+  model: EXTRACTIVE,
+  name: EXTRACTIVE,
+  usage: null,
+  finish: 'stop',
+  grounding: { answered: true, confidence: 1 },
+  attempts: [],
+})
+
+const notAsked = ({ model }: Agent, { confidence, language = 'en' }: Retrieval): Generated => ({
+  text: phrasesIn(language).dontKnow,
   model: splitModelName(model)[1],
   name: model,
   usage: null,

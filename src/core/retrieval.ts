@@ -34,6 +34,8 @@ export interface Retrieval {
   hits: Hit[]
   /** 0 to 1: how sure it is that the knowledge base holds the answer. 0 without hits. */
   confidence: number
+  /** Of the question, as far as it can be told; ISO 639-1. */
+  language?: string
   /** The question can hardly be understood without the conversation before it. */
   elliptical?: boolean
   /** By what the passages were found. */

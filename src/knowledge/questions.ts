@@ -14,6 +14,7 @@ import { countKnowledge, findDocument, listDocuments, listPassages } from '../st
 import { KnowledgeFile } from '../store/knowledge-file.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSites } from '../store/knowledge-sites.ts'
+import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
 import { suggestQuestions } from './answer/suggest-questions.ts'
 import { fileOf } from './files.ts'
@@ -62,7 +63,10 @@ export class Questions {
   }
 
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
-    return this.#in(agentId, nothingFound, (index) => retrieve(index, input, this.#vectorsOf(index)))
+    return this.#in(agentId, nothingFound, (index) => ({
+      ...retrieve(index, input, this.#vectorsOf(index)),
+      language: detectLanguage(input.query, index.languages),
+    }))
   }
 
   /** The model whose vectors the agent's base is searched by; undefined where there are none. */

@@ -1,7 +1,7 @@
 import type { Knowledge } from '../core/knowledge.ts'
 import { type ChatModel, EXTRACTIVE } from '../core/model.ts'
+import { phrasesIn } from '../core/phrases.ts'
 import { ANSWER_THRESHOLD, type Hit, type Quote } from '../core/retrieval.ts'
-import { DONT_KNOW } from './dont-know.ts'
 
 const MAX_SPAN_CHARS = 1_000
 
@@ -12,7 +12,7 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
       const { quotes, confidence } = await knowledge.extract(agentId, { question, history, retrieval })
       const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_THRESHOLD)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
-      if (!answered) return { ...reply, text: DONT_KNOW }
+      if (!answered) return { ...reply, text: phrasesIn(retrieval.language ?? 'en').dontKnow }
       return { ...reply, text: quotes.map(toMarkdown).join('\n\n'), quotes: spans(quotes, retrieval.hits) }
     },
   }

@@ -124,6 +124,21 @@ describe('4.6 the embedded model: extractive', () => {
     assert.ok(Array.isArray(followUps))
   })
 
+  test('it says so in the language of the question, where the base is written in it', async () => {
+    const german = await taught(
+      { model: 'extractive' },
+      '# Der Kessel\n\nDer Kessel fasst 1,7 Liter Wasser und schaltet sich von selbst aus.',
+    )
+    const { aiMessage } = await ask(german, 'Wer hat die Fußballweltmeisterschaft gewonnen und wann war das?')
+    assert.match(aiMessage.content, /^Das weiß ich nicht/)
+  })
+
+  test('a greeting is answered without a search, and is no question that the base could not answer', async () => {
+    const { aiMessage, sources, trace } = await ask(agentId, 'Hello!')
+    assert.match(aiMessage.content, /^Hello!/)
+    assert.deepEqual([sources, trace.passages, trace.grounding.answered], [[], [], true])
+  })
+
   test('an agent that knows nothing says so too', async () => {
     const { aiMessage, trace } = await ask(await service.newAgent({ model: 'extractive' }), 'How long is the warranty?')
     assert.match(aiMessage.content, /don.t know/i)
