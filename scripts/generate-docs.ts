@@ -127,6 +127,11 @@ const groups: Group[] = [
     names: ['embeddingModel', 'embeddingTimeoutMs'],
   },
   {
+    title: 'How do I set a reranking model?',
+    intro: 'A reranking model puts the passages found in a better order, for agents that ask for it.',
+    names: ['rerankUrl', 'rerankModel', 'rerankApiKey'],
+  },
+  {
     title: 'How do I change what goes into a prompt?',
     intro: 'What goes into a prompt is bounded by tokens, for the earlier messages and for the passages.',
     names: ['historyTokens', 'passageTokens', 'queryRewriting'],

@@ -21,6 +21,7 @@ import { openKnowledge } from './knowledge/knowledge.ts'
 import { toLogged } from './log.ts'
 import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
+import { openReranker } from './models/reranker.ts'
 import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
 import { readPrices } from './price-table.ts'
 import { defaultEmbeddingModel, providersOf } from './providers.ts'
@@ -65,6 +66,7 @@ export async function openApp(config: Config): Promise<App> {
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
     prices: readPrices(config),
+    reranker: rerankerOf(config),
     limits: config,
     defaultModel: config.model,
     defaultEmbeddingModel: defaultEmbeddingModel(config),
@@ -118,6 +120,9 @@ export async function openApp(config: Config): Promise<App> {
     },
   }
 }
+
+const rerankerOf = ({ rerankUrl: url, rerankModel: model, rerankApiKey: apiKey }: Config) =>
+  url === undefined ? undefined : openReranker({ url, model, apiKey })
 
 const fetchRulesOf = (config: Config): FetchRules => ({
   allow: parseHosts(config.fetchAllow)!,

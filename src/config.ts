@@ -60,8 +60,8 @@ function parse(setting: Setting, given: unknown, environment: NodeJS.ProcessEnv,
   return given
 }
 
-const KEYS = ['openaiApiKey', 'anthropicApiKey', 'googleApiKey', 'geminiApiKey'] as const
-const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'publicUrl'] as const
+const KEYS = ['openaiApiKey', 'anthropicApiKey', 'googleApiKey', 'geminiApiKey', 'rerankApiKey'] as const
+const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'rerankUrl', 'publicUrl'] as const
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
 function check(env: NodeJS.ProcessEnv, config: Config, problems: string[]): void {

@@ -71,6 +71,18 @@ export const settings = {
     max: MAX_MS,
     about: 'How long embedding a question may take; then it is searched by words alone.',
   },
+  rerankUrl: {
+    env: 'REPARTEE_RERANK_URL',
+    kind: 'text',
+    about:
+      'Address of a reranking model, as Cohere, Jina, Voyage and compatible servers have it, e.g. `https://api.jina.ai/v1/rerank`, for agents with `retrieval.rerank`. Left out: the language model of the agent does it.',
+  },
+  rerankModel: {
+    env: 'REPARTEE_RERANK_MODEL',
+    kind: 'text',
+    about: 'Name of the reranking model, where its server has several.',
+  },
+  rerankApiKey: { env: 'REPARTEE_RERANK_API_KEY', kind: 'secret', about: 'Key for the reranking model.' },
   modelTimeoutMs: {
     env: 'REPARTEE_MODEL_TIMEOUT_MS',
     kind: 'integer',

@@ -35,8 +35,8 @@ const Trace = Type.Object({
   query: Type.String({ description: 'The query as searched.' }),
   retrieval: Type.Optional(
     Type.Object(
-      { mode: Type.Enum(['lexical', 'hybrid']), reason: Type.Optional(Type.String()) },
-      { description: 'Of an agent that searches by meaning, too: whether it did, and why not.' },
+      { mode: Type.Enum(['lexical', 'hybrid']), reason: Type.Optional(Type.String()), reranked: Type.Optional(Type.Boolean()) },
+      { description: 'Of an agent that searches by meaning, or reranks: whether it did, and why not.' },
     ),
   ),
   passages: Type.Array(

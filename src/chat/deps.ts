@@ -2,6 +2,7 @@ import type { Knowledge } from '../core/knowledge.ts'
 import type { Limits } from '../core/limits.ts'
 import type { Models } from '../core/model.ts'
 import type { Clock, Ids } from '../core/ports.ts'
+import type { Reranker } from '../core/reranker.ts'
 import type { Database } from '../store/database.ts'
 import type { AgentBook } from './agent-book.ts'
 import type { Background } from './background.ts'
@@ -22,6 +23,8 @@ export interface Deps {
   questionVectors: QuestionVectors
   background: Background
   embedder: { wake(agentId: string): void }
+  /** Undefined where the deployment has none. */
+  reranker: Reranker | undefined
   prices: Prices
   limits: Limits
   /** The model of an agent that names none. */

@@ -28,8 +28,8 @@ export interface Trace {
   grounding: Grounding
   /** The query as searched. */
   query: string
-  /** Of an agent that searches by meaning, too: whether it did, and why not. */
-  retrieval?: { mode: 'lexical' | 'hybrid'; reason?: string }
+  /** Of an agent that searches by meaning, or reranks: whether it did, and why not. */
+  retrieval?: { mode: 'lexical' | 'hybrid'; reason?: string; reranked?: boolean }
   passages: Pick<Hit, 'documentId' | 'passageId' | 'title' | 'score' | 'scores'>[]
   citations: CitationCounts
   attempts: Attempt[]

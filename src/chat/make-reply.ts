@@ -68,7 +68,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const trace: Trace = {
     grounding,
     query: retrieval.query,
-    ...(agent.retrieval.mode === 'hybrid' ? { retrieval: toRetrievalTrace(retrieval) } : {}),
+    ...(agent.retrieval.mode === 'hybrid' || agent.retrieval.rerank ? { retrieval: toRetrievalTrace(retrieval) } : {}),
     passages: retrieval.hits.map(({ documentId, passageId, title, score, scores }) => ({
       documentId,
       passageId,
@@ -90,8 +90,9 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
 }
 
-const toRetrievalTrace = ({ mode = 'lexical', withoutVectors }: Retrieval) => ({
+const toRetrievalTrace = ({ mode = 'lexical', withoutVectors, isReranked }: Retrieval) => ({
   mode,
+  ...(isReranked === undefined ? {} : { reranked: isReranked }),
   ...(withoutVectors === undefined ? {} : { reason: withoutVectors }),
 })
 

@@ -3,6 +3,7 @@ import type { HistoryEntry } from '../core/message.ts'
 import type { Retrieval, RetrieveInput } from '../core/retrieval.ts'
 import type { Deps } from './deps.ts'
 import { embeddingModelOf } from './embed-knowledge.ts'
+import { canRerank, RERANKED, rerank } from './rerank.ts'
 
 export interface Query {
   query: string
@@ -13,10 +14,24 @@ export interface Query {
 
 /**
  * The passages of an agent's knowledge base for a question: by words, and by meaning where the agent asks for it and its vectors are
- * there. A provider that cannot embed the question never keeps it from being searched by words.
+ * there; then in the order of a reranker, where the agent asks for one. Neither provider, when it fails, keeps the question from being
+ * searched.
  */
 export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
-  const { topK = agent.retrieval.topK, filter = agent.retrieval.filter, query, history } = input
+  const { topK = agent.retrieval.topK } = input
+  if (!canRerank(deps, agent)) return search(deps, agent, input, topK, signal)
+  const found = await search(deps, agent, input, Math.max(topK, RERANKED), signal)
+  const reranked = await rerank(deps, agent, input.query, found.hits.slice(0, RERANKED), signal)
+  return { ...found, isReranked: reranked !== undefined, hits: (reranked ?? found.hits).slice(0, topK) }
+}
+
+async function search(
+  deps: Deps,
+  agent: Agent,
+  { filter = agent.retrieval.filter, query, history }: Query,
+  topK: number,
+  signal: AbortSignal,
+): Promise<Retrieval> {
   const words = { query, history, topK, filter }
   if (embeddingModelOf(deps, agent) === null) return deps.knowledge.retrieve(agent.id, words)
   const found = await embedQuestion(deps, agent, query, signal)

@@ -1,4 +1,4 @@
-const TAGS = ['passage', 'context', 'summary', 'conversation', 'topics'] as const
+const TAGS = ['passage', 'context', 'summary', 'conversation', 'topics', 'question'] as const
 const OPENS_OR_CLOSES = new RegExp(`<(?=\\s*\\/?\\s*(?:${TAGS.join('|')})\\b)`, 'gi')
 
 /** Text that is not ours to trust, in a tag that it cannot close. */

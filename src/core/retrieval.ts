@@ -42,6 +42,8 @@ export interface Retrieval {
   mode?: 'lexical' | 'hybrid'
   /** Why it was by words alone, where meaning was asked for, too. */
   withoutVectors?: string
+  /** Of an agent that asks for it: whether a model put the passages in a new order. */
+  isReranked?: boolean
   /** The base holds no document at all. */
   emptyBase?: boolean
 }

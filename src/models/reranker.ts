@@ -1,0 +1,35 @@
+import type { Reranker } from '../core/reranker.ts'
+import { notUnderstood } from './failure.ts'
+import { readJson, send } from './http.ts'
+
+export interface RerankerSettings {
+  /** Of the whole address, e.g. `https://api.cohere.com/v2/rerank`. */
+  url: string
+  model: string | undefined
+  apiKey: string | undefined
+}
+
+/**
+ * A reranking model by the protocol that Cohere, Jina, Voyage and most servers of one's own share: documents in, a score for each out, under
+ * `results` or `data`.
+ */
+export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker {
+  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+  return {
+    async score(query, documents, signal) {
+      const body = JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents })
+      const answer = await readJson(await send(new URL(url), { headers, body, signal }), signal)
+      const { results, data } = answer as { results?: unknown; data?: unknown }
+      const list = (results ?? data ?? answer) as { index?: unknown; relevance_score?: unknown; score?: unknown }[]
+      if (!Array.isArray(list)) throw notUnderstood()
+      const scores = new Map<number, number>()
+      for (const { index, relevance_score, score } of list) {
+        const value = relevance_score ?? score
+        if (!Number.isInteger(index) || typeof value !== 'number' || !Number.isFinite(value)) throw notUnderstood()
+        scores.set(index as number, value)
+      }
+      // What it says nothing of, it thinks least of.
+      return documents.map((_, i) => scores.get(i) ?? Number.NEGATIVE_INFINITY)
+    },
+  }
+}
