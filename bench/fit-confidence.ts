@@ -13,6 +13,8 @@ import { auc, balancedAccuracy } from './measures.ts'
 
 interface Row {
   group: string
+  /** One of the half that is learned from; the other tells how well that went. */
+  learned: boolean
   positive: boolean
   retrieval: number[]
   answer: ReturnType<typeof signalsOf>
@@ -20,6 +22,10 @@ interface Row {
 
 // A refusal of what the base does hold is the worse mistake: it is met on every day, questions from elsewhere now and then.
 const ANSWERABLE_COUNTS = 1.6
+// And more so where inflection and unfamiliar word boundaries keep question and answer apart, as in the groups of other languages: there the
+// second figure, which sees pieces of words, answers rather than refuses.
+const FOREIGN_COUNTS = 2
+const FOREIGN = new Set(['xquad-a', 'native-a'])
 const GROUP_COUNTS: Record<string, number> = { 'oob-a': 2 }
 // Questions of a base; more tell nothing new.
 const QUESTIONS = 800
@@ -38,8 +44,9 @@ async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<
   const ids = new Set(corpus.map((item) => item.id))
   const step = Math.max(1, Math.floor(queries.length / QUESTIONS))
   const rows = queries
-    .filter((_, i) => i % step === 0)
-    .flatMap((query): Row[] => {
+    .map((query, i) => ({ query, learned: i % 2 === 0, chosen: i % step < 2 }))
+    .filter(({ chosen }) => chosen)
+    .flatMap(({ query, learned }): Row[] => {
       const retrieval = base.retrieve(query.text)
       if ((retrieval.hits[0]?.score ?? 0) <= 0) return []
       return base.within(() => {
@@ -51,6 +58,7 @@ async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<
           : [
               {
                 group,
+                learned,
                 positive,
                 retrieval: retrievalFeatures(signalsFrom(base, retrieval)),
                 answer: signalsOf(best.candidate, described),
@@ -62,15 +70,15 @@ async function rowsOf(group: string, corpus: Item[], queries: Query[]): Promise<
   return rows
 }
 
-/** Weighted logistic regression with a little shrinkage, by Newton's method; the constant first. */
-function fit(rows: readonly Row[], featuresOf: (row: Row) => number[]): number[] {
+/** Weighted logistic regression with a little shrinkage, by Newton's method; the constant first. `foreign`: what an answerable question of another language counts beside an English one. */
+function fit(rows: readonly Row[], featuresOf: (row: Row) => number[], foreign: number): number[] {
   const counts = new Map<string, number>()
   for (const { group, positive } of rows) counts.set(`${group} ${positive}`, (counts.get(`${group} ${positive}`) ?? 0) + 1)
   const data = rows.map((row) => ({
     x: [1, ...featuresOf(row)],
     y: row.positive ? 1 : 0,
     weight:
-      (1000 * (row.positive ? ANSWERABLE_COUNTS : 1) * (GROUP_COUNTS[row.group] ?? 1)) /
+      (1000 * (row.positive ? ANSWERABLE_COUNTS * (FOREIGN.has(row.group) ? foreign : 1) : 1) * (GROUP_COUNTS[row.group] ?? 1)) /
       counts.get(`${row.group} ${row.positive}`)!,
   }))
   const size = data[0]!.x.length
@@ -148,9 +156,10 @@ for (let i = 0; i + 1 < articles.length; i += 2) {
 
 const weigh = (weights: number[], features: number[]): number =>
   1 / (1 + Math.exp(-features.reduce((sum, value, i) => sum + value * weights[i + 1]!, weights[0]!)))
-const first = fit(rows, (row) => row.retrieval)
+const half = rows.filter((row) => row.learned)
+const first = fit(half, (row) => row.retrieval, 1)
 const confidenceOf = (row: Row): number => weigh(first, row.retrieval)
-const second = fit(rows, (row) => answerFeatures(confidenceOf(row), row.answer))
+const second = fit(half, (row) => answerFeatures(confidenceOf(row), row.answer), FOREIGN_COUNTS)
 console.log(
   'RETRIEVAL',
   first.map((weight) => Number(weight.toFixed(2))),
@@ -159,10 +168,15 @@ console.log(
   'ANSWER',
   second.map((weight) => Number(weight.toFixed(2))),
 )
-for (const [group, members] of Map.groupBy(rows, (row) => row.group)) {
+for (const [group, members] of Map.groupBy(
+  rows.filter((row) => !row.learned),
+  (row) => row.group,
+)) {
   const report = (scoreOf: (row: Row) => number): string => {
     const judged = members.map((row) => ({ positive: row.positive, score: scoreOf(row) }))
-    return `AUC ${auc(judged).toFixed(3)} balanced ${balancedAccuracy(judged, 0.5).toFixed(3)}`
+    const yes = judged.filter(({ positive }) => positive)
+    const answered = yes.filter(({ score }) => score >= 0.5).length / yes.length
+    return `AUC ${auc(judged).toFixed(3)} balanced ${balancedAccuracy(judged, 0.5).toFixed(3)} answered ${answered.toFixed(3)}`
   }
   const answered = report((row) => weigh(second, answerFeatures(confidenceOf(row), row.answer)))
   console.log(group, members.length, 'retrieval', report(confidenceOf), '| answer', answered)

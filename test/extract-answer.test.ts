@@ -127,6 +127,31 @@ describe('answers from any passage', () => {
     assert.ok(quotesOf('这座桥是哪一年建的？', '这座桥是用石头建的。这座桥是1886年建的。')[0]!.includes('1886'))
   })
 
+  test('words meet in spite of inflection, compounds and missing spaces', () => {
+    assert.deepEqual(quotesOf('Kto zarządza bazyliką?', 'Wieża jest stara. Zarządcami bazyliki są zakonnicy. Dzwon jest nowy.'), [
+      'Zarządcami bazyliki są zakonnicy.',
+    ])
+    assert.ok(
+      quotesOf('ใครเป็นผู้ก่อสร้างสะพานแขวน', 'หอคอยสูงมากและเก่าแก่ที่สุด\n\nวิศวกรชื่อสมชายได้ก่อสร้างสะพานแขวนแห่งนี้\n\nระฆังใบใหม่ทำจากทองเหลือง')
+        .join('')
+        .includes('สมชาย'),
+    )
+  })
+
+  test('what is asked with in Chinese does not count as something that the passage lacks', () => {
+    const known = { passages: 100, frequency: (stem: string) => (/[什么时候是]/u.test(stem) ? 0 : 3) }
+    const retrieval = { ...retrievalOf('图书馆建成于一九五二年。'), confidence: 0.5 }
+    const { confidence } = extractAnswer({ question: '图书馆是什么时候建成的？', history: [], retrieval }, known)
+    assert.ok(confidence >= ANSWER_THRESHOLD, `confidence ${confidence}`)
+  })
+
+  test('steps are quoted alone, however near the next sentence comes', () => {
+    const steps = '## Clean the lamp\n\n1. Unplug the lamp.\n2. Wipe the lamp.'
+    assert.deepEqual(quotesOf('How do I clean the lamp?', `${steps}\n\nTo clean the lamp takes a minute.`), [
+      '1. Unplug the lamp.\n2. Wipe the lamp.',
+    ])
+  })
+
   test('the same question and passages give the same answer', () => {
     const texts = ['One lamp is green. Another lamp is red. A third lamp is blue.', 'Lamps are lamps. Some lamps glow.']
     assert.deepEqual(quotesOf('Which lamp glows?', ...texts), quotesOf('Which lamp glows?', ...texts))

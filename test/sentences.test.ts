@@ -25,6 +25,13 @@ describe('sentences', () => {
     assert.equal(split(Array(6).fill(clause).join(' ')).length, 2)
   })
 
+  test('Thai reads on behind the stop of an abbreviation, and beside a number', () => {
+    assert.deepEqual(split('เกิดวันที่ 15 ธันวาคม พ.ศ. 2487 ที่กรุงเทพ'), ['เกิดวันที่ 15 ธันวาคม พ.ศ. 2487 ที่กรุงเทพ'])
+    const clause = 'เขาเดินทางไปกรุงเทพมหานครเพื่อศึกษาต่อในมหาวิทยาลัย'
+    const long = clause.repeat(3)
+    assert.deepEqual(split(`${long} 1855 ปี ${clause}`), [`${long} 1855 ปี`, clause])
+  })
+
   test('wrapped lines read on; a short line and a blank one end a sentence', () => {
     assert.deepEqual(split('This line was wrapped by someone at about sixty columns\nand reads on. Next.\n\nName: X\nPlace: Y'), [
       'This line was wrapped by someone at about sixty columns\nand reads on.',

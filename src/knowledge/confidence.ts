@@ -30,14 +30,19 @@ export interface AnswerSignals {
   pairs: number
   /** How well it fits the question word, undefined without one. */
   type: number | undefined
+  /** Share of the pieces of the question's words that it holds, and that its passage holds: what stems miss of inflection and compounds. */
+  pieces: number
+  piecesAround: number
+  /** The passage is in English, whose words hardly change: elsewhere a stem that is missing says less. */
+  english: boolean
   /** Distinct terms of the question. */
   terms: number
 }
 
 // Fitted by bench/fit-confidence.ts: logistic regression on questions whose article is, or is not, in the base.
 // In the order of the features below, the constant first.
-const RETRIEVAL = [-0.28, 4.15, 2.76, 1.12, -0.21, 1.42, -0.78]
-const ANSWER = [-2.49, 0.84, 3.13, 2.48, 1.43, 1.26, 2.13, 0.02, 0.16]
+const RETRIEVAL = [0.94, 4.68, 1.72, 1.31, -0.25, 0.93, -0.79]
+const ANSWER = [-4.86, 1.1, 1.91, 1.31, 1.52, 2.82, 1.33, -0.14, 2.15, 1.2, 0.45, 1.88, -2.67, -0.55]
 
 // The sizes of base that the fit has seen; beyond them it is not carried on.
 const SMALLEST = 20
@@ -77,9 +82,25 @@ export function retrievalFeatures({ passages, terms, best, second }: RetrievalSi
   return [Math.log(best / whole + 0.05), found / whole, (best - second) / best, unknown / whole, Math.log(terms.length), size]
 }
 
-export function answerFeatures(retrieval: number, { share, soft, around, missing, pairs, type, terms }: AnswerSignals): number[] {
+export function answerFeatures(retrieval: number, signals: AnswerSignals): number[] {
+  const { share, soft, around, missing, pairs, type, pieces, piecesAround, terms, english } = signals
   const held = Math.min(1 - LEAST_DOUBT, Math.max(LEAST_DOUBT, retrieval))
-  return [Math.log(held / (1 - held)), share, soft, around, missing, pairs, type === undefined ? 0 : type - 0.5, Math.log(terms)]
+  const odds = Math.log(held / (1 - held))
+  return [
+    odds,
+    share,
+    soft,
+    around,
+    missing,
+    pairs,
+    type === undefined ? 0 : type - 0.5,
+    pieces,
+    piecesAround,
+    Math.log(terms),
+    english ? 0 : 1,
+    english ? 0 : missing,
+    english ? 0 : odds,
+  ]
 }
 
 function logistic(weights: readonly number[], features: readonly number[]): number {

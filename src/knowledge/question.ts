@@ -97,10 +97,17 @@ function addHistory(question: Question, history: readonly HistoryEntry[], held: 
   }
 }
 
-/** All tokens that say something; where none does, all. */
-function contentOf(analysis: Analysis): Token[] {
-  const content = analysis.tokens.filter((token) => !token.stop)
-  return content.length > 0 ? content : analysis.tokens
+/**
+ * All tokens that say something; where none does, all. A pair of characters that touches a word that says nothing is left out: "是什" stands in
+ * questions only, and being rare it would count as what the base does not know.
+ */
+function contentOf({ tokens }: Analysis): Token[] {
+  const silent = new Set<number>()
+  for (const { stop, spaced, start, end } of tokens) if (stop && !spaced) for (let at = start; at < end; at++) silent.add(at)
+  const content = tokens.filter(
+    ({ stop, exact, start, end }) => !stop && !(exact === '' && (silent.has(start) || silent.has(end - 1))),
+  )
+  return content.length > 0 ? content : tokens
 }
 
 function add(question: Question, analysis: Analysis, content: readonly Token[], weight: number): void {

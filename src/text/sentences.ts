@@ -26,6 +26,9 @@ const LAST_WORD = /(?:^|[\s([“"'«—-])([\p{L}\p{M}\p{N}º]+(?:\.[\p{L}\p{M}]
 const UNSTOPPED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 // Thai and Lao put a space between clauses and no stop at the end: a "sentence" there is clauses up to about this length.
 const CLAUSE_CHARS = 140
+// Spaces stand around numbers, foreign words and signs too: there a clause reads on, but not for ever.
+const MAX_CLAUSE_CHARS = 280
+const BETWEEN_CLAUSES = /^[\p{L}\p{M}\p{Pe}] [\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 // A line break after a shorter line is meant (verse, addresses, lists without marks); after a longer one the text was wrapped.
 const WRAPPED_CHARS = 45
 const LINE = /[^\n]*\n?/g
@@ -60,6 +63,7 @@ function unwrapped(text: string): string {
 
 function readsOn(segment: string, prose: string, next: number): boolean {
   if (segment.endsWith('\n') || !segment.trimEnd().endsWith('.')) return false
+  if (UNSTOPPED.test(segment.trimEnd().slice(-3))) return true
   const word = LAST_WORD.exec(segment.slice(-24))?.[1]
   if (word === undefined) return false
   if (ABBREVIATIONS.has(word.toLowerCase())) return true
@@ -75,6 +79,7 @@ function push(spans: Span[], text: string, from: number, to: number): void {
   if (UNSTOPPED.test(piece)) {
     for (let at = start; at < end; at++) {
       if (text[at] !== ' ' || at - start < CLAUSE_CHARS) continue
+      if (at - start < MAX_CLAUSE_CHARS && !BETWEEN_CLAUSES.test(text.slice(at - 1, at + 2))) continue
       spans.push({ start, end: at })
       start = at + 1
     }

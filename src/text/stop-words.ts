@@ -17,7 +17,7 @@ const lists: Partial<Record<Language, string>> = {
     euch euer fur gegen gewesen hab habe haben hat hatte hatten hier hin ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist jede jedem jeden
     jeder jedes jetzt kann kein keine keinen konnen konnte man mein meine mehr mich mir mit muss nach nicht nichts noch nun nur ob oder ohne sehr
     sein seine seinem seinen seiner sich sie sind so solche soll sollte sondern um und uns unser unter viel vom von vor war waren warum was weil
-    welche welchem welchen welcher welches wenn wer werden wessen wem wen wie wieder will wir wird wo woher wohin wurde wurden zu zum zur zwischen uber`,
+    wann welche welchem welchen welcher welches wenn wer werden wessen wem wen wie wieder will wir wird wo woher wohin wurde wurden zu zum zur zwischen uber`,
   es: `a al algo algunas algunos ante antes aquel aquella como con contra cual cuales cualquier cuando cuanta cuantas cuanto cuantos de del
     desde donde dos durante e el ella ellas ello ellos en entre era eran es esa esas ese eso esos esta estaba estado estan estar estas este esto
     estos fue fueron ha habia haber han hasta hay la las le les lo los mas me mi mis mucho muchos muy nada ni no nos nosotros o os otra otras otro
@@ -63,7 +63,7 @@ const lists: Partial<Record<Language, string>> = {
   tr: `acaba ama ancak arada artik aslinda ayni az bana bazi belki ben beni benim bile bir biraz biri bircok bize bizim bu buna bundan bunlar bunu
     bunun cok cunku da daha dahi de defa degil diger diye dolayi en fakat gibi gore hala hangi hangisi hatta hem hep hepsi her hic icin ile ise iste
     kac kadar kendi ki kim kimden kime kimin kimse mi mu nasil ne neden nedir nerede nereden nereye nicin niye o olan olarak oldu oldugu olduğu olmak
-    olup on ona ondan onlar onu onun sadece sen siz sonra su tarafindan tum uzere var ve veya ya yani yok zaten kimdir miydi`,
+    olup on ona ondan onlar onu onun sadece sen siz sonra su tarafindan tum uzere var ve veya ya yani yok zaten kimdir kimdi kimler miydi neydi neyi neler nelerdi nelerdir kacti kactir hangisidir`,
   pl: `a aby ale bardzo bez bo by byc byl byla bylo byly co czy dla do gdy gdzie go i ich ile im inne ja jak jaka jakie jaki jako je jego jej jest
     jeszcze jesli juz kiedy kto ktora ktore ktory ktorych ktorym ma maja mi mnie moze na nad nam nas nawet nic nich nie niego o od on ona oni one oraz
     pod po przed przez przy sa sie swoje ta tak taki takze tam te tego tej ten to tu tych tylko tym u w we wiec wszystko z za ze zostal`,
@@ -113,10 +113,10 @@ const lists: Partial<Record<Language, string>> = {
     위해 저 하는 한 했다 몇`,
   zh: `的 了 是 在 和 与 及 或 也 都 就 而 把 被 为 为了 对 对于 从 到 向 由 于 以 以及 将 其 其中 这 这个 这些 那 那个 那些 它 它们 他 她 他们 她们 我 我们 你 你们 您 吗 呢
     吧 啊 着 过 什么 什麼 哪 哪个 哪些 哪里 哪裡 谁 誰 怎么 怎样 如何 为什么 為什麼 何时 多少 几 有 没有 不 很 还 還 之 所 此 该 個 个 因为 因為 所以 但 但是 如果 則 则 並 并 於 為 與
-    這 們 會 会 可以 能 是什么 是否`,
+    這 們 會 会 可以 能 是什么 是否 什么时候 什麼時候 何時 哪儿 哪一 哪位 哪种 哪種 哪年 何地 何种 怎么样 多久 多大`,
   ja: `の に は を た が で て と し れ さ ある いる も する から な こと として い や など なっ ない この ため その あっ よう また もの という あり まで られ なる へ か だ これ によって
     により おり より による ず なり られる において ば なかっ なく しかし について せ だっ できる それ う ので なお のみ でき き つ における および いう さらに でも ら たり その他 に関する たち ます
-    ん なら に対して です でし まし ました ください 何 誰 どこ いつ なぜ どの どのような どれ どう いくつ 何人 何年`,
+    ん なら に対して です でし まし ました ください 何 誰 どこ いつ なぜ どの どのような どれ どう いくつ 何人 何年 どちら どんな どのくらい どれくらい か ます ませ あり`,
   th: `กล่าว กว่า กัน กับ การ ก็ ก่อน ขณะ ขอ ของ ขึ้น คง ครั้ง ความ คือ จะ จาก จึง ช่วง ซึ่ง ด้วย ด้าน ได้ โดย ใด ใคร ใน ต่อ ต่าง ต่างๆ ตาม ต้อง ถึง ถูก ทั้ง ทั้งนี้ ทาง ที่ ทุก ทำ ทำให้ ไม่
     นอกจาก นั้น นัก นี้ นำ บาง เป็น เปิด ไป ผล พบ พร้อม เพราะ เพื่อ มัก มา มาก มี แม้ เมื่อ ยัง รวม ระหว่าง รับ ราย ร่วม แล้ว และ ว่า วัน ไว้ สามารถ ส่ง ส่วน สำหรับ หรือ หลัง หลาย หาก ให้ อยู่
     อย่าง อะไร อาจ อีก เอง เข้า เขา ไหน เท่าไหร่ เท่าไร อย่างไร ทำไม กี่ เมื่อไหร่ เมื่อไร บ้าง แห่ง นาย`,

@@ -1,17 +1,18 @@
 import type { Extract, ExtractInput, Quote } from '../../core/retrieval.ts'
 import { type AnswerSignals, answerConfidence } from '../confidence.ts'
-import { type Candidate, type Described, describe, featureNames, type TermStatistics } from './features.ts'
+import { type Candidate, type Described, describe, featureNames } from './features.ts'
+import type { TermStatistics } from './question-terms.ts'
 import { quotable } from './quotable.ts'
 
 // In the order of `featureNames`. Fitted as bench/fit-answers.ts does: the likelihood that the unit chosen holds the answer, over half of the
 // questions of an English set, one of twelve languages and one of native questions. Flat: fits over other retrieval scores move single weights by
-// up to a third and the answers by half a point. The title's is kept high, and the last set by hand: those sets have no headings, and what stands
-// under a heading that is the question answers it.
-const WEIGHTS = [7.7, 3.4, 6.3, 3.8, 4.2, 2, 0.6, -1.5, 0, 0.7, 0.2, -0.1, 5]
+// up to a third and the answers by half a point. What stands under a heading that is the question is set by hand, since those sets have no
+// headings: it answers the question, unless a sentence holds all its words.
+const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 4.6]
 
-// A second quote comes along if it scores within this of the best, less for a long one: one more answer in twenty, at nine words a reply on average.
-const GAP = 1.2
-const GAP_BY_LENGTH = 1
+// A second quote comes along if the weights give it this much of a chance to hold the answer, more for a long one: one more answer in twelve,
+// at ten words a reply on average.
+const SECOND_CHANCE = 0.11
 const LENGTH = featureNames.indexOf('length')
 const MAX_QUOTES = 2
 
@@ -25,7 +26,9 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   const ranked = rank(described)
   const best = ranked[0]
   if (best === undefined) return { quotes: [], confidence: 0 }
-  const chosen = choose(ranked, (candidate) => hits[candidate.hit]!.text.slice(candidate.start, candidate.end))
+  const chosen = choose(ranked, mostQuotes(best.candidate, described), (candidate) =>
+    hits[candidate.hit]!.text.slice(candidate.start, candidate.end),
+  )
   return {
     quotes: quotesOf(chosen, described, input),
     confidence: answerConfidence(input.retrieval.confidence, signalsOf(best.candidate, described)),
@@ -33,7 +36,11 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
 }
 
 /** What the best sentence tells of the base having the answer; exported for the fit. */
-export function signalsOf({ features }: Candidate, { type, terms }: Described): AnswerSignals {
+export function signalsOf(
+  { features, hit, pieces }: Candidate,
+  { type, terms, candidates, language, pieces: asked }: Described,
+): AnswerSignals {
+  const passage = candidates.filter((candidate) => candidate.hit === hit)
   const of = (name: (typeof featureNames)[number]): number => features[featureNames.indexOf(name)]!
   const fit = type === undefined ? undefined : of('type')
   return {
@@ -43,7 +50,10 @@ export function signalsOf({ features }: Candidate, { type, terms }: Described): 
     missing: of('missing'),
     pairs: of('pairs'),
     type: fit,
+    pieces: asked.shareIn([pieces]),
+    piecesAround: asked.shareIn(passage.map((candidate) => candidate.pieces)),
     terms,
+    english: language === 'en',
   }
 }
 
@@ -61,13 +71,21 @@ export function rank({ candidates }: Described): Scored[] {
   return scored.sort((a, b) => b.score - a.score || a.candidate.hit - b.candidate.hit || a.candidate.at - b.candidate.at)
 }
 
+/** Steps and code say all of how something is done. */
+function mostQuotes({ kind }: Candidate, { type }: Described): number {
+  return type === 'how' && (kind === 'item' || kind === 'code') ? 1 : MAX_QUOTES
+}
+
 /** The best, and the next that says something else. */
-function choose(ranked: readonly Scored[], textOf: (candidate: Candidate) => string): Candidate[] {
+function choose(ranked: readonly Scored[], most: number, textOf: (candidate: Candidate) => string): Candidate[] {
+  const best = ranked[0]!.score
+  const all = ranked.reduce((sum, { score }) => sum + Math.exp(score - best), 0)
   const chosen: Candidate[] = []
   const said = new Set<string>()
   for (const { candidate, score } of ranked) {
-    if (chosen.length === MAX_QUOTES) break
-    if (chosen.length > 0 && score < ranked[0]!.score - GAP + GAP_BY_LENGTH * candidate.features[LENGTH]!) continue
+    if (chosen.length === most) break
+    const chance = Math.exp(score - best) / all
+    if (chosen.length > 0 && chance < SECOND_CHANCE * Math.exp(candidate.features[LENGTH]!)) continue
     const words = textOf(candidate)
       .replace(/[^\p{L}\p{N}]+/gu, ' ')
       .toLowerCase()

@@ -1,22 +1,9 @@
-import type { HistoryEntry } from '../../core/message.ts'
 import type { Hit } from '../../core/retrieval.ts'
 import { analyse, type Language, type Token } from '../../text/analyse.ts'
-import { idfOf } from '../confidence.ts'
-import { toQuestion } from '../question.ts'
 import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
+import { type PiecesHeld, QuestionPieces } from './pieces.ts'
+import { type Asking, alike, bitOf, type QuestionTerms, shareOf, type TermStatistics, termsOf } from './question-terms.ts'
 import { isNumbered, type Unit, unitsOf } from './units.ts'
-
-/** What the base knows of its terms: how many passages it has, and how many of them hold a stem. */
-export interface TermStatistics {
-  passages: number
-  frequency(stem: string): number
-}
-
-/** A question in its conversation, oldest message first. */
-export interface Asking {
-  question: string
-  history: readonly HistoryEntry[]
-}
 
 /** What is weighed of a unit, each between about 0 and 1; shares are of the question's idf. In the order of the fitted weights. */
 export const featureNames = [
@@ -33,6 +20,7 @@ export const featureNames = [
   'first', // opens its passage
   'question', // asks itself
   'under', // comes first under a heading with the question's terms
+  'pieces', // pieces of the question's words, by how few of the units have them
 ] as const
 
 /** A unit of one of the hits, ready to be judged. */
@@ -41,6 +29,7 @@ export interface Candidate extends Unit {
   /** Position among the hit's units. */
   at: number
   features: number[]
+  pieces: PiecesHeld
 }
 
 /** A question against its passages. */
@@ -49,45 +38,30 @@ export interface Described {
   candidates: Candidate[]
   /** All units of each hit, headings too. */
   units: Unit[][]
+  pieces: QuestionPieces
+  /** Of the best passage. */
+  language: Language
   /** Sum of the question's idf, and how many terms it has, in the best passage's language. */
   idf: number
   terms: number
 }
 
-// Bits of a number: a question with more distinct terms is cut off.
-const MAX_TERMS = 30
-const ALIKE = 0.5
 const NEAR = 4
 const USUAL_WORDS = 25
 const NEWS_WORDS = 4
 // Passages that score less than this share of the best one never held the answer chosen: leaving them out halves the time.
 const LEAST_SCORE = 0.5
 
-interface Term {
-  /** Of the question's idf. */
-  share: number
-  /** 0 where the script has no words to be spelt alike. */
-  letters: number
-}
-
-interface QuestionTerms {
-  terms: Term[]
-  bits: Map<string, number>
-  exact: Set<string>
-  idf: number
-  /** Bits of terms that follow each other in the question, with the smaller share. */
-  pairs: { first: number; second: number; share: number }[]
-  /** The trigrams of the terms, each with the bits of its terms. */
-  grams: Map<number, number>
-  /** By word: the bits of the terms that it is spelt like. */
-  known: Map<string, number>
-}
+// What a fit says of the answer, by type, on the sets of bench/fit-answers.ts: a year is rarer than a name or a place, and tells more.
+// Those sets hardly ask how; there it is steps and code that fit, and they are the answer.
+const TYPE_COUNTS: Record<AnswerType, number> = { when: 1.25, number: 1, who: 0.5, where: 0.6, why: 0.4, how: 1 }
 
 /** Describes every unit of the hits. Pure; linear in the passages. `statistics` gives each stem its weight. */
 export function describe(asking: Asking, hits: readonly Hit[], statistics: TermStatistics): Described {
   const type = answerTypeOf(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
-  const described: Described = { type, candidates: [], units: [], idf: 0, terms: 0 }
+  const pieces = new QuestionPieces(asking.question)
+  const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0 }
   const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE)
   for (const [at, hit] of hits.entries()) {
     const units: Unit[] = []
@@ -101,6 +75,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       byLanguage.set(analysis.language, asked)
     }
     if (at === 0) {
+      described.language = analysis.language
       described.idf = asked.idf
       described.terms = asked.terms.length
     }
@@ -115,53 +90,15 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       tokens: analysis.tokens,
       units,
       asked,
+      pieces,
       context,
       type,
       passage: hit.score / best,
     })
   }
+  const held = described.candidates.map((candidate) => candidate.pieces)
+  for (const [i, share] of pieces.shares(held).entries()) described.candidates[i]!.features.push(share)
   return described
-}
-
-function termsOf(asking: Asking, language: Language, statistics: TermStatistics): QuestionTerms {
-  const { words, sequence } = toQuestion(asking.question, asking.history, [language])
-  const asked: QuestionTerms = {
-    terms: [],
-    bits: new Map(),
-    exact: new Set(words.map((word) => word.exact)),
-    idf: 0,
-    pairs: [],
-    grams: new Map(),
-    known: new Map(),
-  }
-  for (const { stem, exact, spaced, weight } of words) {
-    if (asked.bits.has(stem) || asked.terms.length === MAX_TERMS) continue
-    const idf = idfOf(statistics.passages, statistics.frequency(stem)) * weight
-    const bit = asked.terms.length
-    asked.bits.set(stem, bit)
-    asked.terms.push({ share: idf, letters: spaced ? exact.length : 0 })
-    if (spaced) forEachTrigram(exact, (gram) => asked.grams.set(gram, (asked.grams.get(gram) ?? 0) | (1 << bit)))
-    asked.idf += idf
-  }
-  for (const term of asked.terms) term.share /= asked.idf || 1
-  for (let i = 0; i + 1 < sequence.length; i++) {
-    const first = asked.bits.get(sequence[i]!)
-    const second = asked.bits.get(sequence[i + 1]!)
-    if (first === undefined || second === undefined || first === second) continue
-    asked.pairs.push({ first, second, share: Math.min(asked.terms[first]!.share, asked.terms[second]!.share) })
-  }
-  return asked
-}
-
-const bitOf = (asked: QuestionTerms, token: Token): number => {
-  const bit = asked.bits.get(token.stem)
-  return bit === undefined ? 0 : 1 << bit
-}
-
-function shareOf(asked: QuestionTerms, mask: number): number {
-  let share = 0
-  for (let bit = 0; mask >> bit !== 0; bit++) if ((mask >> bit) & 1) share += asked.terms[bit]!.share
-  return share
 }
 
 interface Reading {
@@ -170,6 +107,7 @@ interface Reading {
   tokens: readonly Token[]
   units: readonly Unit[]
   asked: QuestionTerms
+  pieces: QuestionPieces
   /** Terms in title and heading. */
   context: number
   type: AnswerType | undefined
@@ -185,6 +123,7 @@ interface Seen {
   names: number
   /** Bit of each term met, with the number of words before it. */
   places: { bit: number; word: number }[]
+  pieces: PiecesHeld
 }
 
 function addCandidates(candidates: Candidate[], reading: Reading): void {
@@ -196,7 +135,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
   let headed = false
   let before = 0
   for (const [at, unit] of units.entries()) {
-    const { mask, soft, words, news, names, places } = seen[at]!
+    const { mask, soft, words, news, names, places, pieces } = seen[at]!
     if (unit.kind === 'heading') {
       heading = mask
       headed = true
@@ -211,7 +150,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       reading.passage,
       shareOf(asked, near),
       shareOf(asked, (context | heading) & ~mask & ~near),
-      reading.type === undefined ? 0 : fitOf(reading.type, unit, reading.text, names),
+      reading.type === undefined ? 0 : TYPE_COUNTS[reading.type] * fitOf(reading.type, unit, reading.text, names),
       closePairs(asked, places),
       missing,
       Math.log((words + 1) / USUAL_WORDS),
@@ -220,7 +159,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       /[?？؟]\s*$/u.test(text) ? 1 : 0,
       headed ? shareOf(asked, heading) : 0,
     ]
-    candidates.push({ ...unit, hit: reading.at, at, features })
+    candidates.push({ ...unit, hit: reading.at, at, features, pieces })
     before = mask
     headed = false
   }
@@ -233,8 +172,8 @@ function fitOf(type: AnswerType, unit: Unit, text: string, names: number): numbe
 }
 
 /** Sorts the tokens of a passage to its units. */
-function look({ tokens, units, asked, text }: Reading): Seen[] {
-  const seen = units.map((): Seen => ({ mask: 0, soft: 0, words: 0, news: 0, names: 0, places: [] }))
+function look({ tokens, units, asked, pieces, text }: Reading): Seen[] {
+  const seen = units.map((): Seen => ({ mask: 0, soft: 0, words: 0, news: 0, names: 0, places: [], pieces: pieces.none() }))
   let at = 0
   for (const token of tokens) {
     // Pairs of characters stand before the words of their run: the place may go back.
@@ -244,6 +183,7 @@ function look({ tokens, units, asked, text }: Reading): Seen[] {
     const unit = units[at]
     if (unit === undefined || token.start < unit.start || token.start >= unit.end) continue
     const into = seen[at]!
+    if (!token.stop) pieces.note(token, text, into.pieces)
     const bit = asked.bits.get(token.stem)
     if (bit !== undefined) {
       into.mask |= 1 << bit
@@ -269,37 +209,4 @@ function closePairs(asked: QuestionTerms, places: Seen['places']): number {
     if (near) sum += share
   }
   return sum
-}
-
-/** Bits of the terms that a word is spelt like: half of their trigrams in common. */
-function alike({ terms, grams, known }: QuestionTerms, word: string): number {
-  let mask = known.get(word)
-  if (mask !== undefined) return mask
-  mask = 0
-  let met = 0
-  forEachTrigram(word, (gram) => {
-    met |= grams.get(gram) ?? 0
-  })
-  for (let bit = 0; met >> bit !== 0; bit++) {
-    if (((met >> bit) & 1) === 0) continue
-    let both = 0
-    forEachTrigram(word, (gram) => {
-      both += ((grams.get(gram) ?? 0) >> bit) & 1
-    })
-    if ((2 * both) / (word.length + terms[bit]!.letters) >= ALIKE) mask |= 1 << bit
-  }
-  known.set(word, mask)
-  return mask
-}
-
-/** Three neighbouring letters as one number, with a boundary on both ends: as many as the word has letters. */
-function forEachTrigram(word: string, visit: (gram: number) => void): void {
-  let first = 0
-  let second = 1
-  for (let i = 0; i <= word.length; i++) {
-    const third = i < word.length ? word.charCodeAt(i) : 1
-    if (i > 0) visit(((first * 8191 + second) * 8191 + third) | 0)
-    first = second
-    second = third
-  }
 }

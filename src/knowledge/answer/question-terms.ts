@@ -1,0 +1,116 @@
+import type { HistoryEntry } from '../../core/message.ts'
+import type { Language, Token } from '../../text/analyse.ts'
+import { idfOf } from '../confidence.ts'
+import { toQuestion } from '../question.ts'
+
+// Bits of a number: a question with more distinct terms is cut off.
+const MAX_TERMS = 30
+const ALIKE = 0.5
+
+/** What the base knows of its terms: how many passages it has, and how many of them hold a stem. */
+export interface TermStatistics {
+  passages: number
+  frequency(stem: string): number
+}
+
+/** A question in its conversation, oldest message first. */
+export interface Asking {
+  question: string
+  history: readonly HistoryEntry[]
+}
+
+interface Term {
+  /** Of the question's idf. */
+  share: number
+  /** 0 where the script has no words to be spelt alike. */
+  letters: number
+}
+
+/** The terms of a question as words of one language; a set of them is a mask of their bits. */
+export interface QuestionTerms {
+  terms: Term[]
+  bits: Map<string, number>
+  exact: Set<string>
+  idf: number
+  /** Bits of terms that follow each other in the question, with the smaller share. */
+  pairs: { first: number; second: number; share: number }[]
+  /** The trigrams of the terms, each with the bits of its terms. */
+  grams: Map<number, number>
+  /** By word: the bits of the terms that it is spelt like. */
+  known: Map<string, number>
+}
+
+/** `statistics` gives each stem its weight. */
+export function termsOf(asking: Asking, language: Language, statistics: TermStatistics): QuestionTerms {
+  const { words, sequence } = toQuestion(asking.question, asking.history, [language])
+  const asked: QuestionTerms = {
+    terms: [],
+    bits: new Map(),
+    exact: new Set(words.map((word) => word.exact)),
+    idf: 0,
+    pairs: [],
+    grams: new Map(),
+    known: new Map(),
+  }
+  for (const { stem, exact, spaced, weight } of words) {
+    if (asked.bits.has(stem) || asked.terms.length === MAX_TERMS) continue
+    const idf = idfOf(statistics.passages, statistics.frequency(stem)) * weight
+    const bit = asked.terms.length
+    asked.bits.set(stem, bit)
+    asked.terms.push({ share: idf, letters: spaced ? exact.length : 0 })
+    if (spaced) forEachTrigram(exact, (gram) => asked.grams.set(gram, (asked.grams.get(gram) ?? 0) | (1 << bit)))
+    asked.idf += idf
+  }
+  for (const term of asked.terms) term.share /= asked.idf || 1
+  for (let i = 0; i + 1 < sequence.length; i++) {
+    const first = asked.bits.get(sequence[i]!)
+    const second = asked.bits.get(sequence[i + 1]!)
+    if (first === undefined || second === undefined || first === second) continue
+    asked.pairs.push({ first, second, share: Math.min(asked.terms[first]!.share, asked.terms[second]!.share) })
+  }
+  return asked
+}
+
+export const bitOf = (asked: QuestionTerms, token: Token): number => {
+  const bit = asked.bits.get(token.stem)
+  return bit === undefined ? 0 : 1 << bit
+}
+
+export function shareOf(asked: QuestionTerms, mask: number): number {
+  let share = 0
+  for (let bit = 0; mask >> bit !== 0; bit++) if ((mask >> bit) & 1) share += asked.terms[bit]!.share
+  return share
+}
+
+/** Bits of the terms that a word is spelt like: half of their trigrams in common. */
+export function alike({ terms, grams, known }: QuestionTerms, word: string): number {
+  let mask = known.get(word)
+  if (mask !== undefined) return mask
+  mask = 0
+  let met = 0
+  forEachTrigram(word, (gram) => {
+    met |= grams.get(gram) ?? 0
+  })
+  for (let bit = 0; met >> bit !== 0; bit++) {
+    if (((met >> bit) & 1) === 0) continue
+    let both = 0
+    forEachTrigram(word, (gram) => {
+      both += ((grams.get(gram) ?? 0) >> bit) & 1
+    })
+    if ((2 * both) / (word.length + terms[bit]!.letters) >= ALIKE) mask |= 1 << bit
+  }
+  known.set(word, mask)
+  return mask
+}
+
+/** Three neighbouring letters as one number, with a boundary on both ends: as many as the word has letters. */
+function forEachTrigram(word: string, visit: (gram: number) => void): void {
+  let first = 0
+  let second = 1
+  for (let i = 0; i <= word.length; i++) {
+    const third = i < word.length ? word.charCodeAt(i) : 1
+    if (i > 0) visit(((first * 8191 + second) * 8191 + third) | 0)
+    first = second
+    second = third
+  }
+}
