@@ -102,5 +102,5 @@ function around(sentence: string, gold: string): string {
 }
 
 function hitOf(text: string): Hit {
-  return { documentId: text, passageId: text, title: '', heading: '', text, url: null, score: 1, scores: {} }
+  return { documentId: text, passageId: text, title: '', heading: '', text, page: null, url: null, score: 1, scores: {} }
 }

@@ -10,6 +10,7 @@ const hit = (text: string, title = ''): Hit => ({
   title,
   heading: '',
   text,
+  page: null,
   url: null,
   score: 1,
   scores: {},

@@ -97,7 +97,7 @@ describe('answers from any passage', () => {
     confidence: 0.9,
     hits: texts.map((text, i): Hit => {
       const id = String(i)
-      return { documentId: id, passageId: id, title: 'T', heading: '', text, url: null, score: 10 - i, scores: {} }
+      return { documentId: id, passageId: id, title: 'T', heading: '', text, page: null, url: null, score: 10 - i, scores: {} }
     }),
   })
   const quotesOf = (question: string, ...texts: string[]): string[] =>

@@ -30,6 +30,7 @@ const hit = (text: string): Hit => ({
   title: '',
   heading: '',
   text,
+  page: null,
   url: null,
   score: 1,
   scores: {},

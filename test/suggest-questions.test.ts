@@ -12,6 +12,7 @@ const hitOf = (text: string, passageId = 'p'): Hit => ({
   title: '',
   heading: '',
   text,
+  page: null,
   url: null,
   score: 1,
   scores: {},

@@ -15,6 +15,7 @@ const Source = Type.Object({
   documentId: Uuid('The document.'),
   title: Type.String(),
   url: Type.Union([Type.String(), Type.Null()]),
+  page: Type.Optional(Type.Integer({ description: 'From 1; of a document that has pages.' })),
   snippet: Type.String({ description: 'Verbatim text of the passage that supports the reply.' }),
   score: Type.Number({ description: 'Compares within one answer only.' }),
 })

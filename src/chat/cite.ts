@@ -11,6 +11,8 @@ export interface Source {
   documentId: string
   title: string
   url: string | null
+  /** Of a document that has pages. */
+  page?: number
   snippet: string
   score: number
 }
@@ -84,8 +86,9 @@ export function cite(text: string, hits: Hit[], { quotes, question = '', least =
   })
   markdown += text.slice(end)
   const sources = [...order].map(([n, { index, said }]) => {
-    const { documentId, title, url, score, text: passage } = hits[n - 1]!
-    return { index, documentId, title, url, snippet: quotes?.get(n) ?? supportingText(passage, said.join('\n')), score }
+    const { documentId, title, url, page, score, text: passage } = hits[n - 1]!
+    const snippet = quotes?.get(n) ?? supportingText(passage, said.join('\n'))
+    return { index, documentId, title, url, ...(page === null ? {} : { page }), snippet, score }
   })
   return { markdown, sources, citations }
 }

@@ -19,6 +19,8 @@ export interface Hit {
   title: string
   heading: string
   text: string
+  /** From 1, in a document that has pages. */
+  page: number | null
   url: string | null
   /** Compares within one retrieval only. */
   score: number

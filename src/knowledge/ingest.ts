@@ -55,6 +55,8 @@ export interface IngestOptions {
 
 /** Some 10 ms of reading. */
 const MAX_PLAIN_BYTES = 1_048_576
+/** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
+const FLUSH_EVERY_MS = 20
 const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
 
@@ -88,6 +90,7 @@ export class Ingest {
   readonly #due: DueSites
   readonly #files = new Map<string, KnowledgeFile>()
   #jobs: Job[] = []
+  #flushedAt = Number.NEGATIVE_INFINITY
   /** Agents with something to be done, in the order of their turns. */
   readonly #waiting = new Set<string>()
   readonly #marked = new Set<string>()
@@ -236,14 +239,18 @@ export class Ingest {
     }
   }
 
-  /** All changes asked for in one turn of the event loop share one transaction an agent, and one wait for the disk. */
+  /** All changes asked for at about the same time share one transaction an agent, and one wait for the disk. */
   #commit<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      if (this.#jobs.push({ agentId, run, resolve, reject }) === 1) setImmediate(() => this.#flush())
+      if (this.#jobs.push({ agentId, run, resolve, reject }) > 1) return
+      const wait = this.#flushedAt + FLUSH_EVERY_MS - performance.now()
+      if (wait > 0) setTimeout(() => this.#flush(), wait)
+      else setImmediate(() => this.#flush())
     })
   }
 
   #flush(): void {
+    this.#flushedAt = performance.now()
     const jobs = this.#jobs
     this.#jobs = []
     for (const [agentId, group] of Map.groupBy(jobs, (job) => job.agentId)) this.#together(agentId, group)

@@ -155,6 +155,7 @@ function toHit(passage: FoundPassage, { score, scores }: Ranked): Hit {
     title: passage.title,
     heading: passage.heading,
     text: passage.text,
+    page: passage.page,
     url: urlOf(passage.source, passage.metadata),
     score,
     scores,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
 import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
+import { pdf } from '../support/pdf.ts'
 import { until } from '../support/poll.ts'
 import { startService } from '../support/service.ts'
 
@@ -355,4 +356,46 @@ describe('search', () => {
       isError(await client.post(`${agent}/search`, body), 400, 'invalid_request', path)
     })
   }
+})
+
+describe('files of other formats', () => {
+  test('a PDF is read with its pages, and a reply names the page that it cites', async () => {
+    const filler = (y: number) =>
+      Array.from({ length: 8 }, (_, i) => ({ text: 'Lanterns are checked every morning before the gates open.', y: y - i * 12 }))
+    const content = pdf([
+      [{ text: 'The yard', y: 740, size: 20 }, ...filler(700)],
+      [
+        { text: 'Warranty', y: 740, size: 20 },
+        { text: 'The warranty of the Corona lantern lasts seven years.', y: 700 },
+        ...filler(640),
+      ],
+    ])
+    const form = new FormData()
+    form.set('file', new Blob([new Uint8Array(content)], { type: 'application/pdf' }), 'yard.pdf')
+    const bytes = new Response(form)
+    const answer = await client.request('POST', documents, {
+      bytes: Buffer.from(await bytes.clone().arrayBuffer()),
+      headers: { 'content-type': bytes.headers.get('content-type')! },
+    })
+    isOk(answer, 202)
+    const document = await settled(answer.body.document.id)
+    assert.deepEqual([document.status, document.mediaType, document.title], ['ready', 'application/pdf', 'The yard'])
+    const { passages } = (await client.get(`${documents}/${document.id}/passages`)).body as { passages: { page: number }[] }
+    assert.deepEqual(
+      passages.map(({ page }) => page),
+      [1, 2],
+    )
+    isOk(await client.patch(agent, { model: 'extractive' }))
+    const session = (await client.post(`${agent}/sessions`, {})).body.session.id
+    const message = 'How long does the warranty of the Corona lantern last?'
+    const { sources } = (await client.post(`${agent}/sessions/${session}/messages`, { message, include: ['sources'] })).body
+    assert.equal(sources[0].page, 2)
+    assert.match(sources[0].snippet, /seven years/)
+  })
+
+  test('a file that is broken fails with the reason', async () => {
+    const { body } = await upload(['name="file"; filename="x.pdf"\r\nContent-Type: application/pdf', '%PDF-1.7 and no more'])
+    const document = await settled(body.document.id)
+    assert.deepEqual([document.status, document.error.code], ['failed', 'damaged'])
+  })
 })

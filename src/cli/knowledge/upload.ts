@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, type Document, ServiceError } from '../client.ts'
 
 /** Enough to keep one writer of the service busy, without standing in the way of its conversations. */
-const AT_ONCE = 4
+const AT_ONCE = 8
 const LOOK_EVERY_MS = { first: 100, longest: 1_000 }
 /** The whole undertaking is at fault, not the one file. */
 const HOPELESS = new Set(['unauthorized', 'forbidden', 'agent_not_found'])
