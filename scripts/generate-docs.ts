@@ -124,7 +124,7 @@ const groups: Group[] = [
   {
     title: 'How do I set the embedding model?',
     intro: 'The embedding model of agents that search by meaning is a setting, where they name none themselves.',
-    names: ['embeddingModel', 'embeddingTimeoutMs'],
+    names: ['embeddingModel', 'embeddingTimeoutMs', 'modelFolder'],
   },
   {
     title: 'How do I set a reranking model?',

@@ -59,7 +59,9 @@ export async function openApp(config: Config): Promise<App> {
   const parts: Omit<Deps, 'embedder'> = {
     db,
     knowledge,
-    models: guardModels(openModels(providersOf(config), knowledge, Date.now), config, () => performance.now()),
+    models: guardModels(openModels(providersOf(config), knowledge, Date.now, config.modelFolder), config, () =>
+      performance.now(),
+    ),
     agents: new AgentBook(db),
     keys: new KeyRing(db, Date.now),
     turns: new Turns(config, newId),

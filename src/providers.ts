@@ -6,7 +6,7 @@ const NAME = /^[a-z0-9-]+$/
 const FIELDS = ['protocol', 'baseUrl', 'apiKey', 'apiKeyEnv', 'headers']
 const OLLAMA_PORT = 11_434
 /** Names that mean something else in front of a slash, or are known without a configuration. */
-const TAKEN = [EXTRACTIVE, ...Object.keys(builtIn)]
+const TAKEN = [EXTRACTIVE, 'local', ...Object.keys(builtIn)]
 
 /** Where the models of this deployment live: those that are known by name as far as they are configured, then those of the configuration. */
 export function providersOf(config: Config): Provider[] {

@@ -63,6 +63,11 @@ export const settings = {
     about:
       'Embedding model of agents that search by meaning and name none. Left out: `openai/text-embedding-3-small` or `google/gemini-embedding-001`, whichever has a key.',
   },
+  modelFolder: {
+    env: 'REPARTEE_MODEL_FOLDER',
+    kind: 'text',
+    about: 'Folder with embedding models in ONNX form, each in a folder of its own, for names like `local/NAME`.',
+  },
   embeddingTimeoutMs: {
     env: 'REPARTEE_EMBEDDING_TIMEOUT_MS',
     kind: 'integer',

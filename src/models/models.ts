@@ -6,16 +6,24 @@ import { chatCompletionsModel } from './chat-completions.ts'
 import { embeddingModel } from './embeddings.ts'
 import { extractiveModel } from './extractive.ts'
 import { listModels, toListing } from './list-models.ts'
+import { localEmbeddings } from './local-embeddings.ts'
 import { ollamaModel } from './ollama.ts'
 import { builtIn, type Provider } from './provider.ts'
 import { vendorModel } from './vendor-model.ts'
 import { missingPackage, type VendorProtocol } from './vendors.ts'
 
+/** Before the names of models that lie in a folder of the owner's. */
+const LOCAL = 'local'
 /** How long what the providers listed holds. */
 const LIST_HOLDS_MS = 60_000
 
 /** The models that this deployment can use, by the name that an agent gives them: `PROVIDER/NAME`, where `NAME` may have slashes of its own. */
-export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'extract'>, clock: Clock): Models {
+export function openModels(
+  providers: Provider[],
+  knowledge: Pick<Knowledge, 'extract'>,
+  clock: Clock,
+  modelFolder?: string,
+): Models {
   const known = new Map<string, ChatModel>([[EXTRACTIVE, extractiveModel(knowledge)]])
   const embeddings = new Map<string, EmbeddingModel>()
   let listed: { models: Promise<ModelListing[]>; until: number } | undefined
@@ -30,7 +38,8 @@ export function openModels(providers: Provider[], knowledge: Pick<Knowledge, 'ex
       return model
     },
     findEmbedding(id) {
-      const model = embeddings.get(id) ?? openEmbedding(id, providers)
+      const [prefix, name] = splitModelName(id)
+      const model = embeddings.get(id) ?? (prefix === LOCAL ? localEmbeddings(name, modelFolder) : openEmbedding(id, providers))
       embeddings.set(id, model)
       return model
     },

@@ -209,6 +209,7 @@ describe('search by meaning', { skip: needsProcess }, () => {
     ['nobody/small', /is none of them/],
     ['fourth/small', /no models that embed/],
     ['openai', /is none of them/],
+    ['local/tiny', /REPARTEE_MODEL_FOLDER is not set/],
   ] as const)
     test(`400 for the embedding model ${embeddingModel}`, async () => {
       const answer = await client.post('/agents', { name: 'x', embeddingModel })

@@ -1,0 +1,89 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { EmbeddingModel } from '../core/embedding.ts'
+import { UnusableModel } from '../core/model.ts'
+import { failed, stopped } from './failure.ts'
+
+/** Not among ours: with its native parts it takes half a gigabyte, and one of them downloads more from elsewhere when it is installed. */
+const PACKAGE = '@huggingface/transformers'
+/** Few, since cutting texts into tokens holds up the service. */
+const MAX_TEXTS = 4
+const FILES: [file: string, dtype: string][] = [
+  ['model.onnx', 'fp32'],
+  ['model_quantized.onnx', 'q8'],
+  ['model_fp16.onnx', 'fp16'],
+]
+
+/** As much of the package as is used here. */
+interface Transformers {
+  env: Record<string, unknown>
+  pipeline: (task: string, model: string, options: object) => Promise<Extractor>
+}
+type Extractor = (texts: string[], options: object) => Promise<{ tolist(): number[][] }>
+
+/** A model in ONNX form that lies in a folder of the owner's, run in this process. Throws `UnusableModel`. */
+export function localEmbeddings(name: string, folder: string | undefined): EmbeddingModel {
+  const id = `local/${name}`
+  if (folder === undefined) throw new UnusableModel(`is ${id}, but REPARTEE_MODEL_FOLDER is not set`)
+  if (!/^[\w.-]+$/.test(name) || name.startsWith('.')) throw new UnusableModel(`is ${id}, which is no name of a folder`)
+  const path = join(resolve(folder), name)
+  const found = FILES.find(([file]) => existsSync(join(path, 'onnx', file)))
+  if (found === undefined)
+    throw new UnusableModel(`is ${id}, but there is no onnx/model.onnx in that folder of REPARTEE_MODEL_FOLDER`)
+  try {
+    import.meta.resolve(PACKAGE)
+  } catch {
+    throw new UnusableModel(`is ${id}, but the package ${PACKAGE} is not installed: npm install --ignore-scripts ${PACKAGE}`)
+  }
+  const pooling = poolingOf(path)
+  const prompts = promptsOf(path)
+  let loading: Promise<Extractor> | undefined
+  return {
+    maxTexts: MAX_TEXTS,
+    async embed(texts, { purpose, signal }) {
+      loading ??= load(resolve(folder), name, found[1])
+      const extract = await loading.catch((cause: unknown) => {
+        loading = undefined
+        throw failed(`the model ${id} cannot be loaded`, { cause })
+      })
+      if (signal.aborted) throw stopped(signal)
+      try {
+        const answer = await extract(
+          texts.map((text) => prompts[purpose] + text),
+          { pooling, normalize: true },
+        )
+        return answer.tolist().map((vector) => Float32Array.from(vector))
+      } catch (cause) {
+        throw failed(`the model ${id} broke`, { cause })
+      }
+    },
+  }
+}
+
+async function load(folder: string, name: string, dtype: string): Promise<Extractor> {
+  const { env, pipeline } = (await import(PACKAGE)) as Transformers
+  // Nothing is fetched, and nothing is written beside the model.
+  Object.assign(env, { allowRemoteModels: false, allowLocalModels: true, localModelPath: `${folder}/`, useFSCache: false })
+  return pipeline('feature-extraction', name, { dtype, device: 'cpu', session_options: { intraOpNumThreads: 1 } })
+}
+
+/** How the vectors of the tokens become one; as sentence-transformers write it beside the model. */
+function poolingOf(path: string): 'mean' | 'cls' {
+  return readJson(join(path, '1_Pooling', 'config.json'))['pooling_mode_cls_token'] === true ? 'cls' : 'mean'
+}
+
+/** What some models want before a text, to tell questions from passages. */
+function promptsOf(path: string): { passage: string; question: string } {
+  const { prompts } = readJson(join(path, 'config_sentence_transformers.json'))
+  const given = (typeof prompts === 'object' && prompts !== null ? prompts : {}) as Record<string, unknown>
+  const text = (...names: string[]) => String(names.map((name) => given[name]).find((prompt) => typeof prompt === 'string') ?? '')
+  return { passage: text('passage', 'document'), question: text('query', 'question') }
+}
+
+function readJson(path: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
