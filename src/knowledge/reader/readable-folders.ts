@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -8,7 +8,8 @@ export function readableFolders(): string[] {
   const folders = [join(program, '*'), join(program, '../package.json')]
   for (let at = dirname(program); at !== dirname(at); at = dirname(at)) {
     const modules = join(at, 'node_modules')
-    if (existsSync(modules)) folders.push(join(modules, '*'))
+    // A link to a folder elsewhere, as workspaces make it, is read under its own name.
+    if (existsSync(modules)) for (const path of new Set([modules, realpathSync(modules)])) folders.push(join(path, '*'))
   }
   return folders
 }
