@@ -108,6 +108,16 @@ describe('a page of the web as a document', { skip: needsProcess }, () => {
     assert.match((await search('walnut'))[0]!.text, /brown/)
   })
 
+  test('a page that is sent again as it was is not read again: its passages stay what they are', async () => {
+    site.pages.set('/a', page('A', 'The walnut is brown.'))
+    const { id } = await addPage(site.url('/a'))
+    const passages = async () => (await client.get(`${documents}/${id}/passages`)).body.passages
+    const before = await passages()
+    assert.equal((await addPage(site.url('/a'))).status, 'ready')
+    assert.equal(site.count('/a'), 2)
+    assert.deepEqual(await passages(), before)
+  })
+
   test('a title that is given stays', async () => {
     site.pages.set('/a', page('Its own', 'The walnut is brown.'))
     assert.equal((await addPage(site.url('/a'), { title: 'Mine', metadata: { lang: 'en' } })).title, 'Mine')
