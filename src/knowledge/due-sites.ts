@@ -19,7 +19,7 @@ export class DueSites {
 
   /** When the agent's next site is due; null: none is. */
   set(agentId: string, at: number | null): void {
-    if ((this.#due.get(agentId) ?? null) === at) return
+    if (at !== null && this.#due.get(agentId) === at) return
     markDue(this.#folder, agentId, at)
     if (at === null) this.#due.delete(agentId)
     else this.#due.set(agentId, at)

@@ -406,7 +406,11 @@ export class Ingest {
         {
           fetch: (input) => fetchPage(this.#fetchRules, input),
           reader: this.#reader,
-          commit: (work) => this.#commit(agentId, work),
+          commit: (work) => {
+            // A file of an agent that is gone must not come back.
+            signal.throwIfAborted()
+            return this.#commit(agentId, work)
+          },
           clock: this.#clock,
           ids: newId,
           userAgent: this.#fetchRules.userAgent,

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { DueSites } from '../src/knowledge/due-sites.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'repartee-due-'))
+after(() => rmSync(folder, { recursive: true }))
+
+describe('when sites are due', () => {
+  test('is kept over a restart, and what is over leaves nothing behind', async () => {
+    const woken: string[] = []
+    const first = new DueSites(folder, (agent) => woken.push(agent))
+    first.set('late', Date.now() - 1)
+    first.set('later', Date.now() + 3_600_000)
+    first.close()
+    const second = new DueSites(folder, (agent) => woken.push(agent))
+    await pause(50)
+    assert.deepEqual(woken, ['late'])
+    second.set('late', null)
+    second.set('later', null)
+    assert.deepEqual(readdirSync(folder), [])
+    second.close()
+  })
+})
