@@ -424,6 +424,7 @@ export class Ingest {
       if (signal.aborted || error instanceof ReaderClosed) return
       failure = error instanceof DocumentError ? error : toDocumentError(error)
     }
+    if (signal.aborted) return
     await this.#commitSites(agentId, (file) => this.#bury(agentId, file, endRun(file, run, failure, this.#clock())))
   }
 

@@ -189,7 +189,6 @@ function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: A
       else chunks.push(chunk)
     })
     response.on('error', (cause) => fail(stopped(signal, cause)))
-    response.on('aborted', () => fail(stopped(signal)))
     if (body !== response)
       body.on('error', (cause) => fail(new FetchError('fetch_failed', 'came damaged', { transient: true, cause })))
     body.on('end', () => resolve(Buffer.concat(chunks)))
