@@ -79,6 +79,33 @@ describe('bytes', () => {
     assert.equal(await read('text/plain', bytes('a\r\nb\rc')), 'a\nb\nc')
   })
 
+  test('that declare nothing are decoded by what they look like', async () => {
+    const russian = 'Сегодня хорошая погода, и дети играют во дворе.'
+    for (const [hex, text] of [
+      [
+        '8da193fa82cd93568b4382aa82e682ad81418e718b9f82bd82bf82cd92eb82c5975682f182c582a282dc82b78142',
+        '今日は天気がよく、子供たちは庭で遊んでいます。',
+      ],
+      [
+        'bfc0b4c3c0ba20b3afbebeb0a120c1c1bec6bcad20bec6c0ccb5e9c0cc20b8b6b4e7bfa1bcad20b3eeb0ed20c0d6bdc0b4cfb4d92e',
+        '오늘은 날씨가 좋아서 아이들이 마당에서 놀고 있습니다.',
+      ],
+      ['f3c5c7cfc4ced120c8cfd2cfdbc1d120d0cfc7cfc4c12c20c920c4c5d4c920c9c7d2c1c0d420d7cf20c4d7cfd2c52e', russian],
+      ['d1e5e3eee4edff20f5eef0eef8e0ff20efeee3eee4e02c20e820e4e5f2e820e8e3f0e0fef220e2ee20e4e2eef0e52e', russian],
+      [Buffer.from('Déjà vu à la carte, garçon.', 'latin1').toString('hex'), 'Déjà vu à la carte, garçon.'],
+    ] as const)
+      assert.equal((await readDocument({ mediaType: 'text/plain', content: Buffer.from(hex, 'hex') })).passages[0]!.text, text)
+    const declared = `<meta charset="euc_kr"><p>`
+    const page = Buffer.concat([
+      bytes(declared),
+      Buffer.from(
+        'bfc0b4c3c0ba20b3afbebeb0a120c1c1bec6bcad20bec6c0ccb5e9c0cc20b8b6b4e7bfa1bcad20b3eeb0ed20c0d6bdc0b4cfb4d92e',
+        'hex',
+      ),
+    ])
+    assert.match((await readDocument({ mediaType: 'text/html', content: page })).passages[0]!.text, /^오늘은/)
+  })
+
   test('that are no text are refused with the reason', async () => {
     const read = (mediaType: string, content: Uint8Array) => readDocument({ mediaType, content })
     await refuses(read('text/plain', Buffer.from('89504e470d0a1a0a', 'hex')), 'unsupported_type', /PNG/)
