@@ -241,6 +241,11 @@ describe('Office files made to break programs', () => {
   const deep = (n: number) => `${'<w:sdt>'.repeat(n)}${'</w:sdt>'.repeat(n)}`
   for (const [about, file, code] of [
     ['unpacks to 80 MB from 80 kB', docx(Buffer.alloc(80_000_000, 32).toString('latin1')), 'too_large'],
+    [
+      'unpacks to too much in parts that are not too large',
+      pptx(Array(3).fill({ shapes: `<p:pic descr="${' '.repeat(50_000_000)}"/>` })),
+      'too_large',
+    ],
     ['is nested without end', docx(deep(5_000)), 'too_large'],
     [
       'has too many parts',
