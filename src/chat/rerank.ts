@@ -50,6 +50,7 @@ async function byReranker(
   signal: AbortSignal,
 ): Promise<Hit[]> {
   const scores = await reranker.score(query, hits.map(textOf), signal)
+  if (!scores.some(Number.isFinite)) throw new Error('the reranking model scored none of the passages')
   return hits
     .map((hit, i) => ({ ...hit, score: scores[i]!, scores: { ...hit.scores, rerank: scores[i]! } }))
     .filter(({ score }) => Number.isFinite(score))

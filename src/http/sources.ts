@@ -25,9 +25,9 @@ export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contrac
   route(app, deps, contract.addSource, async ({ agent, body }) => {
     const { type, url, maxPages = 100, maxDepth = 3, refreshHours = null } = body
     const site = { type, url: pageUrl('body.url', url), maxPages, maxDepth, refreshHours }
-    const source = toSource(await knowledge.addSite(agent.id, site))
+    const added = await knowledge.addSite(agent.id, site)
     await keepOnlyOfAgent(deps, agent.id)
-    return { source }
+    return { source: toSource(added) }
   })
 
   route(app, deps, contract.listSources, async ({ agent, query }) => {

@@ -4,7 +4,17 @@ import { DocumentError } from '../core/document-error.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Extent } from '../store/knowledge-documents.ts'
 import type { KnowledgeFile } from '../store/knowledge-file.ts'
-import { addToBatch, type Batch, bury, newBatch, publish, raiseVersion, stage, writeBatch } from '../store/knowledge-index.ts'
+import {
+  addToBatch,
+  type Batch,
+  bury,
+  buryStaged,
+  newBatch,
+  publish,
+  raiseVersion,
+  stage,
+  writeBatch,
+} from '../store/knowledge-index.ts'
 import {
   contentOf,
   failTask,
@@ -118,7 +128,8 @@ async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWor
       return
     } else {
       const isFull = batch.passages.length + reading.passages.length >= limits.passages
-      const following = isFull ? undefined : tasks[i + 1]
+      const isLate = performance.now() - start > TURN_MS
+      const following = isFull || isLate ? undefined : tasks[i + 1]
       // Read while this one is analysed.
       if (following !== undefined) next = read(file, following, work)
       next?.catch(() => {})
@@ -127,10 +138,9 @@ async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWor
         await pause()
         addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
       }
-      if (isFull) break
+      // When it is late, another agent's turn.
+      if (isFull || isLate) break
     }
-    // Another agent's turn.
-    if (performance.now() - start > TURN_MS && next === undefined) break
   }
   if (!isOver()) finish()
 }
@@ -218,6 +228,8 @@ function settle(
 async function indexLarge(file: KnowledgeFile, reading: Reading, { limits, clock, isOver }: IndexWork): Promise<boolean> {
   const { task, indexedTitle, passages } = reading
   const pause = pacer()
+  // Of a try before this one that failed half way.
+  file.write(() => buryStaged(file), { durable: false })
   let first = 0
   for (let at = 0; at < passages.length; at += limits.passages) {
     const batch = newBatch()

@@ -57,6 +57,8 @@ export interface IngestOptions {
 const MAX_PLAIN_BYTES = 1_048_576
 /** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
 const FLUSH_EVERY_MS = 20
+/** Sites that are due, in a file that could not be written. */
+const TRY_DUE_AGAIN_MS = 60_000
 const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
 
@@ -142,7 +144,9 @@ export class Ingest {
       wake,
     })
     this.#due = new DueSites(folder, (agentId) => {
-      this.#commitSites(agentId, (file) => openDueRuns(file, this.#clock())).catch(() => {})
+      this.#commitSites(agentId, (file) => openDueRuns(file, this.#clock())).catch(() =>
+        this.#due.set(agentId, this.#clock() + TRY_DUE_AGAIN_MS),
+      )
     })
   }
 
@@ -310,7 +314,7 @@ export class Ingest {
       this.#active = undefined
       // An agent without a mark was deleted meanwhile.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
-      else if (!this.#waiting.has(agentId)) this.#rest(agentId)
+      else if (!this.#waiting.has(agentId) && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#rest(agentId)
     }
   }
 
@@ -324,6 +328,9 @@ export class Ingest {
 
   #rest(agentId: string): void {
     if (this.#fetches.isBusy(agentId) || this.#sites.isBusy(agentId)) return
+    // Commits that did not wait for the disk must be on it before the note is gone that there is work.
+    const file = this.#files.get(agentId)
+    if (this.#marked.has(agentId)) file?.write(() => file.run('UPDATE manifest SET version = version'))
     this.#unmark(agentId)
     if (this.#tidying.delete(agentId)) return
     this.#resting.add(agentId)
@@ -387,9 +394,10 @@ export class Ingest {
 
   /** A change that may change when sites are due. */
   async #commitSites<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
-    const { result, due } = await this.#commit(agentId, (file) => ({ result: run(file), due: nextDue(file) }))
-    this.#due.set(agentId, due)
-    return result
+    const done = await this.#commit(agentId, (file) => ({ result: run(file), due: nextDue(file) }))
+    // Undefined where the agent was removed meanwhile.
+    if (done !== undefined) this.#due.set(agentId, done.due)
+    return done?.result as T
   }
 
   #bury(agentId: string, file: KnowledgeFile, extents: readonly Extent[]): void {

@@ -52,7 +52,7 @@ export function openKnowledge({
     () => {
       // Twice and more in a row is stopped by the count of attempts at each document.
       setTimeout(() => {
-        if (!closed && listAgents(folder).pending.length > 0) ingest.call('start').catch(() => {})
+        if (!closed && (listAgents(folder).pending.length > 0 || listDue(folder).size > 0)) ingest.call('start').catch(() => {})
       }, RESTART_AFTER_MS).unref()
     },
     (agentId) => tellIndexed(agentId),

@@ -108,7 +108,12 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
   } catch (error) {
     signal.throwIfAborted()
     if (isFirst) throw toDocumentError(error)
-    return end(error instanceof FetchError && (error.status === 404 || error.status === 410) ? 'gone' : 'failed')
+    const isGone = error instanceof FetchError && (error.status === 404 || error.status === 410)
+    return commit((file) => {
+      endPage(file, run, page.url, isGone ? 'gone' : 'failed')
+      // It leads where it led when it could be had.
+      if (!isGone && page.depth < run.maxDepth) addPages(file, run, page.links, page.depth + 1)
+    })
   }
   const { links, noIndex } = await linksOf(parts, page, fetched)
   await commit((file) => {
@@ -162,8 +167,12 @@ async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
       waiting.push(...sitemap.sitemaps.flatMap(pageOf).filter((one) => belongsTo(run, run.url, one)))
     } catch (error) {
       parts.signal.throwIfAborted()
-      // One of many may be missing; without the first there is nothing.
       if (url === run.url) throw error instanceof DocumentError ? error : toDocumentError(error)
+      // One of many may be missing; its pages are not gone for that.
+      await parts.commit((file) => {
+        addPages(file, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [url], 0)
+        endPage(file, run, url, 'failed')
+      })
     }
   }
 }

@@ -51,7 +51,8 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
       const known = embeddings.get(name)
       if (known !== undefined) return known
       const model = models.findEmbedding(name)
-      const breaker = limits.breaker ? breakerOf(splitModelName(name)[0]) : undefined
+      // One of its own: a server that embeds may be down while the one that chats is not.
+      const breaker = limits.breaker ? breakerOf(`${splitModelName(name)[0]} embeddings`) : undefined
       const guard: EmbeddingModel = {
         maxTexts: model.maxTexts,
         embed: (texts, call) =>

@@ -175,10 +175,11 @@ function acceptAgain(file: KnowledgeFile, id: string, document: NewDocument, at:
   if (Object.keys(document.metadata).length > 0) changeDocument(file, id, { metadata: document.metadata }, at)
   file.run(
     `UPDATE document SET status = 'queued', progress = 0, attempts = 0, error_code = NULL, error_message = NULL, updated_at = ?,
-       content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch' WHERE id = ?`,
+       content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch', revision = revision + 1 WHERE id = ?`,
     at,
     id,
   )
+  file.run('DELETE FROM content WHERE document = (SELECT number FROM document WHERE id = ?)', id)
   return findDocument(file, id)
 }
 

@@ -215,18 +215,12 @@ export function nextPage(file: KnowledgeFile, { number, run }: SiteRun): Waiting
   }
 }
 
-/** In a transaction of the caller. `links`: where it leads. */
-export function endPage(
-  file: KnowledgeFile,
-  { number, run }: SiteRun,
-  url: string,
-  state: PageState,
-  links: string[] = [],
-): void {
+/** In a transaction of the caller. `links`: where it leads; left out, where it led before. */
+export function endPage(file: KnowledgeFile, { number, run }: SiteRun, url: string, state: PageState, links?: string[]): void {
   file.run(
-    'UPDATE page SET state = ?, links = ? WHERE site = ? AND url = ? AND run = ?',
+    'UPDATE page SET state = ?, links = coalesce(?, links) WHERE site = ? AND url = ? AND run = ?',
     state,
-    JSON.stringify(links),
+    links === undefined ? null : JSON.stringify(links),
     number,
     url,
     run,
@@ -294,7 +288,7 @@ const documentsOf = (file: KnowledgeFile, site: number): { id: string; url: stri
   file.all('SELECT id, url FROM document WHERE site = ?', site)
 
 /**
- * Ends a run. Where it was whole, documents whose pages it did not find again are removed; the caller buries the extents returned.
+ * Ends a run. Documents whose pages are gone are removed, and where every page could be had, also those that it did not find again; the caller buries the extents returned.
  * In a transaction of the caller.
  */
 export function endRun(
@@ -326,8 +320,13 @@ export function endRun(
       )
       .map(({ url }) => url),
   )
-  const dropped = documentsOf(file, number).filter(({ url }) => url === null || !kept.has(url))
-  file.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
+  const isWhole = file.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed'`, number, run) === undefined
+  const seen = new Set(
+    file.all<{ url: string }>('SELECT url FROM page WHERE site = ? AND run = ?', number, run).map(({ url }) => url),
+  )
+  // What a page that could not be had leads to was not looked for: it is not gone.
+  const dropped = documentsOf(file, number).filter(({ url }) => url === null || (!kept.has(url) && (isWhole || seen.has(url))))
+  if (isWhole) file.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
   return dropped.flatMap(({ id }) => removeDocument(file, id) ?? [])
 }
 

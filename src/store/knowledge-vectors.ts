@@ -84,6 +84,11 @@ export function listUnembedded(file: KnowledgeFile, { number, upto }: VectorSpac
   )
 }
 
+/** Those of the passages that are still there. */
+export function presentOf(file: KnowledgeFile, ids: readonly number[]): Set<number> {
+  return new Set(ids.filter((id) => file.get('SELECT 1 FROM passage WHERE id = ?', id) !== undefined))
+}
+
 /** In a transaction of the caller. */
 export function insertVector(file: KnowledgeFile, space: number, id: number, code: Uint8Array): void {
   file.run('INSERT OR REPLACE INTO vector VALUES (?, ?)', space * SPACE_STEP + id, code)
@@ -171,7 +176,9 @@ export function appendSigns(file: KnowledgeFile, space: number, signs: readonly 
     const own = rest.slice(0, room > 0 ? room : BLOCK_VECTORS)
     rest = rest.slice(own.length)
     const open =
-      room > 0 ? block! : { number: (block?.number ?? 0) + 1, version: 0, ids: new Uint32Array(0), bits: new Uint8Array(0) }
+      room > 0
+        ? block!
+        : { number: (block?.number ?? 0) + 1, version: newVersion(), ids: new Uint32Array(0), bits: new Uint8Array(0) }
     writeBlock(file, space, {
       ...open,
       ids: Uint32Array.from([...open.ids, ...own.map(({ id }) => id)]),
@@ -179,6 +186,9 @@ export function appendSigns(file: KnowledgeFile, space: number, signs: readonly 
     })
   }
 }
+
+/** A number may be given again to a block after its first holder is gone; a reader must not take the one for the other. */
+const newVersion = (): number => Math.floor(Math.random() * 2 ** 40)
 
 function writeBlock(file: KnowledgeFile, space: number, { number, version, ids, bits }: VectorBlock): void {
   if (ids.length === 0) {

@@ -116,6 +116,27 @@ test(
   },
 )
 
+test('a file that moved within the folder stays, and so do two that are alike', options, async () => {
+  const agent = await service.newAgent({ name: 'Moved', model: 'extractive' })
+  const folder = join(service.data, 'shelf')
+  mkdirSync(join(folder, 'old'), { recursive: true })
+  mkdirSync(join(folder, 'new'))
+  writeFileSync(join(folder, 'old', 'a.md'), '# Almonds\n\nAlmonds are white.\n')
+  await repartee(['knowledge', 'sync', 'Moved', folder], env)
+  const files = async () =>
+    ((await service.client.get(`/agents/${agent}/documents`)).body.documents as { metadata: { file: string } }[]).map(
+      ({ metadata }) => metadata.file,
+    )
+  rmSync(join(folder, 'old', 'a.md'))
+  writeFileSync(join(folder, 'new', 'a.md'), '# Almonds\n\nAlmonds are white.\n')
+  assert.equal((await repartee(['knowledge', 'sync', 'Moved', folder], env)).code, 0)
+  assert.deepEqual(await files(), ['new/a.md'])
+  writeFileSync(join(folder, 'old', 'a.md'), '# Almonds\n\nAlmonds are white.\n')
+  await repartee(['knowledge', 'sync', 'Moved', folder], env)
+  await repartee(['knowledge', 'sync', 'Moved', folder], env)
+  assert.equal((await files()).length, 1)
+})
+
 test('a folder that is empty all at once removes nothing unless told so', options, async () => {
   const agent = await service.newAgent({ name: 'Emptied', model: 'extractive' })
   const folder = join(service.data, 'drive')

@@ -323,6 +323,36 @@ describe('a source', { skip: needsProcess }, () => {
     assert.match((await search('a nut'))[0]!.text, /a nut is brown/)
   })
 
+  test('what a page leads to is not gone because that page cannot be had for now', async () => {
+    site.pages.set('/', page('Start', 'Walnut.', '/hub'))
+    const hub = { body: page('Hub', 'Almond.', '/deep'), headers: { etag: '"h"' } }
+    site.pages.set('/hub', hub)
+    site.pages.set('/deep', page('Deep', 'The deep nut is brown.'))
+    const source = await addSource({ type: 'site', url: site.url('/') })
+    assert.deepEqual(await listed(), ['/', '/deep', '/hub'])
+    site.pages.set('/hub', (_request, response) => void response.writeHead(403).end())
+    await refresh(source.id)
+    assert.deepEqual(await listed(), ['/', '/deep', '/hub'])
+    site.pages.set('/hub', hub)
+    const again = await refresh(source.id)
+    assert.deepEqual([await listed(), again.pages.failed], [['/', '/deep', '/hub'], 0])
+  })
+
+  test('the pages of a sitemap that cannot be had for now are not gone', async () => {
+    const map = (path: string) => `<urlset><url><loc>${site.url(path)}</loc></url></urlset>`
+    site.pages.set('/sitemap.xml', {
+      type: 'application/xml',
+      body: `<sitemapindex>${['/one.xml', '/two.xml'].map((path) => `<sitemap><loc>${site.url(path)}</loc></sitemap>`).join('')}</sitemapindex>`,
+    })
+    site.pages.set('/one.xml', { type: 'application/xml', body: map('/a') })
+    site.pages.set('/two.xml', { type: 'application/xml', body: map('/b') })
+    for (const path of ['/a', '/b']) site.pages.set(path, page(path, `Words of ${path}.`))
+    const source = await addSource({ type: 'sitemap', url: site.url('/sitemap.xml') })
+    site.pages.set('/two.xml', (_request, response) => void response.writeHead(403).end())
+    assert.equal((await refresh(source.id)).pages.failed, 1)
+    assert.deepEqual(await listed(), ['/a', '/b'])
+  })
+
   test('a first page that cannot be had fails the source with the reason, and keeps what there is', async () => {
     site.pages.set('/', page('Start', 'The walnut is brown.'))
     const source = await addSource({ type: 'site', url: site.url('/') })

@@ -8,7 +8,7 @@ import { findAgent } from '../find-agent.ts'
 import { plain, plural, printJson } from '../show.ts'
 import { describeSkipped, findFiles } from './files.ts'
 import { Report } from './report.ts'
-import { each, followDocuments, type Sending, type Undertaking, uploadFiles } from './upload.ts'
+import { each, followDocuments, type Outcome, type Sending, type Undertaking, uploadFiles } from './upload.ts'
 
 /** What a document that came from a folder carries in its metadata, so that the next run knows it again. */
 interface Origin {
@@ -47,7 +47,8 @@ not come from this folder are left alone. The path stands in the metadata of eac
     const client = connect(terminal.env)
     const { id: agentId } = await findAgent(client, given!)
     const task = { client, agentId, signal }
-    const plan = await makePlan(task, { folder: folder!, name, paths: found.paths })
+    const unread = found.skipped.filter(({ reason }) => reason === 'not readable').map(({ path }) => path)
+    const plan = await makePlan(task, { folder: folder!, name, paths: found.paths, unread })
     const skipped = describeSkipped(found.skipped)
     // More likely a disk that is not there than a wish.
     if (found.paths.length === 0 && plan.remove.length > 0 && !values.empty)
@@ -74,7 +75,9 @@ not come from this folder are left alone. The path stands in the metadata of eac
       await uploadFiles(task, sending, (outcome) => report.sent(outcome))
       if (!values['no-wait']) await followDocuments(task, report.queued(), (outcome) => report.indexed(outcome))
       // Last: what is gone from the folder may have moved within it, and answers until its new place does.
-      hasFailed = await removeDocuments(task, remove, (line) => terminal.err(line))
+      const moved = await followMoved(task, sending, report.outcomes())
+      const gone = remove.filter(({ id }) => !moved.has(id))
+      hasFailed = await removeDocuments(task, gone, (line) => terminal.err(line))
     } catch (error) {
       if (!signal.aborted) {
         report.summarise()
@@ -94,7 +97,7 @@ not come from this folder are left alone. The path stands in the metadata of eac
 
 async function makePlan(
   { client, agentId }: Undertaking,
-  { folder, name, paths }: { folder: string; name: string; paths: string[] },
+  { folder, name, paths, unread }: { folder: string; name: string; paths: string[]; unread: string[] },
 ): Promise<Plan> {
   const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
   const known = new Map(documents.filter(({ metadata }) => metadata.folder === name).map((d) => [d.metadata.file, d]))
@@ -109,8 +112,34 @@ async function makePlan(
     else if (document.metadata.sha256 === sha256 && document.status !== 'failed') plan.unchanged++
     else plan.replace.push({ path, documentId: document.id, metadata })
   }
-  plan.remove.push(...known.values())
+  // What cannot be looked at may well be there.
+  const hidden = unread.map((path) => relative(folder, path).replaceAll(sep, '/'))
+  const isHidden = (file: unknown) => hidden.some((path) => file === path || String(file).startsWith(`${path}/`))
+  plan.remove.push(...known.values().filter(({ metadata }) => !isHidden(metadata.file)))
   return plan
+}
+
+/**
+ * A file that only moved, or of which there are two, is the same document to the service, under the path that it had. It is given the new one;
+ * returns the ids of those.
+ */
+async function followMoved(
+  { client, agentId, signal }: Undertaking,
+  sent: readonly Sending[],
+  outcomes: readonly Outcome[],
+): Promise<Set<string>> {
+  const metadata = new Map(sent.map((file) => [file.path, file.metadata]))
+  const same = outcomes.filter(({ document }) => document !== undefined)
+  for (const { path, document } of same) {
+    const { file } = (metadata.get(path) ?? {}) as Partial<Origin>
+    if (document!.metadata.file === file) continue
+    await client.call<'updateDocument'>('PATCH', `/agents/${agentId}/documents/${document!.id}`, {
+      body: { metadata: metadata.get(path) as object },
+      signal,
+      isRepeatable: true,
+    })
+  }
+  return new Set(same.map(({ document }) => document!.id))
 }
 
 /** True where one could not be removed. */

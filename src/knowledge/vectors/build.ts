@@ -12,6 +12,7 @@ import {
   listVectors,
   makeLive,
   openSpace,
+  presentOf,
   setSpace,
   type Unembedded,
   type VectorSpace,
@@ -52,11 +53,18 @@ export function putVectors(
       dropSpace(file, space.number)
       return false
     }
-    const units = vectors.map(toUnit)
-    for (const [i, id] of ids.entries()) insertVector(file, space.number, id, toCode(units[i]!))
+    // Some may have been deleted while their vectors were made.
+    const present = presentOf(file, ids)
+    const rows = ids.map((id, i) => ({ id, unit: toUnit(vectors[i]!) })).filter(({ id }) => present.has(id))
+    for (const { id, unit } of rows) insertVector(file, space.number, id, toCode(unit))
     const upto = Math.max(space.upto, ...ids)
     const grown = { ...space, dimensions, upto }
-    if (space.mean !== null) appendSigns(file, space.number, toSignRows(ids, units, space.mean))
+    if (space.mean !== null)
+      appendSigns(
+        file,
+        space.number,
+        rows.map(({ id, unit }) => ({ id, bits: toSigns(unit, space.mean!) })),
+      )
     else grown.mean = foundMean(file, grown)
     setSpace(file, grown)
     raiseVersion(file)
