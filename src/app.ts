@@ -25,6 +25,7 @@ import { openReranker } from './models/reranker.ts'
 import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
 import { readPrices } from './price-table.ts'
 import { defaultEmbeddingModel, providersOf } from './providers.ts'
+import { findAgent } from './store/agents.ts'
 import { purgeMarked } from './store/deletion.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
@@ -86,6 +87,7 @@ export async function openApp(config: Config): Promise<App> {
   if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   knowledge.onIndexed((agentId) => embedder.wake(agentId))
+  await removeOrphans(deps)
   await knowledge.start()
   deps.background.run('agents could not be looked through', () => embedder.start())
   purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
@@ -133,6 +135,15 @@ const fetchRulesOf = (config: Config): FetchRules => ({
   timeoutMs: config.fetchTimeoutMs,
   userAgent: config.publicUrl === undefined ? 'Repartee' : `Repartee (+${config.publicUrl})`,
 })
+
+/** What a deletion that was cut off left of agents that are gone. */
+async function removeOrphans({ db, knowledge, warn }: Deps): Promise<void> {
+  for (const agentId of knowledge.agents()) {
+    if ((await findAgent(db, agentId)) !== undefined) continue
+    warn(`the knowledge base of agent ${agentId}, which is deleted, is removed`)
+    await knowledge.deleteAgent(agentId)
+  }
+}
 
 /** A default that no agent could use must stop the start. */
 function checkDefaultModel({ models, defaultModel }: Deps): void {

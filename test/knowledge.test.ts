@@ -197,6 +197,17 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
+  test('of an agent that is deleted while a document is read leaves no file behind', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest({ folder, clock: Date.now })
+    await ingest.add(agent, newId(), { ...textOf('<p>The walnut is brown.</p>'), mediaType: 'text/html' })
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    ingest.removeAgent(agent)
+    await new Promise((resolve) => setTimeout(resolve, 1_600))
+    assert.deepEqual(readdirSync(folder), [])
+    await ingest.close()
+  })
+
   test('gives up a document over which the thread died again and again, and blames none for the end of the process', async () => {
     const interrupted = async (): Promise<{ folder: string; guilty: string; other: string }> => {
       const folder = newFolder()

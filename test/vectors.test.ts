@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
 import { fuse } from '../src/knowledge/fuse.ts'
+import { putVectors, takeUnembedded } from '../src/knowledge/vectors/build.ts'
 import { HammingScan } from '../src/knowledge/vectors/hamming.ts'
 import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowledge/vectors/quantise.ts'
+import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { appendSigns, eraseVectors, findSpace, listVectors, openSpace, readBlocks } from '../src/store/knowledge-vectors.ts'
 
 let state = 11
 const random = (): number => {
@@ -49,6 +55,33 @@ describe('the scan of signs', () => {
     const bits = (byte: number) => byte.toString(2).replaceAll('0', '').length
     const expected = signs.map((own) => own.reduce((sum, byte, i) => sum + bits(byte ^ question[i]!), 0))
     assert.deepEqual([...scan.distances(question, 500)], expected)
+  })
+})
+
+describe('vectors in the file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'repartee-vectors-'))
+  after(() => rmSync(folder, { recursive: true }))
+  const signs = (id: number) => ({ id, bits: new Uint8Array(16).fill(id) })
+
+  test('a block that takes the number of one that is gone is not taken for it', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'blocks.db'))
+    const { number } = openSpace(file, 'a/b')
+    appendSigns(file, number, [signs(1)])
+    const known = new Map(readBlocks(file, number, new Map()).changed.map((block) => [block.number, block.version]))
+    eraseVectors(file, 1, 1)
+    appendSigns(file, number, [signs(2)])
+    const { all, changed } = readBlocks(file, number, known)
+    assert.deepEqual([all, changed.map(({ ids }) => [...ids])], [[1], [[2]]])
+    file.close()
+  })
+
+  test('those of passages that are gone are not kept', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'gone.db'))
+    takeUnembedded(file, 'a/b', 10)
+    assert.equal(putVectors(file, 'a/b', [7], [vector(8)]), true)
+    const space = findSpace(file, 'a/b')!
+    assert.deepEqual([listVectors(file, space.number), space.upto], [[], 7])
+    file.close()
   })
 })
 

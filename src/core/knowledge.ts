@@ -45,6 +45,8 @@ export interface Knowledge {
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>
   suggest(agentId: string, input: SuggestInput): Promise<Suggestion[]>
+  /** The agents of which something is kept. */
+  agents(): string[]
   /** Everything of an agent, its file included. */
   deleteAgent(agentId: string): Promise<void>
   /** Takes up what a crash left queued or half done. */

@@ -43,6 +43,10 @@ export function openKnowledge({
   const folder = resolve(given)
   const agents = listAgents(folder)
   const known = new Set(agents.known)
+  const kept = (): string[] => {
+    const { known: files, pending } = listAgents(folder)
+    return [...new Set([...files, ...pending, ...listDue(folder).keys()])]
+  }
   let closed = false
   let tellIndexed: (agentId: string) => void = () => {}
   const ingest = new WorkerHandle<IngestMethods>(
@@ -131,8 +135,10 @@ export function openKnowledge({
     async suggest(agentId, input) {
       return known.has(agentId) ? questions.call('suggest', agentId, input) : []
     },
+    agents: kept,
     async deleteAgent(agentId) {
-      if (!known.delete(agentId)) return
+      // Of most agents nothing is kept, and no thread need be started.
+      if (!known.delete(agentId) && !kept().includes(agentId)) return
       await ingest.call('removeAgent', agentId)
       if (questions.started) await questions.call('forget', agentId)
     },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -90,6 +91,22 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     assert.match(stderr, /in use by another process/)
     assert.equal(stderr.trim().split('\n').length, 1)
     assert.equal((await service.client.get('/agents')).status, 200)
+  })
+
+  test('what a deletion that was cut off left of an agent is removed at the start, and nothing else', async () => {
+    const kept = await service.newAgent({ model: 'extractive' })
+    const { document } = (await service.client.post(`/agents/${kept}/documents`, { text: 'A walnut.' })).body
+    await service.end('SIGTERM')
+    const knowledge = join(service.data, 'knowledge')
+    const gone = randomUUID()
+    copyFileSync(join(knowledge, `${kept}.db`), join(knowledge, `${gone}.db`))
+    for (const end of ['pending', 'due']) writeFileSync(join(knowledge, `${gone}.${end}`), '')
+    await service.restart()
+    assert.deepEqual(
+      readdirSync(knowledge).filter((name) => name.startsWith(gone)),
+      [],
+    )
+    assert.equal((await service.client.get(`/agents/${kept}/documents/${document.id}`)).status, 200)
   })
 
   test('a setting that there is not is told of, and does not stop the start', async () => {
