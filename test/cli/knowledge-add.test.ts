@@ -125,7 +125,7 @@ test('what no file could do better ends the run at once', async (t) => {
   assert.equal(code, 1)
   assert.match(stderr, /lacks the scope/)
   assert.match(stdout, /50 files: 0 ready, 50 not sent, 0 failed/)
-  assert.ok(uploads(stub.requests).length <= 4, String(uploads(stub.requests).length))
+  assert.ok(uploads(stub.requests).length <= 8, String(uploads(stub.requests).length))
 })
 
 test('what the agent knows already is counted apart', async (t) => {
@@ -165,13 +165,13 @@ test('^C stops cleanly: no further file is sent, the summary says how far it cam
   t.after(stub.close)
   const docs = folder(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`${i}.md`, 'x'])))
   const { child, ended } = start(['knowledge', 'add', 'Support', docs], stub.env)
-  await until('four uploads hang', () => uploads(stub.requests).length === 5)
+  await until('eight uploads hang', () => uploads(stub.requests).length === 9)
   child.kill('SIGINT')
   const { code, stdout, stderr } = await ended
   assert.equal(code, 130)
   assert.match(stdout, /^20 files: 0 ready, 1 still being indexed, 19 not sent, 0 failed\.$/m)
   assert.match(stderr, /^Stopped\. .*run the command again/)
-  assert.equal(uploads(stub.requests).length, 5)
+  assert.equal(uploads(stub.requests).length, 9)
 })
 
 test('an agent that does not exist is answered with how to create it, and nothing is sent', async (t) => {
