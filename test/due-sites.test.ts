@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { DueSites } from '../src/knowledge/due-sites.ts'
+import { DueSites } from '../src/knowledge/ingest/due-sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-due-'))
 after(() => rmSync(folder, { recursive: true }))

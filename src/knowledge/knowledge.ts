@@ -5,7 +5,7 @@ import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
 import { listAgents, listDue } from './files.ts'
-import type { IngestMethods, IngestSettings } from './ingest-worker.ts'
+import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
 import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
 import { WorkerHandle } from './worker.ts'
@@ -50,7 +50,7 @@ export function openKnowledge({
   let closed = false
   let tellIndexed: (agentId: string) => void = () => {}
   const ingest = new WorkerHandle<IngestMethods>(
-    new URL('./ingest-worker.ts', import.meta.url),
+    new URL('./ingest/ingest-worker.ts', import.meta.url),
     { folder, fetch, read, crawlDelayMs } satisfies IngestSettings,
     INGEST_HEAP_MB,
     () => {

@@ -1,4 +1,4 @@
-import type { KnowledgeFile } from '../store/knowledge-file.ts'
+import type { KnowledgeFile } from '../../store/knowledge-file.ts'
 
 /** Something of an agent that takes its time on the network. */
 interface Item {

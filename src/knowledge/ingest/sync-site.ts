@@ -1,11 +1,11 @@
 import { setTimeout as pauseMs } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import robotsModule from 'robots-parser'
-import { DocumentError } from '../core/document-error.ts'
-import type { Clock, Ids } from '../core/ports.ts'
-import { FetchError } from '../net/fetch-error.ts'
-import type { Fetched, FetchInput } from '../net/guarded-fetch.ts'
-import type { KnowledgeFile } from '../store/knowledge-file.ts'
+import { DocumentError } from '../../core/document-error.ts'
+import type { Clock, Ids } from '../../core/ports.ts'
+import { FetchError } from '../../net/fetch-error.ts'
+import type { Fetched, FetchInput } from '../../net/guarded-fetch.ts'
+import type { KnowledgeFile } from '../../store/knowledge-file.ts'
 import {
   addPages,
   endPage,
@@ -16,9 +16,9 @@ import {
   rootOf,
   type SiteRun,
   type WaitingPage,
-} from '../store/knowledge-sites.ts'
+} from '../../store/knowledge-sites.ts'
+import type { DocumentReader } from '../reader/reader.ts'
 import { toDocumentError } from './fetch-page.ts'
-import type { DocumentReader } from './reader/reader.ts'
 
 export interface SiteParts {
   fetch: (input: FetchInput) => Promise<Fetched>

@@ -1,7 +1,7 @@
 import { setTimeout as pauseMs } from 'node:timers/promises'
-import { DocumentError } from '../core/document-error.ts'
-import { FetchError } from '../net/fetch-error.ts'
-import { type Fetched, type FetchInput, type FetchRules, guardedFetch } from '../net/guarded-fetch.ts'
+import { DocumentError } from '../../core/document-error.ts'
+import { FetchError } from '../../net/fetch-error.ts'
+import { type Fetched, type FetchInput, type FetchRules, guardedFetch } from '../../net/guarded-fetch.ts'
 
 /** Contract: transient failures are tried at most three times within 20 s. */
 const TRIES = 3

@@ -1,4 +1,4 @@
-import { listDue, markDue } from './files.ts'
+import { listDue, markDue } from '../files.ts'
 
 /** The longest that a timer waits, so that a clock that was set is noticed. */
 const LOOK_EVERY_MS = 60_000

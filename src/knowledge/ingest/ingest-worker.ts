@@ -1,13 +1,13 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Metadata, NewDocument } from '../core/document.ts'
-import type { NewSite } from '../core/site.ts'
-import type { FetchRules } from '../net/guarded-fetch.ts'
-import { listAgents } from './files.ts'
+import type { Metadata, NewDocument } from '../../core/document.ts'
+import type { NewSite } from '../../core/site.ts'
+import type { FetchRules } from '../../net/guarded-fetch.ts'
+import { listAgents } from '../files.ts'
+import type { ReadLimits } from '../reader/reader.ts'
+import { serve } from '../rpc.ts'
+import type { ThreadStart } from '../worker.ts'
 import { Ingest } from './ingest.ts'
-import type { ReadLimits } from './reader/reader.ts'
-import { serve } from './rpc.ts'
-import type { ThreadStart } from './worker.ts'
 
 /** What the thread is started with. */
 export interface IngestSettings {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
-import type { Passage } from '../core/document.ts'
-import { DocumentError } from '../core/document-error.ts'
-import type { Clock } from '../core/ports.ts'
-import type { Extent } from '../store/knowledge-documents.ts'
-import type { KnowledgeFile } from '../store/knowledge-file.ts'
+import type { Passage } from '../../core/document.ts'
+import { DocumentError } from '../../core/document-error.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { Extent } from '../../store/knowledge-documents.ts'
+import type { KnowledgeFile } from '../../store/knowledge-file.ts'
 import {
   addToBatch,
   type Batch,
@@ -14,7 +14,7 @@ import {
   raiseVersion,
   stage,
   writeBatch,
-} from '../store/knowledge-index.ts'
+} from '../../store/knowledge-index.ts'
 import {
   contentOf,
   failTask,
@@ -25,10 +25,10 @@ import {
   setProgress,
   startTasks,
   type Task,
-} from '../store/knowledge-tasks.ts'
-import type { ReadDocument, ReadInput } from './read/read.ts'
-import { ReaderClosed } from './reader/reader.ts'
-import { adoptVectors } from './vectors/build.ts'
+} from '../../store/knowledge-tasks.ts'
+import type { ReadDocument, ReadInput } from '../read/read.ts'
+import { ReaderClosed } from '../reader/reader.ts'
+import { adoptVectors } from '../vectors/build.ts'
 
 /** How much goes into one transaction. */
 export interface IndexLimits {

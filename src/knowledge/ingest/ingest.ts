@@ -1,0 +1,308 @@
+import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
+import type { Document, Metadata, NewDocument } from '../../core/document.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { NewSite, Site } from '../../core/site.ts'
+import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
+import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
+import { KnowledgeFile } from '../../store/knowledge-file.ts'
+import { bury, eraseSome, mergeSome, raiseVersion } from '../../store/knowledge-index.ts'
+import { forgiveTasks } from '../../store/knowledge-tasks.ts'
+import type { Unembedded } from '../../store/knowledge-vectors.ts'
+import { fileOf, markPending, unmarkPending } from '../files.ts'
+import { kindOf } from '../read/kind.ts'
+import { type ReadDocument, type ReadInput, readDocument } from '../read/read.ts'
+import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
+import { putVectors, takeUnembedded } from '../vectors/build.ts'
+import { Changes } from './changes.ts'
+import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
+import { OpenFiles } from './open-files.ts'
+import { WebWork } from './web-work.ts'
+
+export interface IngestOptions {
+  folder: string
+  clock: Clock
+  /** Left out: the usual. */
+  fetch?: FetchRules
+  read?: ReadLimits
+  /** Between two pages of a site. */
+  crawlDelayMs?: number
+  /** Told when an agent has new passages. */
+  onIndexed?: (agentId: string) => void
+  index?: IndexLimits
+}
+
+/** Some 10 ms of reading. */
+const MAX_PLAIN_BYTES = 1_048_576
+/** Work starts when no change has come for so long, or the first has waited so long: what is indexed together costs far less. */
+const QUIET_MS = 25
+const MAX_WAIT_MS = 500
+/** An agent without changes for so long has its index joined into one. */
+const REST_AFTER_MS = 1_000
+/** A full disk or a lock held by a backup may pass. */
+const MAX_FAILURES = 3
+const RETRY_AFTER_MS = 2_000
+
+/**
+ * The one writer of all knowledge files: takes documents in, indexes them in the background, removes and merges.
+ * Lives in a thread of its own; agents take turns.
+ */
+export class Ingest {
+  readonly #folder: string
+  readonly #clock: Clock
+  readonly #onIndexed: (agentId: string) => void
+  readonly #limits: IndexLimits
+  readonly #reader: DocumentReader
+  readonly #files: OpenFiles
+  readonly #changes: Changes
+  readonly #web: WebWork
+  /** Agents with something to be done, in the order of their turns. */
+  readonly #waiting = new Set<string>()
+  /** Those of which a note on the disk says so. */
+  readonly #marked = new Set<string>()
+  readonly #failures = new Map<string, number>()
+  /** Agents whose documents may hold blame for the end of the process. */
+  readonly #unforgiven = new Set<string>()
+  /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
+  readonly #resting = new Set<string>()
+  readonly #tidying = new Set<string>()
+  #restTimer: NodeJS.Timeout | undefined
+  #changedAt = 0
+  #running: Promise<void> | undefined
+  #active: string | undefined
+  #closing = false
+
+  constructor({
+    folder,
+    clock,
+    fetch = FETCH_RULES,
+    read = READ_LIMITS,
+    crawlDelayMs = 250,
+    index = INDEX_LIMITS,
+    onIndexed = () => {},
+  }: IngestOptions) {
+    this.#folder = folder
+    this.#clock = clock
+    this.#onIndexed = onIndexed
+    this.#limits = index
+    this.#reader = new DocumentReader(read)
+    this.#files = new OpenFiles(folder, (agentId) => agentId === this.#active || this.#waiting.has(agentId))
+    this.#changes = new Changes({
+      open: (agentId) => {
+        const file = this.#files.open(agentId)
+        this.#mark(agentId)
+        return file
+      },
+      changed: (agentId) => {
+        this.#changedAt = performance.now()
+        this.#tidying.delete(agentId)
+        this.#schedule(agentId)
+      },
+    })
+    this.#web = new WebWork({
+      folder,
+      clock,
+      rules: fetch,
+      crawlDelayMs,
+      reader: this.#reader,
+      commit: (agentId, run) => this.#changes.commit(agentId, run),
+      bury: (agentId, file, extents) => this.#bury(agentId, file, extents),
+      wake: (agentId) => {
+        if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
+      },
+    })
+  }
+
+  add(agentId: string, id: string, document: NewDocument): Promise<Document> {
+    const at = this.#clock()
+    return this.#changes.commit(agentId, (file) => acceptDocument(file, id, document, at))
+  }
+
+  replace(agentId: string, id: string, document: NewDocument): Promise<Document | undefined> {
+    const at = this.#clock()
+    return this.#changes.commit(agentId, (file) => acceptVersion(file, id, document, at))
+  }
+
+  change(agentId: string, id: string, change: { title?: string; metadata?: Metadata }): Promise<Document | undefined> {
+    const at = this.#clock()
+    return this.#changes.commit(agentId, (file) => {
+      raiseVersion(file)
+      this.#files.scrubLater(agentId)
+      return changeDocument(file, id, change, at)
+    })
+  }
+
+  remove(agentId: string, id: string): Promise<boolean> {
+    return this.#changes.commit(agentId, (file) => {
+      const extent = removeDocument(file, id)
+      if (extent === undefined) return false
+      this.#bury(agentId, file, [extent])
+      return true
+    })
+  }
+
+  addSite(agentId: string, id: string, site: NewSite): Promise<Site> {
+    return this.#web.addSite(agentId, id, site)
+  }
+
+  refreshSite(agentId: string, id: string): Promise<Site | undefined> {
+    return this.#web.refreshSite(agentId, id)
+  }
+
+  removeSite(agentId: string, id: string): Promise<boolean> {
+    return this.#web.removeSite(agentId, id)
+  }
+
+  /** Passages that still need a vector of this model. */
+  takeUnembedded(agentId: string, model: string, most: number): Unembedded[] {
+    return takeUnembedded(this.#files.open(agentId), model, most)
+  }
+
+  /** False where they are of no use any more. */
+  putVectors(agentId: string, model: string, ids: number[], vectors: Float32Array[]): boolean {
+    return putVectors(this.#files.open(agentId), model, ids, vectors)
+  }
+
+  /**
+   * Takes up the work of these agents, as `markPending` left it noted. `hasDied`: a thread before this one ended over it, and what was under
+   * way may be the cause; the end of the whole process is nobody's fault.
+   */
+  resume(agentIds: readonly string[], hasDied = false): void {
+    for (const agentId of agentIds) {
+      if (!hasDied) this.#unforgiven.add(agentId)
+      this.#marked.add(agentId)
+      this.#schedule(agentId)
+    }
+  }
+
+  removeAgent(agentId: string): void {
+    this.#web.removeAgent(agentId)
+    for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
+    this.#changes.removeAgent(agentId)
+    this.#files.remove(agentId)
+    this.#unmark(agentId)
+  }
+
+  /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.#web.close()
+    this.#changes.flush()
+    clearTimeout(this.#restTimer)
+    this.#reader.close()
+    await this.#running
+    this.#files.close()
+  }
+
+  #schedule(agentId: string): void {
+    this.#waiting.add(agentId)
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async #work(): Promise<void> {
+    for (;;) {
+      await this.#quiet()
+      const [agentId] = this.#waiting
+      if (agentId === undefined || this.#closing) return
+      this.#waiting.delete(agentId)
+      this.#active = agentId
+      const more = await this.#tryTurn(agentId)
+      this.#active = undefined
+      // An agent without a mark was deleted meanwhile.
+      if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
+      else if (!this.#waiting.has(agentId) && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#rest(agentId)
+    }
+  }
+
+  /** Lets requests in, and waits for the end of a burst of them, but not for long. */
+  async #quiet(): Promise<void> {
+    const start = performance.now()
+    await nextTurn()
+    while (!this.#closing && performance.now() - this.#changedAt < QUIET_MS && performance.now() - start < MAX_WAIT_MS)
+      await pauseMs(QUIET_MS / 3)
+  }
+
+  #rest(agentId: string): void {
+    if (this.#web.isBusy(agentId)) return
+    // Commits that did not wait for the disk must be on it before the note is gone that there is work.
+    const file = this.#files.get(agentId)
+    if (this.#marked.has(agentId)) file?.write(() => file.run('UPDATE manifest SET version = version'))
+    this.#unmark(agentId)
+    if (this.#tidying.delete(agentId)) return
+    this.#resting.add(agentId)
+    clearTimeout(this.#restTimer)
+    this.#restTimer = setTimeout(() => {
+      for (const rested of this.#resting) {
+        this.#tidying.add(rested)
+        this.#schedule(rested)
+      }
+      this.#resting.clear()
+    }, REST_AFTER_MS)
+  }
+
+  async #tryTurn(agentId: string): Promise<boolean> {
+    try {
+      const more = await this.#turn(agentId)
+      this.#failures.delete(agentId)
+      return more
+    } catch (error) {
+      const failures = (this.#failures.get(agentId) ?? 0) + 1
+      // Deleted meanwhile.
+      if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
+      if (failures >= MAX_FAILURES) {
+        // Left alone until the next change or start, so that the others get their turns.
+        process.emitWarning(`the knowledge base of agent ${agentId} cannot be written: ${String(error)}`)
+        this.#marked.delete(agentId)
+        this.#failures.delete(agentId)
+        return false
+      }
+      this.#failures.set(agentId, failures)
+      await pauseMs(RETRY_AFTER_MS)
+      return true
+    }
+  }
+
+  /** One piece of an agent's work: erasing before indexing, indexing before merging. False when nothing is left. */
+  async #turn(agentId: string): Promise<boolean> {
+    const file = this.#files.open(agentId)
+    if (this.#unforgiven.delete(agentId)) file.write(() => forgiveTasks(file))
+    if (eraseSome(file)) {
+      this.#files.scrubLater(agentId)
+      return true
+    }
+    this.#files.scrub(agentId)
+    this.#web.fill(agentId, file)
+    const isOver = () => this.#closing || this.#files.get(agentId) === undefined
+    const read = (input: ReadInput) => this.#read(input)
+    if (await indexSome(file, { clock: this.#clock, limits: this.#limits, read, isOver })) {
+      this.#onIndexed(agentId)
+      return true
+    }
+    return mergeSome(file, () => KnowledgeFile.openToRead(fileOf(this.#folder, agentId))!, this.#tidying.has(agentId))
+  }
+
+  /** Plain text needs no program that could be broken: here it is read at once, elsewhere it would wait for a process. */
+  async #read(input: ReadInput): Promise<ReadDocument> {
+    const kind = kindOf(input.content, input.mediaType, input.filename)
+    const isPlain = (kind === 'text' || kind === 'markdown') && input.content.length <= MAX_PLAIN_BYTES
+    return isPlain ? readDocument(input) : this.#reader.read('document', input)
+  }
+
+  #bury(agentId: string, file: KnowledgeFile, extents: readonly Extent[]): void {
+    if (extents.length === 0) return
+    for (const { first, last, indexedTitle } of extents) bury(file, first, last, indexedTitle)
+    raiseVersion(file)
+    this.#files.scrubLater(agentId)
+  }
+
+  #mark(agentId: string): void {
+    if (this.#marked.has(agentId)) return
+    markPending(this.#folder, agentId)
+    this.#marked.add(agentId)
+  }
+
+  #unmark(agentId: string): void {
+    if (this.#marked.delete(agentId)) unmarkPending(this.#folder, agentId)
+  }
+}

@@ -1,0 +1,165 @@
+import { DocumentError } from '../../core/document-error.ts'
+import { newId } from '../../core/ids.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { NewSite, Site } from '../../core/site.ts'
+import type { FetchRules } from '../../net/guarded-fetch.ts'
+import type { Extent } from '../../store/knowledge-documents.ts'
+import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge-fetches.ts'
+import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import {
+  acceptSite,
+  endRun,
+  listRuns,
+  nextDue,
+  openDueRuns,
+  openRun,
+  removeSite,
+  type SiteRun,
+  startRuns,
+} from '../../store/knowledge-sites.ts'
+import { type DocumentReader, ReaderClosed } from '../reader/reader.ts'
+import { DueSites } from './due-sites.ts'
+import { fetchPage, toDocumentError } from './fetch-page.ts'
+import { NetQueue } from './net-queue.ts'
+import { syncSite } from './sync-site.ts'
+
+/** Sites that are due, in a file that could not be written. */
+const TRY_DUE_AGAIN_MS = 60_000
+const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
+const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
+
+export interface WebWorkParts {
+  folder: string
+  clock: Clock
+  rules: FetchRules
+  /** Between two pages of a site. */
+  crawlDelayMs: number
+  reader: DocumentReader
+  commit: <T>(agentId: string, run: (file: KnowledgeFile) => T) => Promise<T>
+  /** Puts passages out of sight, in the transaction of the caller. */
+  bury: (agentId: string, file: KnowledgeFile, extents: readonly Extent[]) => void
+  /** There may be room for more of an agent, or its work may be over. */
+  wake: (agentId: string) => void
+}
+
+/** Pages and sites that knowledge is made of: fetched in the background, and sites brought up to date when they are due. */
+export class WebWork {
+  readonly #parts: WebWorkParts
+  readonly #fetches: NetQueue<Fetch>
+  readonly #sites: NetQueue<SiteRun>
+  readonly #due: DueSites
+
+  constructor(parts: WebWorkParts) {
+    this.#parts = parts
+    const { folder, clock, wake } = parts
+    this.#fetches = new NetQueue({
+      ...PAGES_AT_ONCE,
+      list: listFetches,
+      start: startFetches,
+      run: (agentId, task, signal) => this.#fetch(agentId, task, signal),
+      wake,
+    })
+    this.#sites = new NetQueue({
+      ...SITES_AT_ONCE,
+      list: listRuns,
+      start: startRuns,
+      run: (agentId, run, signal) => this.#sync(agentId, run, signal),
+      wake,
+    })
+    this.#due = new DueSites(folder, (agentId) => {
+      this.#commitSites(agentId, (file) => openDueRuns(file, clock())).catch(() =>
+        this.#due.set(agentId, clock() + TRY_DUE_AGAIN_MS),
+      )
+    })
+  }
+
+  addSite(agentId: string, id: string, site: NewSite): Promise<Site> {
+    return this.#commitSites(agentId, (file) => acceptSite(file, id, site, this.#parts.clock()))
+  }
+
+  refreshSite(agentId: string, id: string): Promise<Site | undefined> {
+    return this.#commitSites(agentId, (file) => openRun(file, id, this.#parts.clock()))
+  }
+
+  removeSite(agentId: string, id: string): Promise<boolean> {
+    return this.#commitSites(agentId, (file) => {
+      const extents = removeSite(file, id)
+      this.#parts.bury(agentId, file, extents ?? [])
+      return extents !== undefined
+    })
+  }
+
+  isBusy(agentId: string): boolean {
+    return this.#fetches.isBusy(agentId) || this.#sites.isBusy(agentId)
+  }
+
+  /** Starts what waits in an agent's file, as far as there is room. */
+  fill(agentId: string, file: KnowledgeFile): void {
+    for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, file)
+  }
+
+  removeAgent(agentId: string): void {
+    for (const queue of [this.#fetches, this.#sites]) queue.removeAgent(agentId)
+    this.#due.set(agentId, null)
+  }
+
+  /** What is under way is given up; it is taken up after the next start. */
+  close(): void {
+    for (const queue of [this.#fetches, this.#sites]) queue.close()
+    this.#due.close()
+  }
+
+  /** A change that may change when sites are due. */
+  async #commitSites<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
+    const done = await this.#parts.commit(agentId, (file) => ({ result: run(file), due: nextDue(file) }))
+    // Undefined where the agent was removed meanwhile.
+    if (done !== undefined) this.#due.set(agentId, done.due)
+    return done?.result as T
+  }
+
+  async #sync(agentId: string, run: SiteRun, signal: AbortSignal): Promise<void> {
+    const { rules, reader, clock, crawlDelayMs, commit, bury } = this.#parts
+    let failure: DocumentError | undefined
+    try {
+      await syncSite(
+        {
+          fetch: (input) => fetchPage(rules, input),
+          reader,
+          commit: (work) => {
+            // A file of an agent that is gone must not come back.
+            signal.throwIfAborted()
+            return commit(agentId, work)
+          },
+          clock,
+          ids: newId,
+          userAgent: rules.userAgent,
+          pauseMs: crawlDelayMs,
+          signal,
+        },
+        run,
+      )
+    } catch (error) {
+      // Going down, or the agent is gone: the run goes on after the next start.
+      if (signal.aborted || error instanceof ReaderClosed) return
+      failure = error instanceof DocumentError ? error : toDocumentError(error)
+    }
+    if (signal.aborted) return
+    await this.#commitSites(agentId, (file) => bury(agentId, file, endRun(file, run, failure, clock())))
+  }
+
+  async #fetch(agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
+    const { rules, clock, commit } = this.#parts
+    let keep: (file: KnowledgeFile) => void
+    try {
+      const fetched = await fetchPage(rules, { ...task, signal })
+      keep = (file) => finishFetch(file, task, fetched, clock())
+    } catch (error) {
+      // Going down, or the agent is gone: nothing is said about the page.
+      if (signal.aborted) return
+      const failure = toDocumentError(error)
+      keep = (file) => failFetch(file, task, failure, clock())
+    }
+    // What could not be kept is fetched again later.
+    if (!signal.aborted) await commit(agentId, keep).catch(() => {})
+  }
+}
