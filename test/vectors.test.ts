@@ -8,7 +8,15 @@ import { putVectors, takeUnembedded } from '../src/knowledge/vectors/build.ts'
 import { HammingScan } from '../src/knowledge/vectors/hamming.ts'
 import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowledge/vectors/quantise.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { appendSigns, eraseVectors, findSpace, listVectors, openSpace, readBlocks } from '../src/store/knowledge-vectors.ts'
+import {
+  appendSigns,
+  BLOCK_VECTORS,
+  eraseVectors,
+  findSpace,
+  listVectors,
+  openSpace,
+  readBlocks,
+} from '../src/store/knowledge-vectors.ts'
 
 let state = 11
 const random = (): number => {
@@ -72,6 +80,37 @@ describe('vectors in the file', () => {
     appendSigns(file, number, [signs(2)])
     const { all, changed } = readBlocks(file, number, known)
     assert.deepEqual([all, changed.map(({ ids }) => [...ids])], [[1], [[2]]])
+    file.close()
+  })
+
+  test('what is left of many that are gone takes the room of what is left', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'join.db'))
+    const { number } = openSpace(file, 'a/b')
+    const last = 4 * BLOCK_VECTORS
+    appendSigns(
+      file,
+      number,
+      Array.from({ length: last }, (_, i) => signs(i + 1)),
+    )
+    eraseVectors(file, 2, 2 * BLOCK_VECTORS)
+    eraseVectors(file, 2 * BLOCK_VECTORS + 1, last - 2)
+    const { all, changed } = readBlocks(file, number, new Map())
+    assert.deepEqual(all, [1])
+    assert.deepEqual([...changed[0]!.ids], [1, last - 1, last])
+    assert.deepEqual(
+      [...changed[0]!.bits],
+      [1, last - 1, last].flatMap((id) => [...signs(id).bits]),
+    )
+    file.close()
+  })
+
+  test('a passage that has none, and can have none, is not asked for again', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'none.db'))
+    takeUnembedded(file, 'a/b', 10)
+    assert.equal(putVectors(file, 'a/b', [6, 7], [null, null]), true)
+    assert.deepEqual([findSpace(file, 'a/b')!.upto, findSpace(file, 'a/b')!.dimensions], [7, 0])
+    assert.equal(putVectors(file, 'a/b', [8, 9], [null, vector(8)]), true)
+    assert.deepEqual([findSpace(file, 'a/b')!.upto, findSpace(file, 'a/b')!.dimensions], [9, 8])
     file.close()
   })
 

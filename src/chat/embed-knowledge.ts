@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../core/agent.ts'
 import type { EmbeddingModel } from '../core/embedding.ts'
+import { ReparteeError } from '../core/errors.ts'
 import { UnusableModel } from '../core/model.ts'
 import { listAgents } from '../store/agents.ts'
 import type { Deps } from './deps.ts'
@@ -10,6 +11,9 @@ const CALLS_AT_ONCE = 4
 const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 300_000
 const AGENTS_A_PAGE = 100
+const A_WORD = 'word'
+/** A text is cut in half until it is taken, down to so many characters. */
+const SHORTEST = 200
 
 type EmbedderDeps = Pick<Deps, 'db' | 'agents' | 'knowledge' | 'models' | 'background' | 'defaultEmbeddingModel' | 'warn'>
 
@@ -69,15 +73,13 @@ export class KnowledgeEmbedder {
   async #embedAll(agentId: string): Promise<void> {
     const { signal } = this.#stop
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; ) {
-      const agent = await this.#deps.agents.get(agentId).catch(() => undefined)
-      const name = agent === undefined ? null : embeddingModelOf(this.#deps, agent)
-      if (name === null) return
       try {
-        if (!(await this.#embedSome(agentId, name))) return
+        const name = embeddingModelOf(this.#deps, await this.#deps.agents.get(agentId))
+        if (name === null || !(await this.#embedSome(agentId, name))) return
         pauseMs = FIRST_PAUSE_MS
       } catch (error) {
-        if (signal.aborted) return
-        this.#deps.warn(`embedding model ${name} of agent ${agentId} failed`, error)
+        if (signal.aborted || (error instanceof ReparteeError && error.code === 'agent_not_found')) return
+        this.#deps.warn(`passages of agent ${agentId} could not be embedded`, error)
         if (error instanceof UnusableModel) return
         await pause(pauseMs, undefined, { signal }).catch(() => {})
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
@@ -112,7 +114,39 @@ export class KnowledgeEmbedder {
     return true
   }
 
-  #embed(model: EmbeddingModel, agentId: string, texts: string[]): Promise<Float32Array[]> {
-    return model.embed(texts, { purpose: 'passage', agentId, signal: this.#stop.signal })
+  /** Null for a text that the model refuses in every length. */
+  async #embed(model: EmbeddingModel, agentId: string, texts: readonly string[]): Promise<(Float32Array | null)[]> {
+    const embed = (some: readonly string[]) => model.embed(some, { purpose: 'passage', agentId, signal: this.#stop.signal })
+    try {
+      return await embed(texts)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      // Where not even a word is taken, it is not the texts that are refused.
+      await embed([A_WORD])
+      this.#deps.warn(`an embedding model refuses some texts of agent ${agentId}, which are now sent apart and shortened`, error)
+      return embedApart(embed, texts)
+    }
   }
+}
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ReparteeError && error.code === 'model_failed' && error.transient !== true
+
+/** Finds the texts that are refused by halves, and the part of each that is taken. */
+async function embedApart(
+  embed: (texts: readonly string[]) => Promise<Float32Array[]>,
+  texts: readonly string[],
+): Promise<(Float32Array | null)[]> {
+  const apart = async (some: readonly string[]): Promise<(Float32Array | null)[]> => {
+    try {
+      return await embed(some)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      return embedApart(embed, some)
+    }
+  }
+  const [text = '', ...others] = texts
+  if (others.length === 0) return text.length <= SHORTEST ? [null] : apart([text.slice(0, text.length / 2)])
+  const middle = texts.length >> 1
+  return [...(await apart(texts.slice(0, middle))), ...(await apart(texts.slice(middle)))]
 }

@@ -39,7 +39,7 @@ export interface Knowledge {
   /** Passages that still need a vector of this model, in order; where none does, the base is searched by this model's vectors from now on. */
   takeUnembedded(agentId: string, model: string, most: number): Promise<{ id: number; text: string }[]>
   /** False where they are of no use any more. */
-  putVectors(agentId: string, model: string, ids: number[], vectors: Float32Array[]): Promise<boolean>
+  putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): Promise<boolean>
   /** Calls back when an agent has new passages. */
   onIndexed(tell: (agentId: string) => void): void
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>

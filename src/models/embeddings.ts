@@ -50,7 +50,7 @@ function openAiEmbeddings(name: string, provider: Provider): EmbeddingModel {
       if (!Array.isArray(data)) throw notUnderstood()
       // Their order is not promised.
       const ordered = data.every(({ index }) => Number.isInteger(index)) ? data.toSorted((a, b) => a.index! - b.index!) : data
-      return checked(
+      return checkedVectors(
         ordered.map(({ embedding }) => embedding),
         texts.length,
       )
@@ -68,7 +68,7 @@ function ollamaEmbeddings(name: string, provider: Provider): EmbeddingModel {
       const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
       const { embeddings } = (await readJson(response, signal)) as { embeddings?: unknown }
       if (!Array.isArray(embeddings)) throw notUnderstood()
-      return checked(embeddings, texts.length)
+      return checkedVectors(embeddings, texts.length)
     },
   }
 }
@@ -99,7 +99,7 @@ function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provi
           abortSignal: signal,
           providerOptions: { google: { taskType: purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY' } },
         })
-        return checked(embeddings, texts.length)
+        return checkedVectors(embeddings, texts.length)
       } catch (error) {
         if (error instanceof ReparteeError) throw error
         if (signal.aborted) throw stopped(signal)
@@ -111,7 +111,7 @@ function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provi
 }
 
 /** As vectors: so many as there were texts, all of one length, of numbers. */
-function checked(embeddings: readonly unknown[], count: number): Float32Array[] {
+export function checkedVectors(embeddings: readonly unknown[], count: number): Float32Array[] {
   const vectors = embeddings.map(toVector)
   const length = vectors[0]?.length ?? 0
   if (vectors.length !== count || length === 0) throw notUnderstood()

@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { EmbeddingModel } from '../core/embedding.ts'
 import { UnusableModel } from '../core/model.ts'
+import { checkedVectors } from './embeddings.ts'
 import { failed, stopped } from './failure.ts'
 
 /** Not among ours: with its native parts it takes half a gigabyte, and one of them downloads more from elsewhere when it is installed. */
@@ -47,15 +49,17 @@ export function localEmbeddings(name: string, folder: string | undefined): Embed
         throw failed(`the model ${id} cannot be loaded`, { cause })
       })
       if (signal.aborted) throw stopped(signal)
-      try {
-        const answer = await extract(
-          texts.map((text) => prompts[purpose] + text),
-          { pooling, normalize: true },
-        )
-        return answer.tolist().map((vector) => Float32Array.from(vector))
-      } catch (cause) {
+      const aborted = once(signal, 'abort')
+      const extracted = extract(
+        texts.map((text) => prompts[purpose] + text),
+        { pooling, normalize: true },
+      ).catch((cause: unknown) => {
         throw failed(`the model ${id} broke`, { cause })
-      }
+      })
+      // The model cannot be stopped, but nobody has to wait for it.
+      const answer = await Promise.race([extracted, aborted])
+      if (Array.isArray(answer)) throw stopped(signal)
+      return checkedVectors(answer.tolist(), texts.length)
     },
   }
 }

@@ -223,6 +223,26 @@ export function eraseVectors(file: KnowledgeFile, first: number, last: number): 
         bits: Buffer.concat(kept.map((at) => block.bits.subarray(at * size, (at + 1) * size))),
       })
     }
+    if (blocks.length > 0) joinBlocks(file, number)
+  }
+}
+
+/** Blocks that were emptied are filled up from the others once half of the room is empty: each takes its room in the memory of readers. */
+function joinBlocks(file: KnowledgeFile, space: number): void {
+  const { last, vectors } = file.get<{ last: number | null; vectors: number | null }>(
+    'SELECT max(number) AS last, sum(length(ids)) / 4 AS vectors FROM vector_block WHERE space = ?',
+    space,
+  )!
+  if ((last ?? 0) <= 2 * Math.ceil((vectors ?? 0) / BLOCK_VECTORS)) return
+  const blocks = file.all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number`, space).map(toBlock)
+  file.run('DELETE FROM vector_block WHERE space = ?', space)
+  for (const { ids, bits } of blocks) {
+    const size = bits.length / ids.length
+    appendSigns(
+      file,
+      space,
+      Array.from(ids, (id, at) => ({ id, bits: bits.subarray(at * size, (at + 1) * size) })),
+    )
   }
 }
 

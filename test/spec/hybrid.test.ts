@@ -33,6 +33,8 @@ beforeEach(() => {
   embeddings.isDown = false
   embeddings.refusesBase64 = false
   embeddings.held = undefined
+  embeddings.longest = Number.POSITIVE_INFINITY
+  embeddings.unspeakable = undefined
 })
 
 async function newAgent(embeddingModel: string, texts: string[] = FACTS): Promise<void> {
@@ -119,6 +121,24 @@ describe('search by meaning', { skip: needsProcess }, () => {
     assert.equal(trace.retrieval.mode, 'lexical')
     embeddings.isDown = false
     await isByMeaning()
+  })
+
+  test('a text that the model refuses is embedded as far as it is taken, and keeps no other from its vector', async () => {
+    embeddings.longest = 300
+    embeddings.unspeakable = 'brimstone'
+    const long = `The physician is in. ${'Nothing else is told of this house and its rooms. '.repeat(10)}`
+    await newAgent('first/e', [...FACTS, 'A pot of brimstone is for every kid.', long.trim()])
+    await ready()
+    await isByMeaning()
+    const found = await search('doctor')
+    assert.deepEqual(new Set(found.slice(0, 2)), new Set([FACTS[2], long.trim()]))
+    // It has no vector, and is found by its words.
+    assert.ok((await search('child')).includes(FACTS[3]!))
+    assert.equal((await search('brimstone'))[0], 'A pot of brimstone is for every kid.')
+    const { length } = embeddings.asked
+    await add({ text: 'The blacksmith works on Tuesday.' })
+    await until('the new one is embedded', async () => embeddings.asked.some(({ text }) => text.includes('blacksmith')))
+    assert.equal(embeddings.asked.slice(length).filter(({ text }) => !text.includes('blacksmith')).length, 0)
   })
 
   test('another model takes over when its vectors are whole; until then the one before is searched', async () => {

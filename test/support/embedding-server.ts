@@ -25,6 +25,9 @@ export class EmbeddingServer {
   isDown: boolean | string = false
   /** As servers that know no `encoding_format`. */
   refusesBase64 = false
+  /** Refuses texts that are longer, and those with the word. */
+  longest = Number.POSITIVE_INFINITY
+  unspeakable: string | undefined
   /** Answers of this model wait until the promise resolves. */
   held: { model: string; until: Promise<void> } | undefined
 
@@ -64,6 +67,8 @@ export class EmbeddingServer {
       return void send(200, google[2] === 'embedContent' ? { embedding: embeddings[0] } : { embeddings })
     }
     const texts: string[] = [body.input].flat()
+    if (texts.some((text) => text.length > this.longest || (this.unspeakable !== undefined && text.includes(this.unspeakable))))
+      return void send(400, { error: { message: 'an input is not acceptable' } })
     if (url.endsWith('/api/embed'))
       return void send(200, { model, embeddings: texts.map((text) => [...this.#embed(model, text)]) })
     if (!url.endsWith('/embeddings')) return void send(404, { error: { message: url } })

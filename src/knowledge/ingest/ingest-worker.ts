@@ -33,7 +33,7 @@ const methods = {
   refreshSite: (agentId: string, id: string) => ingest.refreshSite(agentId, id),
   removeSite: (agentId: string, id: string) => ingest.removeSite(agentId, id),
   takeUnembedded: (agentId: string, model: string, most: number) => ingest.takeUnembedded(agentId, model, most),
-  putVectors: (agentId: string, model: string, ids: number[], vectors: Float32Array[]) =>
+  putVectors: (agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]) =>
     ingest.putVectors(agentId, model, ids, vectors),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
   /** Starting is enough: what was left is taken up below. */

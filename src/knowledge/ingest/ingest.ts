@@ -158,7 +158,7 @@ export class Ingest {
   }
 
   /** False where they are of no use any more. */
-  putVectors(agentId: string, model: string, ids: number[], vectors: Float32Array[]): boolean {
+  putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): boolean {
     return putVectors(this.#files.open(agentId), model, ids, vectors)
   }
 

@@ -36,26 +36,29 @@ export function takeUnembedded(file: KnowledgeFile, model: string, most: number)
 }
 
 /**
- * Keeps the vectors of passages, which need not be of length 1. False where the space has gone meanwhile, or has other dimensions: then
+ * Keeps the vectors of passages, which need not be of length 1; null: it has none, and needs none. False where the space has gone meanwhile, or has other dimensions: then
  * its model has changed under its name, and a new space is begun.
  */
 export function putVectors(
   file: KnowledgeFile,
   model: string,
   ids: readonly number[],
-  vectors: readonly Float32Array[],
+  vectors: readonly (Float32Array | null)[],
 ): boolean {
   return file.write(() => {
     const space = findSpace(file, model)
-    const dimensions = vectors[0]?.length ?? 0
-    if (space === undefined || dimensions === 0) return false
+    if (space === undefined) return false
+    const dimensions = vectors.find((vector) => vector !== null)?.length ?? space.dimensions
     if (space.dimensions !== 0 && space.dimensions !== dimensions) {
       dropSpace(file, space.number)
       return false
     }
     // Some may have been deleted while their vectors were made.
     const present = presentOf(file, ids)
-    const rows = ids.map((id, i) => ({ id, unit: toUnit(vectors[i]!) })).filter(({ id }) => present.has(id))
+    const rows = ids.flatMap((id, i) => {
+      const vector = vectors[i] ?? null
+      return vector === null || !present.has(id) ? [] : [{ id, unit: toUnit(vector) }]
+    })
     for (const { id, unit } of rows) insertVector(file, space.number, id, toCode(unit))
     const upto = Math.max(space.upto, ...ids)
     const grown = { ...space, dimensions, upto }
