@@ -84,6 +84,9 @@ test('the next run says what is better and what is worse, and fails where it may
   assert.match(stderr, /answers is 0\.500, and should be 0\.9 or more/)
   assert.doesNotMatch(stderr, /refusals/)
   assert.match(stderr, /1 question right before, and wrong now/)
+  // The same again: what is worse did not become what is compared with.
+  assert.match((await repartee(args, env)).stdout, /Right before, and wrong now:\n {2}kettle/)
+  assert.equal((await repartee(['eval', 'House', set], env)).code, 0)
   write([SET[0]!, { ...SET[1], answers: ['forty hours'] }])
   const { worse, better } = JSON.parse((await repartee([...args, '--json'], env)).stdout)
   assert.deepEqual([worse.length, better.map(({ id }: { id: string }) => id)], [0, ['kettle']])

@@ -26,7 +26,10 @@ export const evaluate: Command = {
   takes: [2, 2],
   options: {
     min: { type: 'string', value: 'SCORE=VALUE,…', about: 'Fail where a score is lower, e.g. answers=0.8,refusals=0.9.' },
-    'no-worse': { type: 'boolean', about: 'Fail where a question that was right in the last run is wrong now.' },
+    'no-worse': {
+      type: 'boolean',
+      about: 'Fail where a question that was right in the last run is wrong now, and go on comparing with that run.',
+    },
     run: {
       type: 'string',
       value: '<file>',
@@ -60,13 +63,18 @@ For continuous integration: repartee eval shop questions.jsonl --min answers=0.8
     }
     const changes = compare(before, run)
     const missed = Object.entries(least).filter(([name, value]) => (run.scores[name as keyof Scores] ?? 1) < value)
-    writeFileSync(file, `${JSON.stringify(run, null, 1)}\n`)
+    const isWorse = values['no-worse'] === true && changes.worse.length > 0
+    // What is worse must not become what the next run is compared with.
+    if (!isWorse) writeFileSync(file, `${JSON.stringify(run, null, 1)}\n`)
     if (values.json) printJson(terminal, { ...run, before: before?.scores ?? null, ...changes })
-    else report(terminal, run, before, changes, file)
+    else {
+      report(terminal, run, before, changes)
+      if (!isWorse) terminal.out(`The run is kept in ${file}.`)
+    }
     for (const [name, value] of missed)
       terminal.err(`${name} is ${show(run.scores[name as keyof Scores])}, and should be ${value} or more.`)
-    const isWorse = values['no-worse'] === true && changes.worse.length > 0
-    if (isWorse) terminal.err(`${plural(changes.worse.length, 'question')} right before, and wrong now.`)
+    if (isWorse)
+      terminal.err(`${plural(changes.worse.length, 'question')} right before, and wrong now. ${file} still holds the run before.`)
     return missed.length > 0 || isWorse || outcomes.some(({ failure }) => failure !== undefined) ? exitCodes.failed : exitCodes.ok
   },
 }
@@ -84,13 +92,7 @@ function compare(before: Run | undefined, { outcomes }: Run): Changes {
   return { better: changed(false), worse: changed(true) }
 }
 
-function report(
-  terminal: Terminal,
-  { scores, outcomes }: Run,
-  before: Run | undefined,
-  { better, worse }: Changes,
-  file: string,
-): void {
+function report(terminal: Terminal, { scores, outcomes }: Run, before: Run | undefined, { better, worse }: Changes): void {
   const told = scoreNames.filter((name) => scores[name] !== null)
   const rows = told.map((name) => [
     name,
@@ -120,7 +122,6 @@ function report(
       'Wrong',
       judged.filter(({ isRight }) => !isRight),
     )
-  terminal.out(`The run is kept in ${file}.`)
 }
 
 function list(terminal: Terminal, title: string, outcomes: readonly Outcome[]): void {
