@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIPv6 } from 'node:net'
@@ -96,7 +97,7 @@ export function toFetchable(given: string): URL {
 }
 
 async function head(rules: FetchRules, url: URL, input: FetchInput, signal: AbortSignal): Promise<IncomingMessage> {
-  const address = await findAddress(rules, url)
+  const addresses = await findAddresses(rules, url, signal)
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
       clearTimeout(timer)
@@ -111,10 +112,11 @@ async function head(rules: FetchRules, url: URL, input: FetchInput, signal: Abor
       {
         // A connection of its own: one kept open to the same name could lead elsewhere.
         agent: false,
+        // Of several, as many as it takes are tried: so Node does by itself.
         lookup: (_name, options, done) => {
-          const family = isIPv6(address) ? 6 : 4
-          if (options.all) done(null, [{ address, family }])
-          else done(null, address, family)
+          const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+          if (options.all) done(null, found)
+          else done(null, found[0]!.address, found[0]!.family)
         },
         headers: {
           accept: input.accept ?? '*/*',
@@ -136,20 +138,27 @@ async function head(rules: FetchRules, url: URL, input: FetchInput, signal: Abor
 }
 
 /** Throws where the host, or one of its addresses, is not of the public internet. */
-async function findAddress(rules: FetchRules, url: URL): Promise<string> {
+async function findAddresses(rules: FetchRules, url: URL, signal: AbortSignal): Promise<string[]> {
   const allowed = rules.allow.has(`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`)
   const literal = addressIn(url)
-  const addresses = literal === undefined ? await resolveName(rules, url.hostname) : [literal]
+  const addresses = literal === undefined ? await resolveName(rules, url.hostname, signal) : [literal]
   if (!allowed && !addresses.every(isPublicAddress))
     throw new FetchError('address_refused', 'is an address of a private network, which this service may not reach')
-  return addresses[0]!
+  return addresses
 }
 
-async function resolveName({ resolve = resolveBySystem }: FetchRules, name: string): Promise<string[]> {
+async function resolveName(
+  { resolve = resolveBySystem, headTimeoutMs }: FetchRules,
+  name: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const late = AbortSignal.any([signal, AbortSignal.timeout(headTimeoutMs)])
   try {
-    const addresses = await resolve(name)
+    const addresses = await Promise.race([resolve(name), once(late, 'abort').then(() => [])])
     if (addresses.length > 0) return addresses
+    if (late.aborted) throw stopped(late)
   } catch (cause) {
+    if (late.aborted) throw cause
     const gone = (cause as NodeJS.ErrnoException).code === 'ENOTFOUND'
     throw new FetchError('unreachable', 'is on a host whose name is not known', { transient: !gone, cause })
   }

@@ -327,14 +327,26 @@ export function endRun(
   // What a page that could not be had leads to was not looked for: it is not gone.
   const dropped = documentsOf(file, number).filter(({ url }) => url === null || (!kept.has(url) && (isWhole || seen.has(url))))
   if (isWhole) file.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
-  return dropped.flatMap(({ id }) => removeDocument(file, id) ?? [])
+  return dropped.flatMap((document) => leave(file, number, document))
 }
 
-/** Removes a site with its documents; the caller buries the extents returned. Undefined where there is none. In a transaction of the caller. */
+/** Takes a document from a site: to another one that has its page, or out of the base. In a transaction of the caller. */
+function leave(file: KnowledgeFile, site: number, { id, url }: { id: string; url: string | null }): Extent[] {
+  const other = file.get<{ site: number }>(
+    `SELECT site FROM page WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
+    url,
+    site,
+  )
+  if (other === undefined) return [removeDocument(file, id)].filter((extent) => extent !== undefined)
+  file.run('UPDATE document SET site = ? WHERE id = ?', other.site, id)
+  return []
+}
+
+/** Removes a site with its documents, but for those that another site has, too; the caller buries the extents returned. Undefined where there is none. In a transaction of the caller. */
 export function removeSite(file: KnowledgeFile, id: string): Extent[] | undefined {
   const row = rowOf(file, id)
   if (row === undefined) return undefined
-  const extents = documentsOf(file, row.number).flatMap((document) => removeDocument(file, document.id) ?? [])
+  const extents = documentsOf(file, row.number).flatMap((document) => leave(file, row.number, document))
   file.run('DELETE FROM page WHERE site = ?', row.number)
   file.run('DELETE FROM site WHERE number = ?', row.number)
   return extents

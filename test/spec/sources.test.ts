@@ -1,5 +1,8 @@
 // Documents that come from the web: { url } of /agents/{agentId}/documents, and /agents/{agentId}/sources
 import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, beforeEach, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
@@ -425,6 +428,23 @@ describe('a source', { skip: needsProcess }, () => {
     isError(await client.post(`${sources}/${source.id}/refresh`), 404, 'source_not_found')
   })
 
+  test('a page of two sources stays for the one when the other goes, or does not find it any more', async () => {
+    site.pages.set('/', page('Start', 'The walnut is brown.', '/shared'))
+    site.pages.set('/shared', page('Shared', 'The almond is white.'))
+    const whole = await addSource({ type: 'site', url: site.url('/') })
+    const alone = await addSource({ type: 'url', url: site.url('/shared') })
+    await ready()
+    isOk(await client.delete(`${sources}/${whole.id}`))
+    assert.deepEqual(await listed(), ['/shared'])
+    assert.equal((await search('almond')).length, 1)
+    const second = await addSource({ type: 'site', url: site.url('/') })
+    isOk(await client.delete(`${sources}/${alone.id}`))
+    assert.deepEqual(await listed(), ['/', '/shared'])
+    site.pages.set('/', page('Start', 'The walnut is brown.'))
+    await refresh(second.id)
+    assert.deepEqual(await listed(), ['/'])
+  })
+
   for (const [body, path] of [
     [{ type: 'feed', url: 'https://example.com/' }, 'body.type'],
     [{ type: 'site' }, 'body.url'],
@@ -437,6 +457,22 @@ describe('a source', { skip: needsProcess }, () => {
     test(`400 for ${JSON.stringify(body)}`, async () => {
       isError(await client.post(sources, body), 400, 'invalid_request', path)
     })
+
+  test('is brought up to date when it is due, though a crash came before that was noted', async () => {
+    site.pages.set('/', page('Start', 'Walnut.'))
+    const { id } = await addSource({ type: 'url', url: site.url('/'), refreshHours: 1 })
+    await service.kill()
+    const knowledge = join(service.data, 'knowledge')
+    const name = agent.split('/').at(-1)!
+    rmSync(join(knowledge, `${name}.due`), { force: true })
+    writeFileSync(join(knowledge, `${name}.pending`), '')
+    const file = new DatabaseSync(join(knowledge, `${name}.db`))
+    file.exec('UPDATE site SET due_at = 1')
+    file.close()
+    await service.restart()
+    await until('it is read again', () => site.count('/') > 1, 10_000)
+    assert.equal((await settledSource(id)).status, 'ready')
+  })
 
   test('a crawl that a crash cut off goes on where it was', async () => {
     for (let i = 0; i < 30; i++)

@@ -72,8 +72,8 @@ export class NetQueue<T extends Item> {
     own.delete(number)
     if (own.size === 0 && this.#underWay.get(agentId) === own) this.#underWay.delete(agentId)
     this.#count--
-    // The one that waited longest; it goes to the end of the line if it is still hungry then.
-    const [next] = this.#hungry
+    // The one that waited longest and may have more; it goes to the end of the line if it is still hungry then.
+    const next = this.#hungry.values().find((id) => (this.#underWay.get(id)?.size ?? 0) < this.#parts.atOnceOfAgent)
     if (next !== undefined) this.#parts.wake(next)
     if (next !== agentId) this.#parts.wake(agentId)
   }

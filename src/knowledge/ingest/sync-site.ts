@@ -38,6 +38,7 @@ export interface SiteParts {
 const MAX_CRAWL_DELAY = 10
 const MAX_SITEMAPS = 50
 const ROBOTS_BYTES = 512_000
+const PATTERN_CHARS = 50_000
 const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
 const GZIP = [0x1f, 0x8b]
 const MAX_SITEMAP_BYTES = 52_428_800
@@ -194,6 +195,28 @@ function unpacked(body: Uint8Array): Uint8Array {
   }
 }
 
+/**
+ * What of a robots.txt concerns this service, so that a hostile one costs little: the parser keeps each rule once for each robot that its group
+ * names, and matching a pattern with `*` takes time by the length of both.
+ */
+export function heeded(text: string, userAgent: string): string {
+  const own = userAgent.toLowerCase()
+  const lines: string[] = []
+  let patterns = 0
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const robot = /^\s*user-agent\s*:([^#]*)/i.exec(line)?.[1]?.split('/', 1)[0]?.trim().toLowerCase()
+    if (robot === undefined) {
+      if (line.includes('*')) patterns += line.length
+      if (patterns <= PATTERN_CHARS || !line.includes('*')) lines.push(line)
+      continue
+    }
+    const named = robot === '*' || robot === own ? robot : '-'
+    // Several of the others in a row are as good as one.
+    if (lines.at(-1) !== `user-agent: ${named}`) lines.push(`user-agent: ${named}`)
+  }
+  return lines.join('\n')
+}
+
 /** RFC 9309: no robots.txt allows all; one that cannot be had for now allows nothing. */
 async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string): Promise<HostRules> {
   const url = `${origin}/robots.txt`
@@ -205,7 +228,7 @@ async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string
     signal.throwIfAborted()
     if (!(error instanceof FetchError) || error.status === undefined || error.status >= 500) throw toDocumentError(error)
   }
-  const rules = robotsParser(url, text)
+  const rules = robotsParser(url, heeded(text, userAgent))
   return {
     isAllowed: (page) => rules.isAllowed(page, userAgent) !== false,
     delayMs: Math.min(rules.getCrawlDelay(userAgent) ?? 0, MAX_CRAWL_DELAY) * 1_000,

@@ -48,6 +48,8 @@ export class WebWork {
   readonly #fetches: NetQueue<Fetch>
   readonly #sites: NetQueue<SiteRun>
   readonly #due: DueSites
+  /** Agents whose notes of what is due are known to be true: a crash may have come between a commit and its note. */
+  readonly #noted = new Set<string>()
 
   constructor(parts: WebWorkParts) {
     this.#parts = parts
@@ -95,12 +97,14 @@ export class WebWork {
 
   /** Starts what waits in an agent's file, as far as there is room. */
   fill(agentId: string, file: KnowledgeFile): void {
+    if (!this.#noted.has(agentId)) this.#note(agentId, nextDue(file))
     for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, file)
   }
 
   removeAgent(agentId: string): void {
     for (const queue of [this.#fetches, this.#sites]) queue.removeAgent(agentId)
     this.#due.set(agentId, null)
+    this.#noted.delete(agentId)
   }
 
   /** What is under way is given up; it is taken up after the next start. */
@@ -113,8 +117,13 @@ export class WebWork {
   async #commitSites<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
     const done = await this.#parts.commit(agentId, (file) => ({ result: run(file), due: nextDue(file) }))
     // Undefined where the agent was removed meanwhile.
-    if (done !== undefined) this.#due.set(agentId, done.due)
+    if (done !== undefined) this.#note(agentId, done.due)
     return done?.result as T
+  }
+
+  #note(agentId: string, due: number | null): void {
+    this.#due.set(agentId, due)
+    this.#noted.add(agentId)
   }
 
   async #sync(agentId: string, run: SiteRun, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,97 @@
+// What brings pages of the web in: who comes next, where a host is, and what of a robots.txt counts.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { NetQueue } from '../src/knowledge/ingest/net-queue.ts'
+import { heeded } from '../src/knowledge/ingest/sync-site.ts'
+import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
+import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'repartee-web-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('room is offered to an agent that may use it', async () => {
+  const file = KnowledgeFile.openToWrite(join(folder, 'a.db'))
+  const running: { agent: string; end: () => void }[] = []
+  const woken: string[] = []
+  const queue = new NetQueue({
+    atOnce: 3,
+    atOnceOfAgent: 2,
+    list: (_file, except, most) =>
+      [1, 2, 3, 4]
+        .filter((number) => !except.has(number))
+        .slice(0, most)
+        .map((number) => ({ number })),
+    start: () => {},
+    run: (agent) => new Promise((end) => running.push({ agent, end })),
+    wake: (agent) => woken.push(agent),
+  })
+  for (const agent of ['first', 'second', 'third']) queue.fill(agent, file)
+  assert.deepEqual(
+    running.map(({ agent }) => agent),
+    ['first', 'first', 'second'],
+  )
+  running[2]!.end()
+  await nextTurn()
+  // The first has its two, though it has waited longest.
+  assert.equal(woken[0], 'second')
+  queue.fill('second', file)
+  running[3]!.end()
+  await nextTurn()
+  assert.equal(woken.at(-2), 'third')
+  queue.close()
+  file.close()
+})
+
+describe('a page of the web', () => {
+  test('is had from the address of its host that answers', async () => {
+    const server = createServer((_request, response) => response.end('here')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const host = `pages.test:${(server.address() as AddressInfo).port}`
+    const rules = { ...FETCH_RULES, allow: new Set([host]), resolve: async () => ['127.0.0.9', '127.0.0.8', '127.0.0.1'] }
+    const { body } = await guardedFetch(rules, { url: `http://${host}/` })
+    assert.equal(Buffer.from(body).toString(), 'here')
+    server.close()
+  })
+
+  test('of a host whose name nobody resolves is given up in time', async () => {
+    const rules = { ...FETCH_RULES, headTimeoutMs: 50, resolve: () => new Promise<string[]>(() => {}) }
+    await assert.rejects(guardedFetch(rules, { url: 'http://pages.test/' }), { code: 'unreachable', transient: true })
+  })
+})
+
+describe('of a robots.txt', () => {
+  test('the groups of all robots and of this one count, whatever stands around them', () => {
+    const text = `# a
+User-agent: Other
+User-agent: another/1.0
+Disallow: /other
+USER-AGENT : Repartee/2.0 # this one
+user-agent: third
+Disallow: /own*
+User-agent: *
+Disallow: /`
+    assert.deepEqual(heeded(text, 'Repartee').split('\n').slice(1), [
+      'user-agent: -',
+      'Disallow: /other',
+      'user-agent: repartee',
+      'user-agent: -',
+      'Disallow: /own*',
+      'user-agent: *',
+      'Disallow: /',
+    ])
+  })
+
+  test('thousands of robots and patterns cost little', () => {
+    const robots = Array.from({ length: 20_000 }, (_, i) => `User-agent: r${i}`)
+    assert.ok(heeded([...robots, ...robots.map(() => 'Allow: /')].join('\n'), 'Repartee').split('\n').length < 20_010)
+    const patterns = heeded('Disallow: /a*b*c*d*e\n'.repeat(20_000), 'Repartee')
+    assert.ok(patterns.length < 60_000)
+  })
+})
