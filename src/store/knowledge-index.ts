@@ -162,13 +162,13 @@ const MAX_DEAD_SHARE = 0.2
 
 /**
  * Keeps segments few and mostly alive: the first `FAN` neighbours of a size become one, or one with many dead is rewritten;
- * when `idle`, all become one if the small ones have come to weigh something. One transaction. False when there was nothing to do.
+ * when `idle`, neighbours that fit into one become one where the small ones have come to weigh something. One transaction. False when there was nothing to do.
  */
 export function mergeSome(file: KnowledgeFile, openReader: () => KnowledgeFile, idle: boolean): boolean {
   if (file.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return false
   const sizes = listSizes(file)
   const isDead = deathOf(file)
-  const group = mostlyDead(file, isDead) ?? neighbours(sizes) ?? (idle ? everything(sizes) : undefined)
+  const group = mostlyDead(file, isDead) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
   if (group === undefined) return false
   const numbers = new Set(group.map(({ number }) => number))
   const segments = listSegments(file).filter(({ number }) => numbers.has(number))
@@ -219,11 +219,24 @@ function neighbours(segments: readonly Size[]): Size[] | undefined {
   return undefined
 }
 
-function everything(segments: readonly Size[]): Size[] | undefined {
-  const total = segments.reduce((sum, { n }) => sum + n, 0)
-  const largest = segments.reduce((most, { n }) => Math.max(most, n), 0)
-  return segments.length > 1 && total <= MAX_MERGED && total - largest >= largest / 4 ? [...segments] : undefined
+/** The first neighbours that fit into one, and of which the small ones weigh something beside the largest. */
+function leftovers(segments: readonly Size[]): Size[] | undefined {
+  const weigh = (run: readonly Size[]): boolean => {
+    const largest = run.reduce((most, { n }) => Math.max(most, n), 0)
+    return run.length > 1 && sizeOf(run) - largest >= largest / 4
+  }
+  let run: Size[] = []
+  for (const segment of segments) {
+    if (sizeOf(run) + segment.n > MAX_MERGED) {
+      if (weigh(run)) return run
+      run = []
+    }
+    run.push(segment)
+  }
+  return weigh(run) ? run : undefined
 }
+
+const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n }) => sum + n, 0)
 
 /** Drops the marks of erased passages that no segment names any more. */
 function forgetDead(file: KnowledgeFile): void {
