@@ -64,10 +64,13 @@ function spread(index: KnowledgeIndex, lists: TermLists, weight: number, slots: 
 
 function spreadExact(index: KnowledgeIndex, word: string, weight: number): void {
   const lists = index.lists(`e${word}`)
-  spread(index, lists, EXACT * weight, core)
-  if (word.length < LEAST_ALIKE_LETTERS) return
+  if (word.length < LEAST_ALIKE_LETTERS) {
+    spread(index, lists, EXACT * weight, core)
+    return
+  }
   const long = (/^[a-z0-9]+$/.test(word) ? LONG_WORD.latin : LONG_WORD.other) * (word.length - 2)
-  spread(index, lists, EXACT * weight * long, extra)
+  const rare = EXACT * weight * idfOf(index, lists.df)
+  for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, long)
   const alike = index.remember(`n${word}`, () =>
     index.vocabulary.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1),
   )

@@ -73,8 +73,18 @@ export function* numbersOf(data: Uint8Array, at: number): Generator<number> {
   }
 }
 
-/** Adds `weight` times each impact of the list to the slot of its passage; `offset` is the slot of the segment's first. */
-export function accumulate(posting: Posting, weight: number, slots: Float32Array, offset: number): void {
+/**
+ * Adds `weight` times each impact of the list to the slot of its passage, and `times` as much in `others`; `offset` is the slot of the
+ * segment's first.
+ */
+export function accumulate(
+  posting: Posting,
+  weight: number,
+  slots: Float32Array,
+  offset: number,
+  others?: Float32Array,
+  times = 0,
+): void {
   const { data, df } = posting
   const scale = (weight * MAX_IMPACT) / 255
   let slot = offset - 1
@@ -86,6 +96,8 @@ export function accumulate(posting: Posting, weight: number, slots: Float32Array
       gap |= (byte & 127) << shift
     }
     slot += gap
-    slots[slot]! += data[i]! * scale
+    const score = data[i]! * scale
+    slots[slot]! += score
+    if (others !== undefined) others[slot]! += score * times
   }
 }
