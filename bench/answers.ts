@@ -46,7 +46,7 @@ for (const set of options.sets.split(',')) {
       score: confidence,
       hit: holdsAnswer(text, query.golds),
       words: countWords(text),
-      cited: quotes.some((quote) => query.relevant.has(base.ids.get(retrieval.hits[quote.hit]!.documentId)!)),
+      cited: mean(quotes.map((quote) => (query.relevant.has(base.ids.get(retrieval.hits[quote.hit]!.documentId)!) ? 1 : 0))),
       verbatim: quotes.map((quote) => retrieval.hits[quote.hit]!.text.includes(quote.text)),
       ms,
     }
@@ -59,8 +59,8 @@ for (const set of options.sets.split(',')) {
     share(yes, (row) => row.hit),
     share(yes, (row) => row.hit && row.score >= ANSWER_THRESHOLD),
     mean(yes.map((row) => row.words)),
-    share(yes, (row) => row.cited),
-    share(answered, (row) => row.cited),
+    mean(yes.map((row) => row.cited)),
+    mean(answered.map((row) => row.cited)),
     mean(verbatim.map((is) => (is ? 1 : 0))),
     auc(rows),
     balancedAccuracy(rows, ANSWER_THRESHOLD),
@@ -76,7 +76,9 @@ for (const set of options.sets.split(',')) {
   console.log([set, rows.length, ...line.map(fixed)].join(' | '))
   if (options.by === true)
     for (const [lang, group] of Map.groupBy(yes, (row) => row.lang))
-      console.log(`  ${lang} ${fixed(share(group, (row) => row.hit))}`)
+      console.log(
+        `  ${lang} ${fixed(share(group, (row) => row.hit))} ${fixed(share(group, (row) => row.hit && row.score >= ANSWER_THRESHOLD))}`,
+      )
   if (options['follow-ups'] === true)
     console.log(
       followUps(

@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { contract } from '../src/api/contract.ts'
 import { toOpenApi } from '../src/api/openapi.ts'
 import { loadConfig } from '../src/config.ts'
 import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
 import { statusOf } from '../src/http/errors.ts'
+import { plot } from './plot.ts'
 import { type Setting, type SettingName, settings } from '../src/settings.ts'
 
 /** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
@@ -250,11 +251,32 @@ export function openApiFile(): string {
   return `${JSON.stringify(toOpenApi(contract(loadConfig({})), '/v1'), undefined, 2)}\n`
 }
 
+/** How knowledge grows, from the table of docs/performance.md. */
+export function growthPlot(): string {
+  const page = readFileSync(new URL('../docs/performance.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| ([\d,]+) \|(.*)\|$/gm)].map(([, passages, rest]) =>
+    [passages!, ...rest!.split('|')].map((cell) => Number(cell.replaceAll(',', ''))),
+  )
+  const column = (at: number): number[] => rows.map((row) => row[at]!)
+  return plot('Time of a question, size of the index and speed of indexing, by the number of passages', column(0), [
+    {
+      title: 'A question, ms',
+      lines: [
+        { label: 'p50', values: column(1) },
+        { label: 'p99', values: column(2) },
+      ],
+    },
+    { title: 'Knowledge file, MB', lines: [{ label: 'with the text', values: column(3) }] },
+    { title: 'Passages indexed a second', lines: [{ label: 'in one go', values: column(4) }] },
+  ])
+}
+
 /** What is generated, by its path from the root of the project. */
 export const generated: Record<string, () => string> = {
   'docs/configuration.md': configurationPage,
   'docs/errors.md': errorsPage,
   'docs/openapi.json': openApiFile,
+  'docs/images/growth.svg': growthPlot,
 }
 
 if (import.meta.main) {

@@ -11,8 +11,8 @@ import { quotable } from './quotable.ts'
 const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 4.6]
 
 // A second quote comes along if the weights give it this much of a chance to hold the answer, more for a long one: one more answer in twelve,
-// at ten words a reply on average.
-const SECOND_CHANCE = 0.11
+// at ten words a reply on average. From another passage it is more often a wrong source.
+const SECOND_CHANCE = { samePassage: 0.09, other: 0.15 }
 const LENGTH = featureNames.indexOf('length')
 const MAX_QUOTES = 2
 
@@ -85,7 +85,8 @@ function choose(ranked: readonly Scored[], most: number, textOf: (candidate: Can
   for (const { candidate, score } of ranked) {
     if (chosen.length === most) break
     const chance = Math.exp(score - best) / all
-    if (chosen.length > 0 && chance < SECOND_CHANCE * Math.exp(candidate.features[LENGTH]!)) continue
+    const least = candidate.hit === chosen[0]?.hit ? SECOND_CHANCE.samePassage : SECOND_CHANCE.other
+    if (chosen.length > 0 && chance < least * Math.exp(candidate.features[LENGTH]!)) continue
     const words = textOf(candidate)
       .replace(/[^\p{L}\p{N}]+/gu, ' ')
       .toLowerCase()

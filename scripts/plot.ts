@@ -1,0 +1,57 @@
+/** A line of a plot. */
+export interface Line {
+  label: string
+  /** Above 0, one for each step of the plot. */
+  values: readonly number[]
+}
+
+export interface Panel {
+  title: string
+  lines: readonly Line[]
+}
+
+const WIDTH = 250
+const HEIGHT = 200
+const LEFT = 46
+const TOP = 44
+const RIGHT = 14
+const BOTTOM = 34
+const COLOURS = ['#0b63b5', '#b3400a']
+
+/** Small plots side by side over the same steps, both axes logarithmic, as one SVG file that needs nothing else. */
+export function plot(title: string, steps: readonly number[], panels: readonly Panel[]): string {
+  const whole = WIDTH * panels.length
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${whole} ${HEIGHT}" role="img" font-family="sans-serif" font-size="11" fill="#222">`,
+    `<title>${title}</title>`,
+    `<rect width="${whole}" height="${HEIGHT}" fill="#fff"/>`,
+    ...panels.map((panel, i) => `<g transform="translate(${i * WIDTH} 0)">\n${panelOf(steps, panel)}\n</g>`),
+    '</svg>\n',
+  ].join('\n')
+}
+
+function panelOf(steps: readonly number[], { title, lines }: Panel): string {
+  const all = lines.flatMap(({ values }) => values)
+  const [low, high] = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all)))]
+  const x = (i: number): number => LEFT + (i * (WIDTH - LEFT - RIGHT)) / (steps.length - 1)
+  const y = (value: number): number => TOP + ((high - Math.log10(value)) * (HEIGHT - TOP - BOTTOM)) / (high - low)
+  const powers = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i))
+  return [
+    `<text x="${LEFT}" y="16" font-weight="bold">${title}</text>`,
+    ...powers.flatMap((power) => [
+      `<path d="M${LEFT} ${round(y(power))}H${WIDTH - RIGHT}" stroke="#ddd"/>`,
+      `<text x="${LEFT - 6}" y="${round(y(power) + 4)}" text-anchor="end">${short(power)}</text>`,
+    ]),
+    ...steps.map((step, i) => `<text x="${round(x(i))}" y="${HEIGHT - 16}" text-anchor="middle">${short(step)}</text>`),
+    `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 3}" text-anchor="middle">passages</text>`,
+    ...lines.flatMap(({ label, values }, i) => [
+      `<polyline fill="none" stroke="${COLOURS[i]}" stroke-width="2" points="${values.map((value, at) => `${round(x(at))},${round(y(value))}`).join(' ')}"/>`,
+      ...values.map((value, at) => `<circle cx="${round(x(at))}" cy="${round(y(value))}" r="3" fill="${COLOURS[i]}"/>`),
+      `<text x="${LEFT + i * 60}" y="32" fill="${COLOURS[i]}">${label}</text>`,
+    ]),
+  ].join('\n')
+}
+
+const round = (value: number): number => Math.round(value * 10) / 10
+const short = (value: number): string =>
+  value >= 1e6 ? `${value / 1e6}M` : value >= 1e3 ? `${value / 1e3}k` : String(Number(value.toPrecision(1)))
