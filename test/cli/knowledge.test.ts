@@ -133,8 +133,12 @@ test('a file that moved within the folder stays, and so do two that are alike', 
   assert.deepEqual(await files(), ['new/a.md'])
   writeFileSync(join(folder, 'old', 'a.md'), '# Almonds\n\nAlmonds are white.\n')
   await repartee(['knowledge', 'sync', 'Moved', folder], env)
-  await repartee(['knowledge', 'sync', 'Moved', folder], env)
+  const { stdout } = await repartee(['knowledge', 'sync', 'Moved', folder], env)
+  assert.match(stdout, /^2 files: 0 new, 0 changed, 2 unchanged; 0 documents to remove\.$/m)
   assert.equal((await files()).length, 1)
+  rmSync(join(folder, 'new', 'a.md'))
+  await repartee(['knowledge', 'sync', 'Moved', folder], env)
+  assert.deepEqual(await files(), ['old/a.md'])
 })
 
 test('a folder that is empty all at once removes nothing unless told so', options, async () => {

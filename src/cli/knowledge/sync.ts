@@ -102,13 +102,19 @@ async function makePlan(
   const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
   const known = new Map(documents.filter(({ metadata }) => metadata.folder === name).map((d) => [d.metadata.file, d]))
   const plan: Plan = { add: [], replace: [], remove: [], unchanged: 0 }
+  // Files of one name and content in several folders are one document, under the first of their paths.
+  const held = new Set<string>()
   for (const path of paths) {
     const file = relative(folder, path).replaceAll(sep, '/')
     const document = known.get(file)
     known.delete(file)
     const sha256 = await hashOf(path)
     const metadata: Origin = { folder: name, file, sha256 }
-    if (document === undefined) plan.add.push({ path, metadata })
+    const identity = `${basename(path)}/${sha256}`
+    const isHeld = held.has(identity)
+    held.add(identity)
+    if (document === undefined && isHeld) plan.unchanged++
+    else if (document === undefined) plan.add.push({ path, metadata })
     else if (document.metadata.sha256 === sha256 && document.status !== 'failed') plan.unchanged++
     else plan.replace.push({ path, documentId: document.id, metadata })
   }
