@@ -21,7 +21,7 @@ const CLOSE_LOOK = 30
  * A question without a pronoun whose answer is found this surely without the conversation needs none of it: history words, which are
  * many, would only pull it back to what was talked of before. Lower figures cost elliptical questions more than they bring the others.
  */
-const SURELY = 0.97
+const SURELY = 0.98
 
 /** A question that says less than this by itself, and points back, can hardly be understood alone. */
 const BARE_AND_POINTING = 0.3

@@ -12,7 +12,7 @@ export interface Cut {
 }
 
 // Characters. A shorter document stays whole: what it is about is said once, often in its first lines.
-const WHOLE = 2200
+const WHOLE = 2000
 const MAX = 1500
 // A heading begins a passage once there is this much before it; shorter sections stand together.
 const SECTION = 500
