@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, test } from 'node:test'
 import { hasFields, isError, isOk, TIMESTAMP } from '../support/assert.ts'
+import { readEvents } from '../support/events.ts'
 import { says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
+import { Speaker } from '../support/speaker.ts'
 
 const service = await startService()
 const { client } = service
@@ -83,6 +85,24 @@ describe('insights', { skip: needsProcess }, () => {
     assert.match(unanswered[0].lastAskedAt, TIMESTAMP)
     assert.deepEqual(unanswered[0].sessionIds.sort(), [first.session, second.session].sort())
     assert.equal(unanswered[1].question, 'Who painted the ceiling of the chapel?')
+  })
+
+  test('do not take a greeting, or a reply that its reader cut off, for a question that could not be answered', async () => {
+    await ask('Hello!')
+    isOk(await client.patch(agent, { model: 'openai/stub' }))
+    const speaker = new Speaker()
+    service.model.behaviour = speaker.behaviour
+    const session = `${agent}/sessions/${await newSession()}`
+    const sending = client.post(`${session}/messages`, { message: 'Who painted the ceiling of the chapel?' })
+    const id = await until('the message is stored', async () => (await client.get(session)).body.messages.at(-1)?.id as string)
+    const reader = await readEvents(client, 'GET', `${session}/messages/${id}/stream`)
+    await speaker.say('Nobody', ' knows')
+    await reader.textOf(12)
+    isOk(await client.post(`${session}/messages/${id}/cancel`))
+    isOk(await sending)
+    const { days, unanswered } = await insights()
+    assert.equal(days[0].turns, 2)
+    assert.deepEqual(unanswered, [])
   })
 
   test('tell which documents were cited, and how their replies were rated', async () => {
