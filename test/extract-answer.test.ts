@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import { quotable } from '../src/knowledge/answer/quotable.ts'
+import { unitsOf } from '../src/knowledge/answer/units.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
 
 describe('answers from a small documentation', () => {
@@ -58,6 +60,13 @@ describe('answers from a small documentation', () => {
   test('a table row is quoted with its table', async () => {
     const { quoted } = await lantern.ask('How many watts does the Ember lamp use?')
     assert.ok(quoted.includes('| Lamp | Watts | Colour |\n| --- | --- | --- |'), quoted)
+  })
+
+  test('a row that names its columns is quoted alone', async () => {
+    const rows = 'Code: A1 | Town: Arles | Mayor: Ann\nCode: B2 | Town: Basel | Mayor: Bob\nCode: C3 | Town: Celle | Mayor: Cid'
+    const units = unitsOf(rows)
+    const { start, end } = quotable(rows, units, 1, 'who')
+    assert.equal(rows.slice(start, end), 'Code: B2 | Town: Basel | Mayor: Bob')
   })
 
   test('a bare question is understood from what was said before', async () => {

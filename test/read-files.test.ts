@@ -58,6 +58,23 @@ describe('PDF', () => {
     assert.match(text, /Oil: 5\nWick: 7/)
   })
 
+  test('each page begins a passage, however short; headings alone go with what follows', async () => {
+    const { passages } = await read(
+      pdf([
+        [{ text: 'Lantern manual', y: 740, size: 24 }],
+        [{ text: 'Care', y: 740, size: 14 }, ...page('Lanterns are kept dry.', 'Oil is kept apart.')],
+        page('Wicks are cut on Fridays.', 'Glass is cleaned then, too.'),
+      ]),
+    )
+    assert.deepEqual(
+      passages.map(({ page, text }) => [page, text.includes('dry'), text.includes('Wicks')]),
+      [
+        [2, true, false],
+        [3, false, true],
+      ],
+    )
+  })
+
   test('running heads and page numbers are not text', async () => {
     const pages = Array.from({ length: 6 }, (_, i) => [
       { text: 'The yard handbook', y: 780 },

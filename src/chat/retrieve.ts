@@ -19,7 +19,10 @@ export interface Query {
  */
 export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
   const { topK = agent.retrieval.topK } = input
-  if (!canRerank(deps, agent)) return search(deps, agent, input, topK, signal)
+  if (!canRerank(deps, agent)) {
+    const found = await search(deps, agent, input, topK, signal)
+    return agent.retrieval.rerank ? { ...found, isReranked: false } : found
+  }
   const found = await search(deps, agent, input, Math.max(topK, RERANKED), signal)
   const reranked = await rerank(deps, agent, input.query, found.hits.slice(0, RERANKED), signal)
   return { ...found, isReranked: reranked !== undefined, hits: (reranked ?? found.hits).slice(0, topK) }
@@ -33,7 +36,10 @@ async function search(
   signal: AbortSignal,
 ): Promise<Retrieval> {
   const words = { query, history, topK, filter }
-  if (embeddingModelOf(deps, agent) === null) return deps.knowledge.retrieve(agent.id, words)
+  if (embeddingModelOf(deps, agent) === null) {
+    const retrieval = await deps.knowledge.retrieve(agent.id, words)
+    return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval
+  }
   const found = await embedQuestion(deps, agent, query, signal)
   if ('without' in found)
     return { ...(await deps.knowledge.retrieve(agent.id, words)), mode: 'lexical', withoutVectors: found.without }

@@ -40,6 +40,8 @@ export interface Retrieval {
   language?: string
   /** The question can hardly be understood without the conversation before it. */
   elliptical?: boolean
+  /** The most that an answer may be believed: the passages hold what was said before, but not what the question itself says. */
+  mostConfidence?: number
   /** By what the passages were found. */
   mode?: 'lexical' | 'hybrid'
   /** Why it was by words alone, where meaning was asked for, too. */

@@ -7,7 +7,6 @@ import type { Document, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
-import { parseJson } from './body.ts'
 import { pageUrl } from './page-url.ts'
 import { toPagination } from './pagination.ts'
 import { type Call, route } from './route.ts'
@@ -112,7 +111,7 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
 }
 
 function fromUpload({ filename, mediaType, content, title, metadata }: Upload, check: (fields: unknown) => void): NewDocument {
-  const given = metadata === undefined || metadata.trim() === '' ? undefined : parseJson(Buffer.from(metadata))
+  const given = metadata === undefined || metadata.trim() === '' ? undefined : parseMetadata(metadata)
   const fields = {
     ...(title === undefined || title.trim() === '' ? {} : { title }),
     ...(given === undefined ? {} : { metadata: given }),
@@ -128,3 +127,11 @@ function found(document: Document | undefined): Document {
 }
 
 const documentNotFound = () => new ReparteeError('document_not_found', 'There is no such document.')
+
+function parseMetadata(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('body.metadata', 'must be a JSON object, as text')
+  }
+}

@@ -21,6 +21,8 @@ export interface Question {
   sequence: string[]
   /** It has a pronoun or a demonstrative. */
   points: boolean
+  /** It has no word that says something. */
+  isSilent: boolean
   /** It has one that hardly ever stands for nothing. */
   pointsBack: boolean
   /** 0 to 1: how little it says by itself. */
@@ -74,6 +76,7 @@ export function toQuestion(text: string, history: readonly HistoryEntry[], held:
     grams: new Map(),
     sequence,
     points: pointers.length > 0,
+    isSilent: content.every((token) => token.stop),
     pointsBack: analysis.tokens.some((token) => POINTING_BACK[analysis.language]?.has(token.exact)),
     bareness: Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS)),
   }
@@ -89,7 +92,9 @@ function addHistory(question: Question, history: readonly HistoryEntry[], held: 
     if (entry.role === 'AI' || age < 0) age++
     else if (history.every(({ role }) => role === 'USER')) age++
     if (age >= EXCHANGES) return
-    const analysis = analyse(entry.content, detectLanguage(entry.content, held))
+    // The marks of citations are no words.
+    const said = entry.role === 'AI' ? entry.content.replace(/\[\d+\]/g, ' ') : entry.content
+    const analysis = analyse(said, detectLanguage(said, held))
     const content = analysis.tokens.filter((token) => !token.stop)
     if (content.length === 0) continue
     const weight = question.bareness * HISTORY_WEIGHT * FADING ** age * Math.min(1, (FREE_WORDS / content.length) ** SWAMPING)

@@ -28,18 +28,54 @@ const BARE_AND_POINTING = 0.3
 /** The same of one that does not point, and whose answer is not found without the conversation. */
 const BARE = 0.5
 
+/**
+ * A question of which the best passage holds less than this did not lean on the conversation. Of follow-ups as people ask them next to all
+ * hold more, or have a pronoun; of questions about something else one in five.
+ */
+const LEAST_OWN = 0.2
+/** Then it is answered by itself where that is sure, and else held to be unanswered. */
+const SURE_ALONE = 0.95
+const MOST_WITHOUT_OWN = 0.4
+
 /** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
   const find = (question: Question, standsAlone: boolean) => search(index, question, input, standsAlone, vectors)
-  const alone = toQuestion(input.query, [], index.languages)
-  if (input.history.length === 0) return find(alone, true)
-  let elliptical = alone.pointsBack && alone.bareness > BARE_AND_POINTING
-  if (!alone.points) {
-    const found = find(alone, true)
-    if (found.confidence >= SURELY) return found
-    elliptical = alone.bareness > BARE && found.confidence < ANSWER_THRESHOLD
-  }
-  return { ...find(toQuestion(input.query, input.history, index.languages), false), elliptical }
+  const question = toQuestion(input.query, [], index.languages)
+  const alone = find(question, true)
+  const missing = [...alone.terms.asked.keys()].some((stem) => isCode(stem) && index.lists(`s${stem}`).df === 0)
+  if (missing) limit(alone.retrieval)
+  if (input.history.length === 0 || question.words.length === 0) return alone.retrieval
+  const { points } = question
+  if (!points && alone.retrieval.confidence >= SURELY) return alone.retrieval
+  const elliptical = points
+    ? question.pointsBack && question.bareness > BARE_AND_POINTING
+    : question.bareness > BARE && alone.retrieval.confidence < ANSWER_THRESHOLD
+  const together = find(toQuestion(input.query, input.history, index.languages), false)
+  const retrieval: Retrieval = { ...together.retrieval, elliptical }
+  if (missing) return limit(retrieval)
+  // What was found by its meaning needs no word of the question.
+  const leans = question.pointsBack || question.isSilent || retrieval.mode === 'hybrid'
+  if (leans || ownShare(index, signalsOf(index, alone.terms, together.best)) >= LEAST_OWN) return retrieval
+  // The passages are about what was said before, and hardly hold a word of the question: it leans on nothing, or on what cannot be told.
+  const { confidence } = alone.retrieval
+  if (confidence >= SURE_ALONE) return alone.retrieval
+  return limit(retrieval, confidence)
+}
+
+/** A number of some length, or a name with one in it: of these one is never as good as another. */
+const isCode = (stem: string): boolean => stem.length > 2 && /\p{N}/u.test(stem)
+
+/** Holds the answer to be missing, whatever else was found. */
+function limit(retrieval: Retrieval, confidence = retrieval.confidence): Retrieval {
+  retrieval.confidence = Math.min(confidence, MOST_WITHOUT_OWN)
+  retrieval.mostConfidence = retrieval.confidence
+  return retrieval
+}
+
+/** The share of a question's own words, by idf, that the best passage holds. */
+function ownShare(index: KnowledgeIndex, signals: readonly TermSignal[]): number {
+  const sum = (some: readonly TermSignal[]): number => some.reduce((idf, { frequency }) => idf + idfOf(index, frequency), 0)
+  return sum(signals.filter(({ inBest }) => inBest)) / (sum(signals) || 1)
 }
 
 function search(
@@ -48,7 +84,7 @@ function search(
   { topK, filter, vector }: RetrieveInput,
   standsAlone: boolean,
   vectors: VectorSearch | undefined,
-): Retrieval {
+): Found {
   const terms = toSearchTerms(index, question)
   const query = [...terms.stems.keys()].join(' ')
   const ranked =
@@ -58,8 +94,7 @@ function search(
   const cosines = vector === undefined || vectors === undefined ? undefined : findNear(index, vectors, vector, ranked, filter)
   const isHybrid = cosines !== undefined && cosines.size > 0
   const order = isHybrid ? fuse(ranked, cosines) : ranked
-  if (order.length === 0) return { query, standsAlone, hits: [], confidence: 0 }
-  return {
+  const retrieval: Retrieval = {
     query,
     standsAlone,
     ...(isHybrid ? { mode: 'hybrid' as const } : {}),
@@ -71,6 +106,13 @@ function search(
       second: ranked[1]?.score ?? 0,
     }),
   }
+  return { retrieval, terms, best: order[0] }
+}
+
+interface Found {
+  retrieval: Retrieval
+  terms: SearchTerms
+  best: Ranked | undefined
 }
 
 /** How near the question is to the passages nearest to it, and to those that its words found; by slot. */

@@ -7,6 +7,8 @@ export interface Repair {
 }
 
 const LEAST_LETTERS = 5
+/** Of shorter words only two letters in the wrong order are believed. */
+const LEAST_SWAPPED = 4
 /** Two errors are believed from this many letters on. */
 const TWO_ERRORS_FROM = 8
 const REPAIRED = 0.8
@@ -20,7 +22,7 @@ const LOOKED_AT = 60
  * Empty for short words and numbers.
  */
 export function repair(index: KnowledgeIndex, word: string): Repair[] {
-  if (word.length < LEAST_LETTERS || /\p{N}/u.test(word)) return []
+  if (word.length < LEAST_SWAPPED || /\p{N}/u.test(word)) return []
   return index.remember(`r${word}`, () => findRepairs(index, word))
 }
 
@@ -28,9 +30,8 @@ function findRepairs(index: KnowledgeIndex, word: string): Repair[] {
   const reach = word.length >= TWO_ERRORS_FROM ? 2 : 1
   // A wrong letter spoils three 3-grams of a word.
   const leastShared = Math.max(1, word.length - 3 * reach - 1)
-  const candidates = new Map(
-    index.vocabulary.similar(word, leastShared, 0.2, LOOKED_AT).map(({ word: other, df, dice }) => [other, { df, dice }]),
-  )
+  const alike = word.length < LEAST_LETTERS ? [] : index.vocabulary.similar(word, leastShared, 0.2, LOOKED_AT)
+  const candidates = new Map(alike.map(({ word: other, df, dice }) => [other, { df, dice }]))
   for (const swapped of swaps(word)) {
     const df = candidates.has(swapped) ? 0 : index.vocabulary.frequency(swapped)
     if (df > 0) candidates.set(swapped, { df, dice: 0.4 })

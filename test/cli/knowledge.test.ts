@@ -93,6 +93,9 @@ test(
     const again = await repartee(['knowledge', 'sync', 'Synced', folder], env)
     assert.match(again.stdout, /^2 files: 0 new, 0 changed, 2 unchanged; 0 documents to remove\.$/m)
 
+    const almonds = `/agents/${agent}/documents/${before.get('a.md')}`
+    const { metadata } = (await service.client.get(almonds)).body.document
+    await service.client.patch(almonds, { metadata: { ...metadata, lang: 'en' } })
     writeFileSync(join(folder, 'a.md'), '# Almonds\n\nAlmonds are green.\n')
     rmSync(join(folder, 'deep', 'b.txt'))
     writeFileSync(join(folder, 'c.md'), '# Hazels\n\nHazels are red.\n')
@@ -108,6 +111,7 @@ test(
     const after = await list()
     assert.deepEqual([...after.keys()].sort(), ['a.md', 'c.md', 'canteen.txt'])
     assert.equal(after.get('a.md'), before.get('a.md'))
+    assert.equal((await service.client.get(almonds)).body.document.metadata.lang, 'en')
     const { hits } = (await service.client.post(`/agents/${agent}/search`, { query: 'almonds' })).body as {
       hits: { text: string }[]
     }

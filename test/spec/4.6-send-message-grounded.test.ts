@@ -152,6 +152,38 @@ describe('4.6 the embedded model: extractive', () => {
     assert.match(await send('How long does it last?'), /two years/)
   })
 
+  test('what was said before answers no other question', async () => {
+    const session = await service.newSession(agentId)
+    const send = async (message: string) =>
+      (await client.post(`${session}/messages`, { message, include: ['trace'] })).body as {
+        aiMessage: { content: string }
+        trace: { query: string; grounding: { answered: boolean } }
+      }
+    assert.match((await send('How long does the warranty of the Aurora kettle last?')).aiMessage.content, /two years/)
+    for (const message of ['Is there a gym?', 'Who is the president of France?', 'xyzzy', '?', 'Where is the nearest airport?']) {
+      const { aiMessage, trace } = await send(message)
+      assert.match(aiMessage.content, /don.t know/i, message)
+      assert.equal(trace.grounding.answered, false)
+    }
+    // The marks of citations are not searched.
+    const { aiMessage, trace } = await send('And the refund?')
+    assert.match(aiMessage.content, /five working days/)
+    assert.doesNotMatch(trace.query, /(^| )1( |$)/)
+  })
+
+  test('a number or code that no document holds is not answered with another one', async () => {
+    const codes = await taught({ model: 'extractive' }, 'The manager of City17 is Ann.\n\nThe manager of City18 is Bob.')
+    assert.match((await ask(codes, 'Who is the manager of City18?')).aiMessage.content, /Bob/)
+    const { aiMessage, trace } = await ask(codes, 'Who is the manager of City200?')
+    assert.match(aiMessage.content, /don.t know/i)
+    assert.equal(trace.grounding.answered, false)
+  })
+
+  test('two letters of a short word in the wrong order do not matter', async () => {
+    const shop = await taught({ model: 'extractive' }, 'The shop is open from nine to five.', 'The pool is closed on Monday.')
+    assert.match((await ask(shop, 'When is the shop opne?')).aiMessage.content, /nine to five/)
+  })
+
   test('html: the same reply, rendered', async () => {
     const { aiMessage } = await ask(agentId, 'How do I remove scale from the kettle?', { format: 'html' })
     assert.match(aiMessage.content, /^<p>[\s\S]*citric acid[\s\S]*\[1\]<\/p>\s*$/)

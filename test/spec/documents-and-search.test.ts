@@ -165,6 +165,11 @@ describe('adding a document', () => {
     })
   }
 
+  test('metadata of an upload that is no JSON is named', async () => {
+    const answer = await upload(['name="file"; filename="a.txt"', 'x'], ['name="metadata"', 'lang:en'])
+    isError(answer, 400, 'invalid_request', 'body.metadata')
+  })
+
   test('a file that cannot be read ends as failed, and says why', async () => {
     const answer = await upload(['name="file"; filename="photo.png"\r\nContent-Type: image/png', '\x89PNG\r\n\x1a\n\x00\x00'])
     isOk(answer, 202)

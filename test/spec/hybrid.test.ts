@@ -112,6 +112,14 @@ describe('search by meaning', { skip: needsProcess }, () => {
     assert.equal((await ask('Where must every vehicle be parked now?')).trace.retrieval.mode, 'lexical')
   })
 
+  test('without an embedding model the trace says so', async () => {
+    agent = `/agents/${await service.newAgent({ model: 'extractive', retrieval: { mode: 'hybrid' } })}`
+    await add({ text: FACTS[2] })
+    await ready()
+    const { trace } = await ask('When does the surgeon see patients?')
+    assert.deepEqual(trace.retrieval, { mode: 'lexical', reason: 'no embedding model is set' })
+  })
+
   test('documents are ready, and found by words, before they have vectors; those are made when the provider is back', async () => {
     embeddings.isDown = true
     await newAgent('first/small')

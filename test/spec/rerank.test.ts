@@ -126,6 +126,6 @@ describe("reranking by the agent's own model", { skip: needsProcess }, () => {
 
   test('does without a model that reads', async () => {
     const { trace } = await taught(service, { model: 'extractive' })
-    assert.deepEqual((await trace()).retrieval, { mode: 'lexical' })
+    assert.deepEqual((await trace()).retrieval, { mode: 'lexical', reranked: false })
   })
 })

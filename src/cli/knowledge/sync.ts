@@ -116,7 +116,7 @@ async function makePlan(
     if (document === undefined && isHeld) plan.unchanged++
     else if (document === undefined) plan.add.push({ path, metadata })
     else if (document.metadata.sha256 === sha256 && document.status !== 'failed') plan.unchanged++
-    else plan.replace.push({ path, documentId: document.id, metadata })
+    else plan.replace.push({ path, documentId: document.id, metadata: { ...document.metadata, ...metadata } })
   }
   // What cannot be looked at may well be there.
   const hidden = unread.map((path) => relative(folder, path).replaceAll(sep, '/'))
@@ -140,7 +140,7 @@ async function followMoved(
     const { file } = (metadata.get(path) ?? {}) as Partial<Origin>
     if (document!.metadata.file === file) continue
     await client.call<'updateDocument'>('PATCH', `/agents/${agentId}/documents/${document!.id}`, {
-      body: { metadata: metadata.get(path) as object },
+      body: { metadata: { ...document!.metadata, ...metadata.get(path) } },
       signal,
       isRepeatable: true,
     })

@@ -29,9 +29,10 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   const chosen = choose(ranked, mostQuotes(best.candidate, described), (candidate) =>
     hits[candidate.hit]!.text.slice(candidate.start, candidate.end),
   )
+  const { confidence, mostConfidence = 1 } = input.retrieval
   return {
     quotes: quotesOf(chosen, described, input),
-    confidence: answerConfidence(input.retrieval.confidence, signalsOf(best.candidate, described)),
+    confidence: Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described))),
   }
 }
 

@@ -16,8 +16,6 @@ const WHOLE = 2000
 const MAX = 1500
 // A heading begins a passage once there is this much before it; shorter sections stand together.
 const SECTION = 500
-// A new page begins a passage once there is this much before it, so that a citation names the right one.
-const PAGE = 200
 const HEADING_SEPARATOR = ' › '
 
 interface Piece {
@@ -46,8 +44,9 @@ export function cutPassages(blocks: Block[]): Cut[] {
   }
   for (const piece of pieces) {
     const lead = leadStart(open)
-    const isNewPage = open.length > 0 && piece.block.page !== open.at(-1)!.block.page
-    if (isNewPage && size >= PAGE) flush(open.length)
+    // A page begins a passage, so that a citation names the right one; headings alone go with what follows.
+    const isNewPage = piece.block.page !== open.at(-1)?.block.page && open.some(({ block }) => block.kind !== 'heading')
+    if (isNewPage) flush(open.length)
     else if (piece.block.kind === 'heading' && size >= SECTION) flush(lead)
     else if (size + piece.text.length > MAX && open.length > 0) flush(lead > 0 ? lead : open.length)
     open.push(piece)
@@ -69,7 +68,7 @@ function leadStart(open: Piece[]): number {
 function passage(pieces: Piece[]): Cut {
   const content = pieces.filter((piece) => piece.block.kind !== 'heading')
   const shared = (content.length > 0 ? content : pieces).map((piece) => piece.path).reduce(commonStart)
-  return { text: joined(pieces), heading: shared.join(HEADING_SEPARATOR), page: pieces[0]?.block.page ?? null }
+  return { text: joined(pieces), heading: shared.join(HEADING_SEPARATOR), page: (content[0] ?? pieces[0])?.block.page ?? null }
 }
 
 function commonStart(a: string[], b: string[]): string[] {
