@@ -4,8 +4,8 @@ import { toOpenApi } from '../src/api/openapi.ts'
 import { loadConfig } from '../src/config.ts'
 import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
 import { statusOf } from '../src/http/errors.ts'
-import { plot } from './plot.ts'
 import { type Setting, type SettingName, settings } from '../src/settings.ts'
+import { plot } from './plot.ts'
 
 /** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
 const explained: Record<ErrorCode, string> = {

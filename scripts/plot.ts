@@ -22,7 +22,7 @@ const COLOURS = ['#0b63b5', '#b3400a']
 export function plot(title: string, steps: readonly number[], panels: readonly Panel[]): string {
   const whole = WIDTH * panels.length
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${whole} ${HEIGHT}" role="img" font-family="sans-serif" font-size="11" fill="#222">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="${HEIGHT}" viewBox="0 0 ${whole} ${HEIGHT}" role="img" font-family="sans-serif" font-size="11" fill="#222">`,
     `<title>${title}</title>`,
     `<rect width="${whole}" height="${HEIGHT}" fill="#fff"/>`,
     ...panels.map((panel, i) => `<g transform="translate(${i * WIDTH} 0)">\n${panelOf(steps, panel)}\n</g>`),
@@ -53,5 +53,7 @@ function panelOf(steps: readonly number[], { title, lines }: Panel): string {
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10
-const short = (value: number): string =>
-  value >= 1e6 ? `${value / 1e6}M` : value >= 1e3 ? `${value / 1e3}k` : String(Number(value.toPrecision(1)))
+const short = (value: number): string => {
+  const [unit, sign] = value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'k'] : [1, '']
+  return `${Number((value / unit).toPrecision(2))}${sign}`
+}
