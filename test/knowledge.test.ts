@@ -95,7 +95,7 @@ describe('knowledge files', () => {
     await settled(second, agent)
     assert.deepEqual(await second.count(agent), { documents: 50, passages: 50 })
     assert.ok(await second.findDocument(agent, documents[7]!.id))
-    await until('the note of work to be done is gone', () => !existsSync(join(folder, `${agent}.pending`)))
+    await until(async () => !existsSync(join(folder, `${agent}.pending`)))
     await second.close()
   })
 
