@@ -6,7 +6,7 @@ import { hashOf } from '../text/ngrams.ts'
 import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
 import { fuse } from './fuse.ts'
-import { type Question, toQuestion } from './question.ts'
+import { toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
 import { type SearchTerms, toSearchTerms } from './search-terms.ts'
 import type { VectorSearch } from './vectors/search.ts'
@@ -29,8 +29,8 @@ const BARE_AND_POINTING = 0.3
 const BARE = 0.5
 
 /**
- * A question of which the best passage holds less than this did not lean on the conversation. Of follow-ups as people ask them next to all
- * hold more, or have a pronoun; of questions about something else one in five.
+ * The share of its own words that the best passage found with the conversation must hold, if a question does not point back. Of short questions
+ * about something else four in five have less; of follow-ups in full sentences hardly any; of the barest ones a third, which are declined.
  */
 const LEAST_OWN = 0.2
 /** Then it is answered by itself where that is sure, and else held to be unanswered. */
@@ -39,27 +39,27 @@ const MOST_WITHOUT_OWN = 0.4
 
 /** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
-  const find = (question: Question, standsAlone: boolean) => search(index, question, input, standsAlone, vectors)
   const question = toQuestion(input.query, [], index.languages)
-  const alone = find(question, true)
-  const missing = [...alone.terms.asked.keys()].some((stem) => isCode(stem) && index.lists(`s${stem}`).df === 0)
-  if (missing) limit(alone.retrieval)
-  if (input.history.length === 0 || question.words.length === 0) return alone.retrieval
-  const { points } = question
-  if (!points && alone.retrieval.confidence >= SURELY) return alone.retrieval
-  const elliptical = points
-    ? question.pointsBack && question.bareness > BARE_AND_POINTING
-    : question.bareness > BARE && alone.retrieval.confidence < ANSWER_THRESHOLD
-  const together = find(toQuestion(input.query, input.history, index.languages), false)
+  const terms = toSearchTerms(index, question)
+  const missing = [...terms.asked.keys()].some((stem) => isCode(stem) && index.lists(`s${stem}`).df === 0)
+  const find = (searched: SearchTerms, standsAlone: boolean): Found => {
+    const found = search(index, searched, input, standsAlone, vectors)
+    if (missing) limit(found.retrieval)
+    return found
+  }
+  if (input.history.length === 0 || question.words.length === 0) return find(terms, true).retrieval
+  const findTogether = (): Found => find(toSearchTerms(index, toQuestion(input.query, input.history, index.languages)), false)
+  if (question.pointsBack) return { ...findTogether().retrieval, elliptical: question.bareness > BARE_AND_POINTING }
+  const alone = find(terms, true).retrieval
+  if (!question.points && alone.confidence >= SURELY) return alone
+  const together = findTogether()
+  const elliptical = !question.points && question.bareness > BARE && alone.confidence < ANSWER_THRESHOLD
   const retrieval: Retrieval = { ...together.retrieval, elliptical }
-  if (missing) return limit(retrieval)
   // What was found by its meaning needs no word of the question.
-  const leans = question.pointsBack || question.isSilent || retrieval.mode === 'hybrid'
-  if (leans || ownShare(index, signalsOf(index, alone.terms, together.best)) >= LEAST_OWN) return retrieval
+  const leans = question.isSilent || retrieval.mode === 'hybrid'
+  if (missing || leans || ownShare(index, signalsOf(index, terms, together.best)) >= LEAST_OWN) return retrieval
   // The passages are about what was said before, and hardly hold a word of the question: it leans on nothing, or on what cannot be told.
-  const { confidence } = alone.retrieval
-  if (confidence >= SURE_ALONE) return alone.retrieval
-  return limit(retrieval, confidence)
+  return alone.confidence >= SURE_ALONE ? alone : limit(retrieval, alone.confidence)
 }
 
 /** A number of some length, or a name with one in it: of these one is never as good as another. */
@@ -80,12 +80,11 @@ function ownShare(index: KnowledgeIndex, signals: readonly TermSignal[]): number
 
 function search(
   index: KnowledgeIndex,
-  question: Question,
+  terms: SearchTerms,
   { topK, filter, vector }: RetrieveInput,
   standsAlone: boolean,
   vectors: VectorSearch | undefined,
 ): Found {
-  const terms = toSearchTerms(index, question)
   const query = [...terms.stems.keys()].join(' ')
   const ranked =
     index.slots === 0 || terms.stems.size === 0
@@ -106,12 +105,11 @@ function search(
       second: ranked[1]?.score ?? 0,
     }),
   }
-  return { retrieval, terms, best: order[0] }
+  return { retrieval, best: order[0] }
 }
 
 interface Found {
   retrieval: Retrieval
-  terms: SearchTerms
   best: Ranked | undefined
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { EmbeddingModel } from '../core/embedding.ts'
@@ -49,16 +48,17 @@ export function localEmbeddings(name: string, folder: string | undefined): Embed
         throw failed(`the model ${id} cannot be loaded`, { cause })
       })
       if (signal.aborted) throw stopped(signal)
-      const aborted = once(signal, 'abort')
+      // The model cannot be stopped, but nobody has to wait for it.
+      const { promise: aborted, reject } = Promise.withResolvers<never>()
+      const stop = () => reject(stopped(signal))
+      signal.addEventListener('abort', stop)
       const extracted = extract(
         texts.map((text) => prompts[purpose] + text),
         { pooling, normalize: true },
       ).catch((cause: unknown) => {
         throw failed(`the model ${id} broke`, { cause })
       })
-      // The model cannot be stopped, but nobody has to wait for it.
-      const answer = await Promise.race([extracted, aborted])
-      if (Array.isArray(answer)) throw stopped(signal)
+      const answer = await Promise.race([extracted, aborted]).finally(() => signal.removeEventListener('abort', stop))
       return checkedVectors(answer.tolist(), texts.length)
     },
   }
