@@ -11,6 +11,9 @@ const MIGRATIONS = new URL('../../migrations/knowledge/', import.meta.url)
 const PRAGMAS =
   'PRAGMA busy_timeout = 5000; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -256; PRAGMA temp_store = MEMORY;'
 
+/** In pages. Folding the log into the file keeps the disk busy, and a burst of documents fills the log quickly. */
+const CHECKPOINT_PAGES = 8_000
+
 let newest: number | undefined
 
 const newestMigration = (folder: URL): number => Math.max(...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0))
@@ -28,7 +31,9 @@ export class KnowledgeFile {
   static openToWrite(path: string): KnowledgeFile {
     mkdirSync(dirname(path), { recursive: true })
     const db = new DatabaseSync(path)
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS} PRAGMA cache_size = -8192;`)
+    db.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; ${PRAGMAS} PRAGMA cache_size = -8192;`,
+    )
     migrate(db, MIGRATIONS)
     return new KnowledgeFile(db)
   }

@@ -26,7 +26,7 @@ interface Job {
   reject: (error: unknown) => void
 }
 
-const PRAGMAS = 'PRAGMA secure_delete = ON; PRAGMA cache_size = -16384;'
+const PRAGMAS = 'PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;'
 /** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
 const BUSY_MS = 1_000
 const LOOK_AGAIN_MS = 20

@@ -43,10 +43,14 @@ const addPage = async (url: string, more: object = {}) => {
   return await settledDocument(answer.body.document.id)
 }
 const settledSource = (id: string) =>
-  until('the source is settled', async () => {
-    const { source } = (await client.get(`${sources}/${id}`)).body
-    return ['ready', 'failed'].includes(source.status) && source
-  })
+  until(
+    'the source is settled',
+    async () => {
+      const { source } = (await client.get(`${sources}/${id}`)).body
+      return ['ready', 'failed'].includes(source.status) && source
+    },
+    30_000,
+  )
 const addSource = async (body: object) => {
   const answer = await client.post(sources, body)
   isOk(answer, 202)

@@ -229,7 +229,11 @@ export class Ingest {
     const file = this.#files.get(agentId)
     if (this.#marked.has(agentId)) file?.write(() => file.run('UPDATE manifest SET version = version'))
     this.#unmark(agentId)
-    if (this.#tidying.delete(agentId)) return
+    if (this.#tidying.delete(agentId)) {
+      // The log of a burst of documents is large.
+      file?.scrub()
+      return
+    }
     this.#resting.add(agentId)
     clearTimeout(this.#restTimer)
     this.#restTimer = setTimeout(() => {
