@@ -26,6 +26,7 @@ import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
 import { readPrices } from './price-table.ts'
 import { defaultEmbeddingModel, providersOf } from './providers.ts'
 import { findAgent } from './store/agents.ts'
+import type { Database } from './store/database.ts'
 import { purgeMarked } from './store/deletion.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
@@ -45,10 +46,11 @@ export interface App {
 /** The only wiring: settings become the parts of the service, and the parts one service. Throws where the data folder cannot be used. */
 export async function openApp(config: Config): Promise<App> {
   const log = pino({ level: config.logLevel, base: null })
+  const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   // Conversations lie in it: for the owner alone.
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
-  const db = new SqliteDatabase(config.data)
+  const db = await openDatabase(config, warn)
   const knowledge = openKnowledge({
     folder: join(config.data, 'knowledge'),
     ids: newId,
@@ -56,7 +58,6 @@ export async function openApp(config: Config): Promise<App> {
     read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },
     crawlDelayMs: config.crawlDelayMs,
   })
-  const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   const parts: Omit<Deps, 'embedder'> = {
     db,
     knowledge,
@@ -81,9 +82,10 @@ export async function openApp(config: Config): Promise<App> {
   const embedder = new KnowledgeEmbedder(parts)
   const deps: Deps = { ...parts, embedder }
   checkDefaultModel(deps)
-  // The folder is ours alone: whoever held a session, or worked on a request, is gone.
-  await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
-  const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER)
+  // A folder is ours alone: whoever held a session, or worked on a request, is gone. Of others that share a database the leases tell.
+  const before = config.databaseUrl === undefined ? Number.MAX_SAFE_INTEGER : Date.now()
+  await releaseLapsedClaims(db, before)
+  const failed = await failLapsedTurns(db, before, newId())
   if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   knowledge.onIndexed((agentId) => embedder.wake(agentId))
@@ -123,6 +125,13 @@ export async function openApp(config: Config): Promise<App> {
       lock.release()
     },
   }
+}
+
+async function openDatabase(config: Config, warn: Deps['warn']): Promise<Database> {
+  const { data, databaseUrl: url, databaseConnections: connections, databasePooler: pooler } = config
+  if (url === undefined) return new SqliteDatabase(data)
+  const { PostgresDatabase } = await import('./store/postgres.ts')
+  return await PostgresDatabase.open({ url, connections, pooler, warn })
 }
 
 const rerankerOf = ({ rerankUrl: url, rerankModel: model, rerankApiKey: apiKey }: Config) =>

@@ -37,7 +37,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     const given = readSecretFile(env, setting, problems) ?? (env[setting.env] === '' ? undefined : env[setting.env]) ?? file[name]
     config[name] = given === undefined ? setting.fallback : parse(setting, given, env, problems)
   }
-  check(env, config as unknown as Config, problems)
+  check(config as unknown as Config, problems)
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config) as unknown as Config
 }
@@ -64,8 +64,8 @@ const KEYS = ['openaiApiKey', 'anthropicApiKey', 'googleApiKey', 'geminiApiKey',
 const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'rerankUrl', 'publicUrl'] as const
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
-function check(env: NodeJS.ProcessEnv, config: Config, problems: string[]): void {
-  const { adminKey, logLevel, openaiProtocol, ollamaHost } = config
+function check(config: Config, problems: string[]): void {
+  const { adminKey, databaseUrl, logLevel, openaiProtocol, ollamaHost } = config
   if (adminKey !== undefined && !isKeyLike(adminKey)) {
     problems.push('REPARTEE_ADMIN_KEY is not of the right form: `repartee keys generate` prints a key that is')
   }
@@ -85,8 +85,8 @@ function check(env: NodeJS.ProcessEnv, config: Config, problems: string[]): void
   }
   if (parseHosts(config.fetchAllow) === undefined)
     problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')
-  if (env.REPARTEE_DATABASE_URL)
-    problems.push('REPARTEE_DATABASE_URL is not supported by this version, which has the embedded store only: leave it unset')
+  if (databaseUrl !== undefined && !/^postgres(ql)?:$/.test(URL.parse(databaseUrl)?.protocol ?? ''))
+    problems.push('REPARTEE_DATABASE_URL must be like postgres://user:password@host:port/name')
 }
 
 function readConfigFile(path: string | undefined, problems: string[]): Record<string, unknown> {

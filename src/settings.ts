@@ -33,6 +33,26 @@ export const settings = {
     fallback: './data',
     about: 'Folder of the embedded store. It belongs to one process at a time.',
   },
+  databaseUrl: {
+    env: 'REPARTEE_DATABASE_URL',
+    kind: 'secret',
+    about: 'A PostgreSQL database, `postgres://user:password@host:port/name`, instead of the embedded store.',
+  },
+  databaseConnections: {
+    env: 'REPARTEE_DATABASE_CONNECTIONS',
+    kind: 'integer',
+    fallback: 10,
+    min: 1,
+    max: 1_000,
+    about: 'Connections to PostgreSQL that this process opens at most for its requests.',
+  },
+  databasePooler: {
+    env: 'REPARTEE_DATABASE_POOLER',
+    kind: 'switch',
+    fallback: false,
+    about:
+      'The address leads to a pooler that lends a connection to each transaction (PgBouncer, Supavisor): statements are not prepared, and nothing is listened for.',
+  },
   adminKey: {
     env: 'REPARTEE_ADMIN_KEY',
     kind: 'secret',

@@ -27,6 +27,6 @@ async function keepLeases(deps: Deps): Promise<void> {
   const { leaseMs } = deps.limits
   // Most turns end before their lease is a third over, and cost nothing here.
   await renewLeases(deps.db, deps.turns.leasesOlderThan(now - leaseMs / 4), now + leaseMs)
-  const failed = await failLapsedTurns(deps.db, now)
+  const failed = await failLapsedTurns(deps.db, now, deps.newId())
   if (failed > 0) deps.warn(`${failed} turns were left by whoever ran them, and are marked as failed`)
 }

@@ -14,10 +14,11 @@ export const toSession = (row: Row): Session => ({
   updatedAt: row.updated_at as number,
 })
 
-/** Returns a row where the agent is still there. */
+/** Returns a row where the agent is still there; its deletion waits until this is written, or comes first. */
 export const insertSessionStatement = (s: Session) =>
   statement(
-    `INSERT INTO session (${COLUMNS}) SELECT id, $2, $3, $4, $5, $6, $7, $8 FROM agent WHERE id = $1 RETURNING id`,
+    `INSERT INTO session (${COLUMNS}) SELECT id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT),
+      CAST($7 AS BIGINT), CAST($8 AS BIGINT) FROM agent WHERE id = $1 FOR SHARE RETURNING id`,
     s.agentId,
     s.id,
     s.name,
@@ -66,7 +67,7 @@ export interface SessionPlace {
   id: string
 }
 
-const WHERE = 'agent_id = $1 AND $2 IS NULL AND last_message_at >= $3 AND last_message_at < $4'
+const WHERE = 'agent_id = $1 AND CAST($2 AS TEXT) IS NULL AND last_message_at >= $3 AND last_message_at < $4'
 const WHERE_USER = 'agent_id = $1 AND user_id = $2 AND last_message_at >= $3 AND last_message_at < $4'
 const ORDER = 'ORDER BY last_message_at DESC, id DESC'
 const where = (filter: SessionFilter) => (filter.userId === undefined ? WHERE : WHERE_USER)

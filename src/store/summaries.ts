@@ -14,7 +14,7 @@ export async function findSummary(db: Database, agentId: string, sessionId: stri
 /** Kept only while the session is there, and where it reaches further than the one before. */
 export async function putSummary(db: Database, agentId: string, sessionId: string, s: Summary, at: number): Promise<void> {
   const sql = `INSERT INTO summary (agent_id, session_id, upto, text, updated_at)
-    SELECT agent_id, id, $3, $4, $5 FROM session WHERE agent_id = $1 AND id = $2
+    SELECT agent_id, id, CAST($3 AS BIGINT), $4, CAST($5 AS BIGINT) FROM session WHERE agent_id = $1 AND id = $2 FOR SHARE
     ON CONFLICT (agent_id, session_id) DO UPDATE SET upto = $3, text = $4, updated_at = $5 WHERE summary.upto < $3`
   await db.write([statement(sql, agentId, sessionId, s.upto, s.text, at)])
 }

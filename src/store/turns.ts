@@ -20,9 +20,9 @@ export interface StoredReply extends Message {
 }
 
 const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, turn)
-  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7 FROM session WHERE agent_id = $1 AND id = $2`
+  SELECT agent_id, id, message_count, $3, $4, $5, CAST($6 AS BIGINT), $7 FROM session WHERE agent_id = $1 AND id = $2`
 const APPEND_REPLY = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, markdown, model, detail, took_ms, answered)
-  SELECT agent_id, id, message_count, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM session WHERE agent_id = $1 AND id = $2`
+  SELECT agent_id, id, message_count, $3, $4, $5, CAST($6 AS BIGINT), $7, $8, $9, CAST($10 AS BIGINT), CAST($11 AS SMALLINT) FROM session WHERE agent_id = $1 AND id = $2`
 const toFlag = (value: boolean | null): number | null => (value === null ? null : Number(value))
 const SET_TURN =
   'UPDATE message SET turn = $4, detail = $6 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND turn = $5 RETURNING id'
@@ -104,7 +104,7 @@ export async function abandonTurn(
 
 const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message_id, version, content, markdown, model, detail, feedback, replaced_at)
   SELECT agent_id, session_id, id, (SELECT count(*) + 1 FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3),
-    content, markdown, model, detail, feedback, $4 FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
+    content, markdown, model, detail, feedback, CAST($4 AS BIGINT) FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
 const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, took_ms = $8, answered = $9, feedback = NULL
   WHERE agent_id = $1 AND session_id = $2 AND id = $3`
 
@@ -150,15 +150,20 @@ export async function renewLeases(db: Database, places: TurnPlace[], leaseUntil:
   await db.write(places.map((p) => statement(RENEW, p.agentId, p.sessionId, p.lease, leaseUntil)))
 }
 
-const LAPSED = 'SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND lease_until < $1'
+const LAPSED = 'SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND lease_until < $1 LIMIT 1'
+// They are leased to whoever settles them first, so that a lease that lapses meanwhile is not ended with its turn still running.
+const TAKE_LAPSED = 'UPDATE session SET lease = $2 WHERE lease IS NOT NULL AND lease_until < $1 RETURNING id'
 // A running turn's message is the last of its session.
 const FAIL_LAPSED = `UPDATE message SET turn = 'failed' WHERE turn = 'running' AND (agent_id, session_id, seq) IN
-  (SELECT agent_id, id, message_count FROM session WHERE lease IS NOT NULL AND lease_until < $1) RETURNING id`
-const END_LAPSED = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL AND lease_until < $1'
+  (SELECT agent_id, id, message_count FROM session WHERE lease = $2 AND lease_until < $1) RETURNING id`
+const END_LAPSED = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE lease = $2 AND lease_until < $1'
 
-/** Turns whose process died, or could not write: from this time on they are failed, and can be continued. Resolves to how many. */
-export async function failLapsedTurns(db: Database, before: number): Promise<number> {
-  if ((await db.read(`${LAPSED} LIMIT 1`, [before])).length === 0) return 0
-  const [failed] = await db.write([statement(FAIL_LAPSED, before), statement(END_LAPSED, before)])
-  return failed!.length
+/**
+ * Turns whose process died, or could not write: from this time on they are failed, and can be continued. `settler` is an id that nothing else
+ * has. Resolves to how many.
+ */
+export async function failLapsedTurns(db: Database, before: number, settler: string): Promise<number> {
+  if ((await db.read(LAPSED, [before])).length === 0) return 0
+  const done = await db.writeIf([TAKE_LAPSED, FAIL_LAPSED, END_LAPSED].map((sql) => statement(sql, before, settler)))
+  return done?.[1]?.length ?? 0
 }

@@ -33,11 +33,9 @@ export function databaseContract(engine: string, open: () => Promise<Database>):
 
     test('lists asked for at the same moment succeed and fail apart', async () => {
       const db = await open()
-      const outcomes = await Promise.allSettled([db.write([agent('1')]), db.write([agent('1')]), db.write([agent('2')])])
-      assert.deepEqual(
-        outcomes.map(({ status }) => status),
-        ['fulfilled', 'rejected', 'fulfilled'],
-      )
+      const [other, ...alike] = await Promise.allSettled([db.write([agent('2')]), db.write([agent('1')]), db.write([agent('1')])])
+      assert.equal(other.status, 'fulfilled')
+      assert.deepEqual(alike.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
       assert.equal((await db.read('SELECT id FROM agent', [])).length, 2)
       await db.close()
     })

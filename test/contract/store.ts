@@ -150,8 +150,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const dead = await running(db)
         const alive = await running(db, 'alive')
         await renewLeases(db, [alive.place, { ...dead.place, lease: 'not the one' }], FAR + 1000)
-        assert.equal(await failLapsedTurns(db, FAR + 1), 1)
-        assert.equal(await failLapsedTurns(db, FAR + 1), 0)
+        assert.equal(await failLapsedTurns(db, FAR + 1, id()), 1)
+        assert.equal(await failLapsedTurns(db, FAR + 1, id()), 0)
         assert.deepEqual(await states(db, dead.session.id), [['q', 'failed']])
         assert.deepEqual(await states(db, alive.session.id), [['q', 'running']])
       }))
@@ -159,7 +159,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
     test('a turn that lost its lease cannot put its reply beside that of the turn that took over', () =>
       kept(async (db) => {
         const { session, place, message } = await running(db)
-        await failLapsedTurns(db, FAR + 1)
+        await failLapsedTurns(db, FAR + 1, id())
         const heir = { ...place, lease: 'heir' }
         assert.equal(await continueTurn(db, heir, upTo(1, 2 * FAR), message.id), true)
         assert.equal(await completeTurn(db, place, message.id, 'done', reply('late')), false)

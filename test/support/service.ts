@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { Client } from './client.ts'
 import { ModelServer } from './model-server.ts'
+import { dropDatabase, newDatabase } from './postgres.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const START_WITHIN_MS = 20_000
-const { SPEC_BASE_URL, SPEC_ADMIN_KEY } = process.env
+const { SPEC_BASE_URL, SPEC_ADMIN_KEY, TEST_ENGINE } = process.env
 
 /** For `skip`: the reason, where the tests run against a deployment whose process, settings, files and model are not ours. */
 export const needsProcess: string | false =
@@ -67,8 +68,10 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     child.kill(signal)
     await gone
   }
+  const database = TEST_ENGINE === 'postgres' && SPEC_BASE_URL === undefined ? await newDatabase() : undefined
   const settings: Record<string, string | undefined> = {
     ...inherited(),
+    ...(database === undefined ? {} : { REPARTEE_DATABASE_URL: database }),
     REPARTEE_PORT: '0',
     REPARTEE_DATA: data,
     REPARTEE_ADMIN_KEY: adminKey,
@@ -81,12 +84,13 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     OPENAI_BASE_URL: await model.listen(),
     ...env,
   }
-  const clear = () => {
+  const clear = async () => {
     model.close()
+    if (database !== undefined) await dropDatabase(database)
     if (data !== '') rmSync(data, { recursive: true, force: true })
   }
-  await start().catch((error: unknown) => {
-    clear()
+  await start().catch(async (error: unknown) => {
+    await clear()
     throw error
   })
 
@@ -111,7 +115,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
       // What a test left hanging is cut off, so that nothing holds up the end.
       model.close()
       await end('SIGTERM')
-      clear()
+      await clear()
     },
     kill: () => end('SIGKILL'),
     end,

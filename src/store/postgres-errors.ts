@@ -1,0 +1,27 @@
+import pg from 'pg'
+
+/** Classes of SQLSTATE that mean "not now": connection, resources, operator intervention, system; and a server that became a read-only replica. */
+const PASSING = /^(08|53|57P|58|25006)/
+/** Serialisation failure, deadlock, lock not available: the transaction is rolled back. */
+const RACES = new Set(['40001', '40P01', '55P03'])
+/** The server ends the connection. */
+const ENDED = /^(08|57P)/
+
+const codeOf = (error: unknown): string | undefined => (error instanceof pg.DatabaseError ? error.code : undefined)
+
+/** What a statement itself did wrong comes from the server with a code, everything else of the driver's from the connection. */
+const ofConnection = (error: unknown): boolean =>
+  error instanceof Error &&
+  !(error instanceof pg.DatabaseError) &&
+  (typeof (error as NodeJS.ErrnoException).code === 'string' ||
+    /connect|terminated|timeout|closed|not queryable/i.test(error.message))
+
+/** True for an error that trying again may be over. */
+export const isPassing = (error: unknown): boolean =>
+  ofConnection(error) || PASSING.test(codeOf(error) ?? '') || lostTheRace(error)
+
+/** True where another transaction was in the way, and nothing of this one was written. */
+export const lostTheRace = (error: unknown): boolean => RACES.has(codeOf(error) ?? '')
+
+/** True where the connection is of no more use. */
+export const isLost = (error: unknown): boolean => ofConnection(error) || ENDED.test(codeOf(error) ?? '')

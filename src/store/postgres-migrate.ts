@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { ClientBase } from 'pg'
+
+/** Taken by one process at a time, of all that start. Any number, as long as it stays the same. */
+const LOCK = 7_370_417
+
+/**
+ * Brings a database to the newest schema: the numbered `.sql` files of a folder, all in one transaction with the number of the last. Of replicas that
+ * start at once, one does it and the others wait. Throws where the schema is newer than this version of the service knows.
+ */
+export async function migratePostgres(client: ClientBase, folder: URL): Promise<void> {
+  const files = readdirSync(folder)
+    .filter((name) => /^\d{4}-.+\.sql$/.test(name))
+    .sort()
+  const numberOf = (file: string) => Number(file.slice(0, 4))
+  const newest = numberOf(files.at(-1)!)
+  await client.query('BEGIN')
+  await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`)
+  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)')
+  const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version')
+  const version = rows[0]?.version ?? 0
+  if (version > newest) {
+    await client.query('ROLLBACK')
+    throw new Error(
+      `the database was written by a newer version of Repartee (schema ${version}, this version knows ${newest}): update Repartee, or restore a backup`,
+    )
+  }
+  for (const file of files) if (numberOf(file) > version) await client.query(readFileSync(new URL(file, folder), 'utf8'))
+  if (rows.length === 0) await client.query(`INSERT INTO schema_version VALUES (${newest})`)
+  else if (version < newest) await client.query(`UPDATE schema_version SET version = ${newest}`)
+  await client.query('COMMIT')
+}

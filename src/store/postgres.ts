@@ -1,0 +1,189 @@
+import pg from 'pg'
+import { ReparteeError } from '../core/errors.ts'
+import type { Database, Row, Statement, Value } from './database.ts'
+import { isLost, isPassing, lostTheRace } from './postgres-errors.ts'
+import { migratePostgres } from './postgres-migrate.ts'
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`, with the driver's own parameters. */
+  url: string
+  /** Connections of this process at most, beside a few for long lists. */
+  connections: number
+  /**
+   * Between this process and the server stands a pooler that lends a connection to each transaction (PgBouncer, Supavisor): statements are
+   * neither prepared nor sent ahead of answers.
+   */
+  pooler?: boolean
+  /** Told of connections that broke while nobody used them. */
+  warn?: (about: string, error: unknown) => void
+}
+
+const CONNECT_WITHIN_MS = 5_000
+/** No statement of the service takes nearly so long. */
+const ANSWER_WITHIN_MS = 30_000
+/** Long lists hold a connection as long as their readers take. */
+const STREAM_CONNECTIONS = 4
+const MAX_TRIES = 5
+
+/** 64-bit integers, and sums over them: all that the service counts is below 2^53. */
+const AS_NUMBER = new Set([20, 1700])
+const TYPES: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (AS_NUMBER.has(oid) && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format)),
+}
+
+/** PostgreSQL, for any number of processes at once. A commit is on the server's disk before it is acknowledged, unless the server is set up otherwise. */
+export class PostgresDatabase implements Database {
+  readonly #pool: pg.Pool
+  readonly #streams: pg.Pool
+  readonly #pooler: boolean
+  readonly #prepared = new Map<string, { text: string; name?: string }>()
+
+  private constructor({ url, connections, pooler = false, warn = () => {} }: PostgresOptions) {
+    this.#pooler = pooler
+    const settings: pg.PoolConfig = {
+      connectionString: url,
+      application_name: 'repartee',
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      query_timeout: ANSWER_WITHIN_MS,
+      keepAlive: true,
+      types: TYPES,
+    }
+    this.#pool = new pg.Pool({ ...settings, max: connections, pipeline: !pooler })
+    this.#streams = new pg.Pool({ ...settings, max: STREAM_CONNECTIONS })
+    for (const pool of [this.#pool, this.#streams])
+      pool.on('error', (error) => warn('an idle connection to the database broke', error))
+  }
+
+  /** Brings the database to the newest schema. Throws where it cannot be reached, or is of a newer schema than this version knows. */
+  static async open(options: PostgresOptions): Promise<PostgresDatabase> {
+    const db = new PostgresDatabase(options)
+    try {
+      const client = await db.#streams.connect()
+      try {
+        await migratePostgres(client, new URL('../../migrations/postgres/', import.meta.url))
+      } finally {
+        client.release(true)
+      }
+      return db
+    } catch (error) {
+      await db.close()
+      throw error
+    }
+  }
+
+  async read(sql: string, params: Value[]): Promise<Row[]> {
+    return this.#retried((client) => this.#run(client, { sql, params }))
+  }
+
+  async write(statements: Statement[]): Promise<Row[][]> {
+    if (statements.length === 1) return [await this.#retried((client) => this.#run(client, statements[0]!))]
+    return this.#retried((client) => this.#inOrder(client, ['BEGIN', ...statements, 'COMMIT'])).then((rows) => rows.slice(1, -1))
+  }
+
+  async writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
+    const [guard, ...rest] = statements
+    return this.#retried(async (client) => {
+      if (rest.length === 0) {
+        const rows = await this.#run(client, guard!)
+        return rows.length === 0 ? undefined : [rows]
+      }
+      const [, first] = await this.#inOrder(client, ['BEGIN', guard!])
+      if (first!.length === 0) {
+        await client.query('ROLLBACK')
+        return undefined
+      }
+      const others = await this.#inOrder(client, [...rest, 'COMMIT'])
+      return [first!, ...others.slice(0, -1)]
+    })
+  }
+
+  async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Row[]> {
+    const client = await this.#streams.connect().catch(fail)
+    let broken: unknown
+    try {
+      await client.query('BEGIN READ ONLY')
+      await client.query(`DECLARE list NO SCROLL CURSOR FOR ${toPostgres(sql)}`, params)
+      for (;;) {
+        const { rows } = await client.query<Row>(`FETCH ${sliceRows} FROM list`)
+        if (rows.length > 0) yield rows
+        if (rows.length < sliceRows) return
+      }
+    } catch (error) {
+      broken = error
+      fail(error)
+    } finally {
+      if (broken === undefined) await client.query('ROLLBACK').catch((error: unknown) => (broken = error))
+      client.release(broken !== undefined)
+    }
+  }
+
+  /** Nothing to do: what is deleted leaves the server's files with its vacuum and the recycling of its log. */
+  scrub(): void {}
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.end(), this.#streams.end()])
+  }
+
+  /** Whoever lost against another transaction tries again, because nothing of it was written. */
+  async #retried<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const client = await this.#pool.connect().catch(fail)
+      let broken = false
+      try {
+        return await work(client)
+      } catch (error) {
+        broken = isLost(error) || !(await this.#isClean(client))
+        if (!lostTheRace(error) || tries === MAX_TRIES) fail(error)
+      } finally {
+        client.release(broken)
+      }
+    }
+  }
+
+  /** Ends what an error may have left open. False where the connection is of no more use. */
+  #isClean(client: pg.PoolClient): Promise<boolean> {
+    return client.query('ROLLBACK').then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /**
+   * Sent one behind the other without waiting for answers, where nothing stands between. What comes behind a failed statement of a transaction
+   * fails too, and COMMIT then rolls back.
+   */
+  async #inOrder(client: pg.PoolClient, steps: (Statement | 'BEGIN' | 'COMMIT')[]): Promise<Row[][]> {
+    const run = (step: Statement | string) =>
+      typeof step === 'string' ? client.query<Row>(step).then(({ rows }) => rows) : this.#run(client, step)
+    if (this.#pooler) {
+      const results: Row[][] = []
+      for (const step of steps) results.push(await run(step))
+      return results
+    }
+    const outcomes = await Promise.allSettled(steps.map(run))
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value
+    })
+  }
+
+  async #run(client: pg.PoolClient, { sql, params }: Statement): Promise<Row[]> {
+    let prepared = this.#prepared.get(sql)
+    if (prepared === undefined) {
+      const text = toPostgres(sql)
+      prepared = this.#pooler ? { text } : { text, name: `s${this.#prepared.size}` }
+      this.#prepared.set(sql, prepared)
+    }
+    return (await client.query<Row>({ ...prepared, values: params })).rows
+  }
+}
+
+/** The one construct that the engines spell differently. */
+const toPostgres = (sql: string): string =>
+  sql.replace(/SELECT value FROM json_each\((\$\d+)\)/g, 'SELECT json_array_elements_text($1::json)')
+
+function fail(error: unknown): never {
+  if (isPassing(error))
+    throw new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
+  throw error
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { statement } from '../src/store/database.ts'
+import { deleteAgentRows } from '../src/store/deletion.ts'
+import { PostgresDatabase } from '../src/store/postgres.ts'
+import { insertSession } from '../src/store/sessions.ts'
+import { databaseContract } from './contract/database.ts'
+import { storeContract } from './contract/store.ts'
+import { until } from './support/poll.ts'
+import { newDatabase, query, startPostgres, stopOwnServer } from './support/postgres.ts'
+
+after(stopOwnServer)
+const agent = (id: string) =>
+  statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', id, 'n', '{}')
+const open = async (more: object = {}) => PostgresDatabase.open({ url: await newDatabase(), connections: 8, ...more })
+
+for (const pooler of [false, true]) {
+  const engine = pooler ? 'PostgreSQL, as behind a pooler' : 'PostgreSQL'
+  databaseContract(engine, () => open({ pooler }))
+  storeContract(engine, () => open({ pooler }))
+}
+
+test('replicas that start at once bring the schema up once, and all of them work', async () => {
+  const url = await newDatabase()
+  const replicas = await Promise.all(Array.from({ length: 10 }, () => PostgresDatabase.open({ url, connections: 2 })))
+  await Promise.all(replicas.map((db, i) => db.write([agent(String(i))])))
+  assert.equal((await replicas[0]!.read('SELECT id FROM agent', [])).length, 10)
+  assert.equal((await query(url, 'SELECT version FROM schema_version')).length, 1)
+  await Promise.all(replicas.map((db) => db.close()))
+})
+
+test('data of a newer version is refused', async () => {
+  const url = await newDatabase()
+  await (await PostgresDatabase.open({ url, connections: 1 })).close()
+  await query(url, 'UPDATE schema_version SET version = 9999')
+  await assert.rejects(PostgresDatabase.open({ url, connections: 1 }), /newer version of Repartee/)
+})
+
+test('transactions that wait for each other all come through', async () => {
+  const db = await open()
+  await db.write([agent('1'), agent('2')])
+  const raise = (id: string) => statement('UPDATE agent SET updated_at = updated_at + 1 WHERE id = $1', id)
+  const pairs = Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? [raise('1'), raise('2')] : [raise('2'), raise('1')]))
+  await Promise.all(pairs.map((pair) => db.write(pair)))
+  assert.deepEqual(
+    (await db.read('SELECT updated_at FROM agent', [])).map((row) => row.updated_at),
+    [7, 7],
+  )
+  await db.close()
+})
+
+test('a session is not made beside the deletion of its agent', async () => {
+  const url = await newDatabase()
+  const [one, two] = await Promise.all([1, 2].map(() => PostgresDatabase.open({ url, connections: 4 })))
+  for (let round = 0; round < 20; round++) {
+    const agentId = `a${round}`
+    await one!.write([agent(agentId)])
+    const session = { agentId, id: 's', name: 'n', userId: 'u', totalMessages: 0, lastMessageAt: 1, createdAt: 1, updatedAt: 1 }
+    await Promise.all([insertSession(one!, session), deleteAgentRows(two!, agentId)])
+    assert.deepEqual(await two!.read('SELECT id FROM session WHERE agent_id = $1', [agentId]), [])
+  }
+  await Promise.all([one!.close(), two!.close()])
+})
+
+test('a database that is away is "unavailable", and used again once it is back', async () => {
+  const server = await startPostgres()
+  const db = await PostgresDatabase.open({ url: server.url, connections: 2 })
+  await db.write([agent('1')])
+  await query(server.url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'repartee'")
+  await until('a connection is had again', () => db.read('SELECT id FROM agent', []).catch(() => undefined))
+  await server.stop()
+  await assert.rejects(db.write([agent('2')]), { code: 'unavailable' })
+  await assert.rejects(db.read('SELECT id FROM agent', []), { code: 'unavailable' })
+  await assert.rejects(collect(db.stream('SELECT id FROM agent', [], 10)), { code: 'unavailable' })
+  await db.close()
+})
+
+async function collect<T>(slices: AsyncIterable<T[]>): Promise<T[]> {
+  const all: T[] = []
+  for await (const slice of slices) all.push(...slice)
+  return all
+}
