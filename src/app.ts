@@ -10,6 +10,7 @@ import { KnowledgeEmbedder } from './chat/embed-knowledge.ts'
 import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
 import { QuestionVectors } from './chat/question-vectors.ts'
+import { Replicas } from './chat/replicas.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -51,6 +52,10 @@ export async function openApp(config: Config): Promise<App> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
   const db = await openDatabase(config, warn)
+  const agents = new AgentBook(db)
+  const keys = new KeyRing(db, Date.now)
+  const shared = await joinOthers(config, db, agents, keys, warn)
+  const replicas = shared?.replicas
   const knowledge = openKnowledge({
     folder: join(config.data, 'knowledge'),
     ids: newId,
@@ -64,9 +69,10 @@ export async function openApp(config: Config): Promise<App> {
     models: guardModels(openModels(providersOf(config), knowledge, Date.now, config.modelFolder), config, () =>
       performance.now(),
     ),
-    agents: new AgentBook(db),
-    keys: new KeyRing(db, Date.now),
-    turns: new Turns(config, newId),
+    agents,
+    keys,
+    turns: replicas?.turns ?? new Turns(config, newId),
+    replicas,
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
     prices: readPrices(config),
@@ -82,11 +88,12 @@ export async function openApp(config: Config): Promise<App> {
   const embedder = new KnowledgeEmbedder(parts)
   const deps: Deps = { ...parts, embedder }
   checkDefaultModel(deps)
-  // A folder is ours alone: whoever held a session, or worked on a request, is gone. Of others that share a database the leases tell.
-  const before = config.databaseUrl === undefined ? Number.MAX_SAFE_INTEGER : Date.now()
-  await releaseLapsedClaims(db, before)
-  const failed = await failLapsedTurns(db, before, newId())
-  if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
+  if (replicas === undefined) {
+    // The folder is ours alone: whoever held a session, or worked on a request, is gone.
+    await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
+    const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER, newId())
+    if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
+  } else await replicas.start()
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   knowledge.onIndexed((agentId) => embedder.wake(agentId))
   await removeOrphans(deps)
@@ -121,6 +128,7 @@ export async function openApp(config: Config): Promise<App> {
       embedder.close()
       await deps.background.close()
       await knowledge.close()
+      await shared?.leave()
       await db.close()
       lock.release()
     },
@@ -132,6 +140,31 @@ async function openDatabase(config: Config, warn: Deps['warn']): Promise<Databas
   if (url === undefined) return new SqliteDatabase(data)
   const { PostgresDatabase } = await import('./store/postgres.ts')
   return await PostgresDatabase.open({ url, connections, pooler, warn })
+}
+
+/** Undefined where the store is of this process alone. */
+async function joinOthers(
+  config: Config,
+  db: Database,
+  agents: AgentBook,
+  keys: KeyRing,
+  warn: Deps['warn'],
+): Promise<{ replicas: Replicas; leave(): Promise<void> } | undefined> {
+  const { databaseUrl: url, databasePooler: pooler } = config
+  if (url === undefined) return undefined
+  const { PostgresPresence } = await import('./store/postgres-presence.ts')
+  const hear = (text: string) => replicas.hear(text)
+  const presence = pooler ? undefined : new PostgresPresence({ url, db, onMessage: hear, warn })
+  const turns = (queue: Replicas) => new Turns(config, newId, { lease: (id) => queue.own(id), queue })
+  const replicas = new Replicas(newId(), turns, { db, agents, keys, limits: config, clock: Date.now, newId, presence, warn })
+  await presence?.open()
+  return {
+    replicas,
+    async leave() {
+      await replicas.close()
+      await presence?.close()
+    },
+  }
 }
 
 const rerankerOf = ({ rerankUrl: url, rerankModel: model, rerankApiKey: apiKey }: Config) =>

@@ -104,7 +104,7 @@ CREATE TABLE kept_answer (
   fingerprint TEXT NOT NULL,
   agent_id TEXT COLLATE "C" NOT NULL,
   session_id TEXT COLLATE "C" NOT NULL,
-  claim TEXT NOT NULL,
+  claim TEXT COLLATE "C" NOT NULL,
   claimed_until BIGINT NOT NULL,
   status BIGINT,
   answer TEXT,

@@ -32,6 +32,11 @@ export class AgentBook {
     this.#generation++
     this.#held.delete(agentId)
   }
+
+  forgetAll(): void {
+    this.#generation++
+    this.#held.clear()
+  }
 }
 
 export const agentNotFound = () => new ReparteeError('agent_not_found', 'There is no such agent.')

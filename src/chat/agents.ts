@@ -63,6 +63,7 @@ export async function updateAgent(deps: Deps, agentId: string, change: AgentChan
     const isDone = await store.updateAgent(deps.db, changed, agent)
     deps.agents.forget(agentId)
     if (!isDone) continue
+    deps.replicas?.tell({ changed: true })
     deps.embedder.wake(agentId)
     return changed
   }
@@ -96,6 +97,7 @@ export async function deleteAgent(deps: Deps, agentId: string): Promise<void> {
   deps.agents.forget(agentId)
   if (!found) throw agentNotFound()
   deps.turns.stopAgent(agentId, 'deleted')
+  deps.replicas?.tell({ stopAgent: agentId })
   await deps.knowledge.deleteAgent(agentId)
 }
 

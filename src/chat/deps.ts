@@ -9,6 +9,7 @@ import type { Background } from './background.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Prices } from './prices.ts'
 import type { QuestionVectors } from './question-vectors.ts'
+import type { Replicas } from './replicas.ts'
 import type { Turns } from './turns.ts'
 
 /** Everything that the operations of the service work with; made once, in app.ts. */
@@ -19,6 +20,8 @@ export interface Deps {
   agents: AgentBook
   keys: KeyRing
   turns: Turns
+  /** The others that serve the same database; undefined where there can be none. */
+  replicas: Replicas | undefined
   /** Vectors of questions. */
   questionVectors: QuestionVectors
   background: Background

@@ -53,9 +53,17 @@ async function settle({ turns, clock, limits }: Deps, write: () => Promise<boole
 export const isGone = async (deps: Deps, { agentId, sessionId }: Turn): Promise<boolean> =>
   (await findSession(deps.db, agentId, sessionId)) === undefined
 
+/** The session is another's for now. */
+export class SessionTaken extends ReparteeError {
+  constructor() {
+    const { code, message, retryAfter } = busy()
+    super(code, message, { retryAfter })
+  }
+}
+
 /** Why a turn could not have its session. */
 export const refusedSession = async (deps: Deps, turn: Turn): Promise<ReparteeError> =>
-  (await isGone(deps, turn)) ? sessionNotFound() : busy()
+  (await isGone(deps, turn)) ? sessionNotFound() : new SessionTaken()
 
 /** Why a turn that was running could not be ended in the store. */
 export const lostSession = async (deps: Deps, turn: Turn): Promise<ReparteeError> =>

@@ -32,7 +32,7 @@ const SLACK_MS = 60_000
 
 /** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
 export async function claimRequest(deps: Deps, request: RepeatableRequest): Promise<Claim | Kept> {
-  const { db, clock, newId, limits } = deps
+  const { db, clock, newId, limits, replicas } = deps
   const now = clock()
   const hash = createHash('sha256')
   for (const part of request.parts) hash.update(part).update('\0')
@@ -41,7 +41,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     keyHash: createHash('sha256').update(request.key).digest('hex'),
     fingerprint: hash.digest('hex'),
     agentId: request.agentId,
-    claim: newId(),
+    claim: replicas?.own(newId()) ?? newId(),
     claimedUntil: now + limits.maxWaitMs + limits.turnTimeoutMs + SLACK_MS,
     createdAt: now,
   }

@@ -17,6 +17,7 @@ export class KeyRing {
   /** Known to this process alone, and never written down by the store. */
   readonly #own = new Map<string, ApiKey>()
   #generation = 0
+  #isCurrent: () => Promise<void> | undefined = () => undefined
   #tellEnd: (keyId: string, at: number) => void = () => {}
 
   constructor(db: Database, clock: Clock) {
@@ -33,11 +34,17 @@ export class KeyRing {
   async identify(key: string): Promise<ApiKey> {
     if (!isKeyLike(key)) throw unauthorized()
     const hash = hashKey(key)
+    await this.#isCurrent()
     const found = this.#held.get(hash) ?? this.#own.get(hash) ?? (await this.#find(hash))
     const now = this.#clock()
     if (found === undefined || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthorized()
     this.#markUsed(found, now)
     return found
+  }
+
+  /** Where others change keys, too: resolves when what is remembered is what the store holds. */
+  checkWith(isCurrent: () => Promise<void>): void {
+    this.#isCurrent = isCurrent
   }
 
   /** Calls back with the id of each key that is revoked, or given an end, and with the time of that. */

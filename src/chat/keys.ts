@@ -53,11 +53,25 @@ const toRecord = (
   createdAt: now,
 })
 
+function endKey({ keys, replicas }: Deps, keyId: string, at: number): void {
+  keys.ends(keyId, at)
+  replicas?.tell({ changed: true })
+}
+
+/** Looks which of these keys were revoked, or given an end, by another replica, and does what follows from that. */
+export async function endLostKeys({ db, keys, clock }: Deps, keyIds: Iterable<string>): Promise<void> {
+  for (const id of keyIds) {
+    const key = await store.findKey(db, id)
+    if (key === undefined) keys.ends(id, clock())
+    else if (key.expiresAt !== null) keys.ends(id, key.expiresAt)
+  }
+}
+
 /** Revoked at once. */
 export async function deleteKey(deps: Deps, keyId: string): Promise<void> {
   await getChangeable(deps, keyId)
   const found = await store.deleteKey(deps.db, keyId)
-  deps.keys.ends(keyId, deps.clock())
+  endKey(deps, keyId, deps.clock())
   if (!found) throw keyNotFound()
 }
 
@@ -67,7 +81,7 @@ export async function rollKey(deps: Deps, keyId: string, overlapSeconds: number)
   const issued = issue(deps, old)
   const end = deps.clock() + overlapSeconds * 1000
   const found = await store.rollKey(deps.db, keyId, end, issued.key)
-  deps.keys.ends(keyId, end)
+  endKey(deps, keyId, end)
   if (!found) throw keyNotFound()
   return issued
 }
@@ -100,7 +114,8 @@ export async function ensureAdminKey(deps: KeyDeps, configured: string | undefin
   }
   await store.deleteFixedKeys(deps.db)
   if ((await store.countKeys(deps.db)) > 0) return undefined
-  return (await createKey(deps, { name: 'admin', scopes: ['admin'] })).secret
+  const { key, secret } = issue(deps, { name: 'admin', scopes: ['admin'], agentIds: null, expiresAt: null })
+  return (await store.insertFirstKey(deps.db, key)) ? secret : undefined
 }
 
 const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')

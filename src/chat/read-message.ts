@@ -4,6 +4,7 @@ import type { TurnState } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { findMessage, findMessageAt, setFeedback, type WholeMessage } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
+import { isLeased } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'
@@ -28,8 +29,13 @@ const messageNotFound = () => new ReparteeError('message_not_found', 'There is n
 /** What became of the turn that a message belongs to. */
 export async function turnStateOf(deps: Deps, session: Session, message: WholeMessage): Promise<TurnState> {
   const question = await questionOf(deps, session, message)
-  if (question !== undefined && deps.turns.find(question.id)?.isReleased === false) return 'running'
-  return question?.turn ?? 'done' // what was brought in from elsewhere is done
+  if (question === undefined) return 'done'
+  if (deps.turns.find(question.id)?.isReleased === false) return 'running'
+  // A reply that another replica makes anew.
+  if (deps.replicas !== undefined && question.seq === session.totalMessages - 1) {
+    if (await isLeased(deps.db, session.agentId, session.id)) return 'running'
+  }
+  return question.turn ?? 'done' // what was brought in from elsewhere is done
 }
 
 async function questionOf(deps: Deps, session: Session, message: WholeMessage): Promise<WholeMessage | undefined> {

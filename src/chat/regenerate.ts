@@ -11,7 +11,7 @@ import { getMessage } from './read-message.ts'
 import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
 import { sessionNotFound } from './sessions.ts'
 import type { Turn } from './turn.ts'
-import { toPlace } from './turns.ts'
+import { holdOf, toPlace } from './turns.ts'
 
 export interface RegenerateInput extends Asked {
   /** The reply that is to be made anew. */
@@ -35,7 +35,7 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, f
   const { question, reply } = await findLastTurn(deps, session, messageId)
   const past = await readPast(deps, session, question.seq - 1)
   const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
-  const hold = { leaseUntil: clock() + deps.limits.leaseMs, messages: session.totalMessages }
+  const hold = holdOf(deps, turn, session)
   if (!(await leaseSession(db, place, hold))) throw await refusedSession(deps, turn)
   const { id, content, createdAt } = question
   return {

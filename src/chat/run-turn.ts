@@ -8,7 +8,7 @@ import { findSession } from '../store/sessions.ts'
 import type { StoredReply } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
-import { lostSession, toldOf } from './fail-turn.ts'
+import { lostSession, SessionTaken, toldOf } from './fail-turn.ts'
 import { suggestFollowUps } from './follow-ups.ts'
 import type { Past } from './history.ts'
 import { type Draft, makeReply } from './make-reply.ts'
@@ -61,9 +61,8 @@ export async function runTurn(
   const { agent } = asked
   const turn = await deps.turns.take(agent.id, asked.sessionId)
   try {
-    const session = await findSession(deps.db, agent.id, asked.sessionId)
-    if (session === undefined) throw sessionNotFound()
-    const opened = await open(turn, session)
+    const opened = await openInTurn(deps, asked, turn, open)
+    const { session } = opened
     const { userMessage, past } = opened
     try {
       deps.turns.start(turn, userMessage.id, deps.clock())
@@ -84,9 +83,29 @@ export async function runTurn(
       throw error
     }
   } finally {
+    if (turn.messageId === undefined) deps.replicas?.leaveTurn(turn)
     if (turn.settled === undefined) deps.turns.release(turn)
     else turn.settled.then(() => deps.turns.release(turn))
     deps.turns.forget(turn)
+  }
+}
+
+/** Where another replica has the session, or sends wait there that came before, this one waits, and reads anew what the session holds. */
+async function openInTurn(
+  deps: Deps,
+  { agent, sessionId }: Asked,
+  turn: Turn,
+  open: (turn: Turn, session: Session) => Promise<Opened>,
+): Promise<Opened> {
+  for (;;) {
+    const session = await findSession(deps.db, agent.id, sessionId)
+    if (session === undefined) throw sessionNotFound()
+    try {
+      return await open(turn, session)
+    } catch (error) {
+      if (!(error instanceof SessionTaken) || deps.replicas === undefined) throw error
+    }
+    await deps.replicas.waitFor(turn)
   }
 }
 

@@ -9,7 +9,7 @@ import { nameAfterFirstTurn } from './name-session.ts'
 import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
 import { summariseIfLong } from './summarise.ts'
 import type { Turn } from './turn.ts'
-import { toPlace } from './turns.ts'
+import { holdOf, toPlace } from './turns.ts'
 
 export interface SendInput extends Asked {
   message: string
@@ -34,7 +34,7 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   const { db, clock, newId } = deps
   const place = toPlace(turn)
   const { userMessage, past, isContinued } = await readTurn(deps, session, message)
-  const hold = { leaseUntil: clock() + deps.limits.leaseMs, messages: session.totalMessages }
+  const hold = holdOf(deps, turn, session)
   const isOurs = isContinued ? await continueTurn(db, place, hold, userMessage.id) : await beginTurn(db, place, hold, userMessage)
   if (!isOurs) throw await refusedSession(deps, turn)
   return {

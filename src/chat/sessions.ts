@@ -84,6 +84,8 @@ export async function renameSession(
 
 /** Specification 4.5: at once and for good. A turn still running in it is stopped; its sender is told that the session is gone. */
 export async function deleteSession(deps: Deps, session: Session): Promise<void> {
-  if (!(await deleteRows(deps.db, session))) throw sessionNotFound()
+  const deleted = await deleteRows(deps.db, session)
+  if (deleted === undefined) throw sessionNotFound()
   deps.turns.stop(session.id, 'deleted')
+  if (deleted.lease !== null) deps.replicas?.tell({ stop: deleted.lease, reason: 'deleted' })
 }

@@ -18,8 +18,14 @@ export type TurnEnd = { exchange: Exchange } | { error: ReparteeError }
 export class Turn {
   readonly agentId: string
   readonly sessionId: string
-  /** Names this run of the turn: the lease of its session, and the front part of its events' ids. */
+  /** Names this run of the turn: the end of its session's lease, and the front part of its events' ids. */
   readonly id: string
+  /** What its session is leased under. */
+  readonly lease: string
+  /** When the send arrived. */
+  readonly arrivedAt: number
+  /** Among the sends of all replicas that wait; undefined while it does not. */
+  place: number | undefined
   /** The message that it answers; undefined until that is stored. */
   messageId: string | undefined
   startedAt = 0
@@ -43,10 +49,12 @@ export class Turn {
   #recentStart = 0
   #wasWatched = false
 
-  constructor(agentId: string, sessionId: string, id: string) {
+  constructor(agentId: string, sessionId: string, id: string, lease = id, arrivedAt = 0) {
     this.agentId = agentId
     this.sessionId = sessionId
     this.id = id
+    this.lease = lease
+    this.arrivedAt = arrivedAt
     this.released = this.#release.promise
     this.finished = this.#finish.promise
   }

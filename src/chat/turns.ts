@@ -1,11 +1,15 @@
 import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import type { Ids } from '../core/ports.ts'
-import type { TurnPlace } from '../store/turns.ts'
+import type { Session } from '../core/session.ts'
+import type { Hold, TurnPlace } from '../store/turns.ts'
+import type { Deps } from './deps.ts'
 import { type StopReason, Turn } from './turn.ts'
 
 interface Waiter {
   start: () => void
   leave: (why: ReparteeError) => void
+  /** Among those of all replicas; of one alone there is none. */
+  place: Promise<number | undefined>
 }
 
 /** A busy session: the turn that runs in it, and those who wait. The array is kept across turns: a waiter's time-out must find itself in it. */
@@ -14,10 +18,23 @@ interface Line {
   waiting: Waiter[]
 }
 
+interface Shared {
+  /** Makes the lease of a turn of its id. */
+  lease: (id: string) => string
+  queue: TurnQueue
+}
+
 export interface TurnLimits {
   maxWaitingSends: number
   maxWaitMs: number
   turnTimeoutMs: number
+}
+
+/** What orders the sends of several processes in one session. */
+export interface TurnQueue {
+  /** Resolves to the place of a send that waits from now on. Throws `session_busy` where too many wait, `session_not_found` where there is no such session. */
+  enter(agentId: string, sessionId: string): Promise<number>
+  leave(agentId: string, sessionId: string, place: number): void
 }
 
 /** The turns of this process. One at a time for each session; others wait in order of arrival, so many and so long. */
@@ -28,12 +45,15 @@ export class Turns {
   readonly #timers = new Map<Turn, NodeJS.Timeout>()
   readonly #limits: TurnLimits
   readonly #newId: Ids
+  readonly #shared: Shared | undefined
   #tellIdle: () => void = () => {}
   #isClosed = false
 
-  constructor(limits: TurnLimits, newId: Ids) {
+  /** `shared` where other processes serve the same sessions. */
+  constructor(limits: TurnLimits, newId: Ids, shared?: Shared) {
     this.#limits = limits
     this.#newId = newId
+    this.#shared = shared
   }
 
   /** How many sessions are busy. */
@@ -49,25 +69,49 @@ export class Turns {
   /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
   take(agentId: string, sessionId: string): Promise<Turn> {
     if (this.#isClosed) return Promise.reject(stopping())
+    const arrivedAt = performance.now()
     const line = this.#lines.get(sessionId)
-    if (line === undefined) return Promise.resolve(this.#open(agentId, sessionId, []))
+    if (line === undefined) return Promise.resolve(this.#open(agentId, sessionId, arrivedAt, []))
     const { waiting } = line
     if (waiting.length >= this.#limits.maxWaitingSends) return Promise.reject(busy())
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         start: () => {
           clearTimeout(timer)
-          resolve(this.#open(agentId, sessionId, waiting))
+          const turn = this.#open(agentId, sessionId, arrivedAt, waiting)
+          waiter.place.then(
+            (place) => {
+              turn.place = place
+              resolve(turn)
+            },
+            (why) => {
+              this.release(turn)
+              reject(why)
+            },
+          )
         },
         leave: (why) => {
           clearTimeout(timer)
           waiting.splice(waiting.indexOf(waiter), 1)
+          waiter.place.then(
+            (place) => place !== undefined && this.#shared?.queue.leave(agentId, sessionId, place),
+            () => {},
+          )
           reject(why)
         },
+        place: this.#enter(agentId, sessionId, waiting.at(-1)),
       }
       const timer = setTimeout(() => waiter.leave(waitedTooLong()), this.#limits.maxWaitMs)
       waiting.push(waiter)
+      waiter.place.catch((why) => waiting.includes(waiter) && waiter.leave(why))
     })
+  }
+
+  /** Behind the one before it, which gets its place first. */
+  async #enter(agentId: string, sessionId: string, before: Waiter | undefined): Promise<number | undefined> {
+    if (this.#shared === undefined) return undefined
+    await before?.place.catch(() => {})
+    return this.#shared.queue.enter(agentId, sessionId)
   }
 
   /** The message is stored: from now on the turn can be found, and its time runs. */
@@ -117,6 +161,11 @@ export class Turns {
     this.#lines.get(sessionId)?.turn.stop(reason)
   }
 
+  /** Stops the turn under a lease, if it is one of this process. */
+  stopLease(lease: string, reason: StopReason): void {
+    for (const { turn } of this.#lines.values()) if (turn.lease === lease) turn.stop(reason)
+  }
+
   /** Stops the turns of an agent that are running. */
   stopAgent(agentId: string, reason: StopReason): void {
     for (const { turn } of this.#lines.values()) if (turn.agentId === agentId) turn.stop(reason)
@@ -140,18 +189,26 @@ export class Turns {
     return places
   }
 
-  #open(agentId: string, sessionId: string, waiting: Waiter[]): Turn {
-    const turn = new Turn(agentId, sessionId, this.#newId())
+  #open(agentId: string, sessionId: string, arrivedAt: number, waiting: Waiter[]): Turn {
+    const id = this.#newId()
+    const turn = new Turn(agentId, sessionId, id, this.#shared?.lease(id), arrivedAt)
     this.#lines.set(sessionId, { turn, waiting })
     return turn
   }
 }
 
-export const toPlace = ({ agentId, sessionId, id }: Turn): TurnPlace => ({ agentId, sessionId, lease: id })
+export const toPlace = ({ agentId, sessionId, lease }: Turn): TurnPlace => ({ agentId, sessionId, lease })
+
+/** How a turn takes its session. */
+export const holdOf = ({ clock, limits, replicas }: Deps, turn: Turn, session: Session): Hold => ({
+  leaseUntil: clock() + limits.leaseMs,
+  messages: session.totalMessages,
+  ...(replicas === undefined ? {} : { queue: { replica: replicas.id, now: clock(), place: turn.place } }),
+})
 
 export const busy = () =>
   new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
-const waitedTooLong = () =>
+export const waitedTooLong = () =>
   new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
 /** No turn begins, or goes on, any more. */
 export const stopping = (details?: ErrorDetail[]) =>

@@ -48,6 +48,11 @@ export class EventStreams {
     return stream
   }
 
+  /** Of those who read. */
+  get keyIds(): Set<string> {
+    return new Set([...this.#open].map(({ key }) => key.id))
+  }
+
   /** Cuts the streams of a key, those that are open and those that will be, from a time on. */
   endKey(keyId: string, at: number): void {
     this.#ends.set(keyId, Math.min(at, this.#ends.get(keyId) ?? at))

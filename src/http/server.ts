@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
+import { endLostKeys } from '../chat/keys.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
@@ -138,6 +139,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
   serviceRoutes(app, options)
   const streams = new EventStreams(deps.limits, deps.clock)
   deps.keys.onEnd((keyId, at) => streams.endKey(keyId, at))
+  deps.replicas?.onChanged(() => {
+    endLostKeys(deps, streams.keyIds).catch((error: unknown) => deps.warn('keys of open streams could not be read', error))
+  })
   app.addHook('onClose', async () => streams.close())
   app.register(
     async (v1) => {

@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
+import { raiseGeneration } from './replicas.ts'
 
 type Settings = Omit<Agent, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 
@@ -22,7 +23,7 @@ export async function insertAgent(db: Database, agent: Agent, alongside: Stateme
 export async function updateAgent(db: Database, agent: Agent, before: Agent): Promise<boolean> {
   const sql = 'UPDATE agent SET name = $2, settings = $3, updated_at = $4 WHERE id = $1 AND updated_at = $5 RETURNING id'
   const update = statement(sql, agent.id, agent.name, toSettings(agent), agent.updatedAt, before.updatedAt)
-  return (await db.writeIf([update])) !== undefined
+  return (await db.writeIf([update, raiseGeneration])) !== undefined
 }
 
 export async function findAgent(db: Database, agentId: string): Promise<Agent | undefined> {
@@ -37,14 +38,14 @@ export async function listAgents(
   after: Agent | undefined,
   limit: number,
 ): Promise<Agent[]> {
-  const sql = `SELECT * FROM agent WHERE ($1 IS NULL OR id IN (SELECT value FROM json_each($1))) AND ($2 IS NULL OR (created_at, id) < ($2, $3))
+  const sql = `SELECT * FROM agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (CAST($2 AS BIGINT) IS NULL OR (created_at, id) < ($2, $3))
     ORDER BY created_at DESC, id DESC LIMIT $4`
   const rows = await db.read(sql, [agentIds && JSON.stringify(agentIds), after?.createdAt ?? null, after?.id ?? null, limit])
   return rows.map(toAgent)
 }
 
 export async function countAgents(db: Database, agentIds: string[] | null): Promise<number> {
-  const sql = 'SELECT count(*) AS n FROM agent WHERE $1 IS NULL OR id IN (SELECT value FROM json_each($1))'
+  const sql = 'SELECT count(*) AS n FROM agent WHERE CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))'
   const [row] = await db.read(sql, [agentIds && JSON.stringify(agentIds)])
   return row!.n as number
 }

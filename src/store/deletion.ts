@@ -1,5 +1,6 @@
 import type { Session } from '../core/session.ts'
 import { type Database, statement } from './database.ts'
+import { raiseGeneration } from './replicas.ts'
 
 /** Rows deleted in one transaction: small enough that no other request waits noticeably. */
 const SLICE_ROWS = 500
@@ -13,19 +14,19 @@ const DELETE_SLICE = `${DELETE_MESSAGES} AND seq <= (SELECT min(seq) + ${SLICE_R
 const MARK = `INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 
 /**
- * Deletes a session for good; resolves to false where there is none. A long history is gone from sight at once,
- * and from the disk in slices soon after.
+ * Deletes a session for good; resolves to undefined where there is none, else to the lease of the turn that ran in it. A long history is gone
+ * from sight at once, and from the disk in slices soon after.
  */
-export async function deleteSession(db: Database, session: Session): Promise<boolean> {
+export async function deleteSession(db: Database, session: Session): Promise<{ lease: string | null } | undefined> {
   const { agentId, id } = session
   const long = session.totalMessages > SLICE_ROWS
-  const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING id', agentId, id)
+  const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
   const rest = DELETE_REST.map((sql) => statement(sql, agentId, id))
   const done = await db.writeIf([remove, statement(long ? MARK : DELETE_MESSAGES, agentId, id), ...rest])
-  if (done === undefined) return false
+  if (done === undefined) return undefined
   db.scrub()
   if (long) purgeSession(db, agentId, id).catch(() => {}) // still marked: the next start takes it up
-  return true
+  return { lease: done[0]![0]!.lease as string | null }
 }
 
 /** Deletes an agent's rows: the agent at once, its sessions one by one. */
@@ -35,6 +36,7 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
   const remove = statement('DELETE FROM agent WHERE id = $1 RETURNING id', agentId)
   const done = await db.writeIf([
     remove,
+    raiseGeneration,
     statement(mark, agentId),
     statement('DELETE FROM session WHERE agent_id = $1', agentId),
     statement("DELETE FROM kept_answer WHERE agent_id = $1 AND session_id = ''", agentId),

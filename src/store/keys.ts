@@ -1,5 +1,6 @@
 import type { ApiKey, Scope } from '../core/api-key.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
+import { raiseGeneration } from './replicas.ts'
 
 const toKey = (row: Row): ApiKey => ({
   id: row.id as string,
@@ -14,10 +15,14 @@ const toKey = (row: Row): ApiKey => ({
   createdAt: row.created_at as number,
 })
 
-const insert = (key: ApiKey): Statement =>
+const COLUMNS = 'id, name, hash, prefix, scopes, agent_ids, expires_at, last_used_at, fixed, created_at'
+const INSERT = `INSERT INTO api_key (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+const INSERT_FIRST = `INSERT INTO api_key (${COLUMNS}) SELECT $1, $2, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS SMALLINT),
+  CAST($10 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM api_key) RETURNING id`
+
+const insert = (key: ApiKey, sql = INSERT): Statement =>
   statement(
-    `INSERT INTO api_key (id, name, hash, prefix, scopes, agent_ids, expires_at, last_used_at, fixed, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    sql,
     key.id,
     key.name,
     key.hash,
@@ -34,19 +39,25 @@ export async function insertKey(db: Database, key: ApiKey): Promise<void> {
   await db.write([insert(key)])
 }
 
+/** The first key of a deployment. Resolves to false where there is one already: of processes that start at once one makes it. */
+export async function insertFirstKey(db: Database, key: ApiKey): Promise<boolean> {
+  const [, made] = await db.write([raiseGeneration, insert(key, INSERT_FIRST)])
+  return made!.length > 0
+}
+
 /** The key that the configuration sets takes the place of the one that it set before. */
 export async function replaceFixedKey(db: Database, key: ApiKey): Promise<void> {
-  await db.write([statement('DELETE FROM api_key WHERE fixed = 1 OR hash = $1', key.hash), insert(key)])
+  await db.write([raiseGeneration, statement('DELETE FROM api_key WHERE fixed = 1 OR hash = $1', key.hash), insert(key)])
 }
 
 export async function deleteFixedKeys(db: Database): Promise<void> {
-  await db.write([statement('DELETE FROM api_key WHERE fixed = 1')])
+  await db.writeIf([statement('DELETE FROM api_key WHERE fixed = 1 RETURNING id'), raiseGeneration])
 }
 
 /** A new key beside the old one, which ends at `endsAt` at the latest. Resolves to false where the old key is gone. */
 export async function rollKey(db: Database, oldId: string, endsAt: number, key: ApiKey): Promise<boolean> {
   const end = `UPDATE api_key SET expires_at = CASE WHEN expires_at IS NULL OR expires_at > $2 THEN $2 ELSE expires_at END WHERE id = $1 RETURNING id`
-  return (await db.writeIf([statement(end, oldId, endsAt), insert(key)])) !== undefined
+  return (await db.writeIf([statement(end, oldId, endsAt), insert(key), raiseGeneration])) !== undefined
 }
 
 export async function findKeyByHash(db: Database, hash: string): Promise<ApiKey | undefined> {
@@ -61,12 +72,12 @@ export async function findKey(db: Database, keyId: string): Promise<ApiKey | und
 
 /** Resolves to false where there was none. */
 export async function deleteKey(db: Database, keyId: string): Promise<boolean> {
-  return (await db.writeIf([statement('DELETE FROM api_key WHERE id = $1 RETURNING id', keyId)])) !== undefined
+  return (await db.writeIf([statement('DELETE FROM api_key WHERE id = $1 RETURNING id', keyId), raiseGeneration])) !== undefined
 }
 
 /** Newest first. */
 export async function listKeys(db: Database, after: ApiKey | undefined, limit: number): Promise<ApiKey[]> {
-  const sql = `SELECT * FROM api_key WHERE $1 IS NULL OR (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3`
+  const sql = `SELECT * FROM api_key WHERE CAST($1 AS BIGINT) IS NULL OR (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3`
   return (await db.read(sql, [after?.createdAt ?? null, after?.id ?? null, limit])).map(toKey)
 }
 

@@ -205,7 +205,7 @@ function prepare({ db, prepared }: Connection, sql: string): Prepared {
 /** Numbered parameters become the plain ones; a lock on a row that is read is not needed where there is one writer. */
 function rewrite(sql: string): { text: string; order: number[] } {
   const order: number[] = []
-  const text = sql.replace(/ FOR SHARE\b/g, '').replace(/\$(\d+)/g, (_, n: string) => {
+  const text = sql.replace(/ FOR (SHARE|UPDATE)\b/g, '').replace(/\$(\d+)/g, (_, n: string) => {
     order.push(Number(n) - 1)
     return '?'
   })

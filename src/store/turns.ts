@@ -1,5 +1,6 @@
 import type { Message, TurnState } from '../core/message.ts'
-import { type Database, type Statement, statement } from './database.ts'
+import { type Database, type Statement, statement, type Value } from './database.ts'
+import { isFirst, leaveFirst, type QueuePlace } from './waiting.ts'
 
 /** A turn that runs: where, and the lease of the session that it holds. What was leased to another since cannot be written by it. */
 export interface TurnPlace {
@@ -31,35 +32,54 @@ const setTurn = (p: TurnPlace, messageId: string, from: TurnState, to: TurnState
 
 /** The counter on the session's row is raised first: two appends at once cannot take one number, on any engine. */
 const BEGIN = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = $4, lease_until = $5
-  WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $6 RETURNING message_count`
+  WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $6`
 
-/** How a turn takes its session: until when, unless it says that it still runs; and how many messages it has read there. */
+/**
+ * How a turn takes its session: until when, unless it says that it still runs; and how many messages it has read there. `queue` where other
+ * processes serve the session, too, and sends of theirs may have come before.
+ */
 export interface Hold {
   leaseUntil: number
   messages: number
+  queue?: QueuePlace
+}
+
+/** The guard of a turn's begin; behind it, what takes the turn out of the queue that it waited in. */
+function takeSession(
+  sql: string,
+  params: Value[],
+  { agentId, sessionId }: TurnPlace,
+  { queue }: Hold,
+): [Statement, ...Statement[]] {
+  if (queue === undefined) return [statement(`${sql} RETURNING id`, ...params)]
+  const first = `${sql} AND ${isFirst(params.length + 1)} RETURNING id`
+  return [
+    statement(first, ...params, queue.replica, queue.now),
+    ...(queue.place === undefined ? [] : [leaveFirst(agentId, sessionId, queue.replica)]),
+  ]
 }
 
 /** Puts the user's message down as a running turn. Resolves to false where the session is gone, leased, or longer than was read. */
 export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: Message): Promise<boolean> {
   const { agentId, sessionId, lease } = place
-  const raise = statement(BEGIN, agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages)
+  const params = [agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages]
   const insert = statement(APPEND, agentId, sessionId, m.id, m.role, m.content, m.createdAt, 'running')
-  return (await db.writeIf([raise, insert])) !== undefined
+  return (await db.writeIf([...takeSession(BEGIN, params, place, hold), insert])) !== undefined
 }
 
 const TAKE_LEASE = `UPDATE session SET lease = $3, lease_until = $4
-  WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $5 RETURNING id`
-const takeLease = ({ agentId, sessionId, lease }: TurnPlace, { leaseUntil, messages }: Hold) =>
-  statement(TAKE_LEASE, agentId, sessionId, lease, leaseUntil, messages)
+  WHERE agent_id = $1 AND id = $2 AND lease IS NULL AND message_count = $5`
+const takeLease = (place: TurnPlace, hold: Hold) =>
+  takeSession(TAKE_LEASE, [place.agentId, place.sessionId, place.lease, hold.leaseUntil, hold.messages], place, hold)
 
 /** Takes a failed turn, the session's last, up again. Resolves to false where the session is gone, leased, or longer than was read. */
 export async function continueTurn(db: Database, place: TurnPlace, hold: Hold, messageId: string): Promise<boolean> {
-  return (await db.writeIf([takeLease(place, hold), setTurn(place, messageId, 'failed', 'running')])) !== undefined
+  return (await db.writeIf([...takeLease(place, hold), setTurn(place, messageId, 'failed', 'running')])) !== undefined
 }
 
 /** Leases the session to a reply that is made anew; what the history holds stays as it is until then. Resolves to false as the others do. */
 export async function leaseSession(db: Database, place: TurnPlace, hold: Hold): Promise<boolean> {
-  return (await db.writeIf([takeLease(place, hold)])) !== undefined
+  return (await db.writeIf(takeLease(place, hold))) !== undefined
 }
 
 const END_WITH_REPLY = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = NULL, lease_until = NULL
@@ -143,6 +163,15 @@ export async function releaseSession(db: Database, place: TurnPlace): Promise<bo
   return (await db.writeIf([end(place)])) !== undefined
 }
 
+/** Whether a turn holds the session. */
+export async function isLeased(db: Database, agentId: string, sessionId: string): Promise<boolean> {
+  const [row] = await db.read('SELECT id FROM session WHERE agent_id = $1 AND id = $2 AND lease IS NOT NULL', [
+    agentId,
+    sessionId,
+  ])
+  return row !== undefined
+}
+
 const RENEW = 'UPDATE session SET lease_until = $4 WHERE agent_id = $1 AND id = $2 AND lease = $3'
 
 export async function renewLeases(db: Database, places: TurnPlace[], leaseUntil: number): Promise<void> {
@@ -151,12 +180,6 @@ export async function renewLeases(db: Database, places: TurnPlace[], leaseUntil:
 }
 
 const LAPSED = 'SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND lease_until < $1 LIMIT 1'
-// They are leased to whoever settles them first, so that a lease that lapses meanwhile is not ended with its turn still running.
-const TAKE_LAPSED = 'UPDATE session SET lease = $2 WHERE lease IS NOT NULL AND lease_until < $1 RETURNING id'
-// A running turn's message is the last of its session.
-const FAIL_LAPSED = `UPDATE message SET turn = 'failed' WHERE turn = 'running' AND (agent_id, session_id, seq) IN
-  (SELECT agent_id, id, message_count FROM session WHERE lease = $2 AND lease_until < $1) RETURNING id`
-const END_LAPSED = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE lease = $2 AND lease_until < $1'
 
 /**
  * Turns whose process died, or could not write: from this time on they are failed, and can be continued. `settler` is an id that nothing else
@@ -164,6 +187,24 @@ const END_LAPSED = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE le
  */
 export async function failLapsedTurns(db: Database, before: number, settler: string): Promise<number> {
   if ((await db.read(LAPSED, [before])).length === 0) return 0
-  const done = await db.writeIf([TAKE_LAPSED, FAIL_LAPSED, END_LAPSED].map((sql) => statement(sql, before, settler)))
+  const done = await db.writeIf(failTurns('lease_until < $1', [before], settler))
   return done?.[1]?.length ?? 0
+}
+
+/**
+ * Fails the turns whose lease passes a condition; the second statement returns them. The sessions are leased to the settler first, so that
+ * a lease that comes to pass it meanwhile is not ended with its turn still running.
+ */
+export function failTurns(condition: string, params: Value[], settler: string): Statement[] {
+  const own = `$${params.length + 1}`
+  // A running turn's message is the last of its session.
+  return [
+    statement(`UPDATE session SET lease = ${own} WHERE lease IS NOT NULL AND ${condition} RETURNING id`, ...params, settler),
+    statement(
+      `UPDATE message SET turn = 'failed' WHERE turn = 'running' AND (agent_id, session_id, seq) IN
+        (SELECT agent_id, id, message_count FROM session WHERE lease IS NOT NULL AND lease = $1) RETURNING id`,
+      settler,
+    ),
+    statement('UPDATE session SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL AND lease = $1', settler),
+  ]
 }

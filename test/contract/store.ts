@@ -2,11 +2,22 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
-import { insertAgent } from '../../src/store/agents.ts'
+import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
 import type { Database } from '../../src/store/database.ts'
-import { deleteSession } from '../../src/store/deletion.ts'
+import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
+import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
 import { findMessage, findPlace, insertConversation, listFrom, listMessages, listVersions } from '../../src/store/messages.ts'
+import {
+  askToStop,
+  beat,
+  forgetStopRequests,
+  listOthers,
+  ownedId,
+  readGeneration,
+  settleReplica,
+  takeStopRequests,
+} from '../../src/store/replicas.ts'
 import {
   countSessions,
   findSession,
@@ -22,10 +33,13 @@ import {
   completeTurn,
   continueTurn,
   failLapsedTurns,
+  isLeased,
   leaseSession,
+  releaseSession,
   renewLeases,
   replaceReply,
 } from '../../src/store/turns.ts'
+import { enterQueue, isFree, leaveQueue } from '../../src/store/waiting.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
 let made = 0
@@ -45,6 +59,17 @@ const newSession = (change: Partial<Session> = {}): Session => ({
   ...change,
 })
 const user = (content: string, createdAt = 2000) => ({ id: id(), role: 'USER' as const, content, createdAt })
+const API_KEY = {
+  name: 'k',
+  hash: '',
+  prefix: 'p',
+  scopes: [],
+  agentIds: null,
+  expiresAt: null,
+  lastUsedAt: null,
+  fixed: false,
+  createdAt: 1,
+}
 const reply = (content: string, createdAt = 2000) => ({
   ...user(content, createdAt),
   role: 'AI' as const,
@@ -88,6 +113,10 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       assert.equal(await beginTurn(db, place, upTo(0), message), true)
       return { session, place, message }
     }
+    const claim = (change: object = {}) => ({
+      ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2000, createdAt: 1000 },
+      ...change,
+    })
     const states = async (db: Database, sessionId: string) =>
       (await listFrom(db, AGENT, sessionId, 1)).map(({ content, turn }) => [content, turn])
 
@@ -123,10 +152,10 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
     test('a turn whose session was deleted cannot be completed', () =>
       kept(async (db) => {
         const { session, place, message } = await running(db)
-        assert.equal(await deleteSession(db, session), true)
+        assert.deepEqual(await deleteSession(db, session), { lease: place.lease })
         assert.equal(await completeTurn(db, place, message.id, 'done', reply('a')), false)
         assert.deepEqual(await listMessages(db, AGENT, session.id, 0, 10), [])
-        assert.equal(await deleteSession(db, session), false)
+        assert.equal(await deleteSession(db, session), undefined)
       }))
 
     test('a turn that failed keeps its message and why, and can be taken up again, once', () =>
@@ -170,6 +199,123 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         ])
       }))
 
+    test('sends of several replicas get their session in the order in which they came', () =>
+      kept(async (db) => {
+        const { session, place, message } = await running(db)
+        const { agentId, id: sessionId } = session
+        const waiter = (replica: string) => ({ agentId, sessionId, replica, now: 1, until: FAR })
+        const queue = (replica: string, at?: number) => ({ ...upTo(2), queue: { replica, now: 1, place: at } })
+        const begin = (replica: string, at?: number) =>
+          beginTurn(db, { ...place, lease: replica }, queue(replica, at), user(replica))
+        assert.equal(await enterQueue(db, waiter('b'), 2), 1)
+        assert.equal(await enterQueue(db, waiter('c'), 2), 2)
+        assert.equal(await enterQueue(db, waiter('d'), 2), 'full')
+        assert.equal(await enterQueue(db, { ...waiter('d'), sessionId: id() }, 2), 'gone')
+        assert.equal(await isFree(db, agentId, sessionId, 'b', 1), false, 'a turn runs')
+        assert.equal(await completeTurn(db, place, message.id, 'done', reply('a')), true)
+        assert.deepEqual(await Promise.all(['b', 'c', 'd'].map((r) => isFree(db, agentId, sessionId, r, 1))), [
+          true,
+          false,
+          false,
+        ])
+        assert.equal(await isFree(db, agentId, id(), 'b', 1), undefined)
+        assert.equal(await begin('d'), false, 'others came before')
+        assert.equal(await begin('c', 2), false, 'b came before')
+        assert.equal(await begin('b', 1), true)
+        assert.equal(await releaseSession(db, { ...place, lease: 'b' }), true)
+        await leaveQueue(db, waiter('c'), 2)
+        assert.equal(await isFree(db, agentId, sessionId, 'd', 1), true)
+        await enterQueue(db, waiter('c'), 2)
+        assert.equal(await isFree(db, agentId, sessionId, 'd', 1), false)
+        assert.equal(await isFree(db, agentId, sessionId, 'd', FAR), true, 'its time is over')
+      }))
+
+    test('a send that leaves the queue takes a place of its replica along, whichever another has used', () =>
+      kept(async (db) => {
+        const session = newSession()
+        await insertSession(db, session)
+        const { agentId, id: sessionId } = session
+        const waiter = (replica: string) => ({ agentId, sessionId, replica, now: 1, until: FAR })
+        const [first, , second] = [
+          await enterQueue(db, waiter('a'), 9),
+          await enterQueue(db, waiter('b'), 9),
+          await enterQueue(db, waiter('a'), 9),
+        ]
+        const hold = { ...upTo(0), queue: { replica: 'a', now: 1, place: second as number } }
+        assert.equal(
+          await beginTurn(db, { agentId, sessionId, lease: 'l' }, hold, user('q')),
+          true,
+          'the first place of the replica counts',
+        )
+        await leaveQueue(db, waiter('a'), first as number)
+        assert.deepEqual(
+          (await db.read('SELECT replica FROM waiting_send', [])).map((row) => row.replica),
+          ['b'],
+        )
+      }))
+
+    test('what a replica left that is gone is settled once, and what others hold is not touched', () =>
+      kept(async (db) => {
+        const lost = await running(db, ownedId('r1', 'x'))
+        const held = await running(db, ownedId('r2', 'x'))
+        for (const r of ['r1', 'r2']) {
+          await beat(db, r, 5, r === 'r1' ? 7 : null)
+          await enterQueue(db, { agentId: AGENT, sessionId: held.session.id, replica: r, now: 1, until: FAR }, 9)
+          await askToStop(db, AGENT, r === 'r1' ? lost.session.id : held.session.id, 1)
+          await claimKey(db, claim({ keyHash: r, claim: ownedId(r, 'y') }), 0)
+        }
+        assert.deepEqual(await listOthers(db, 'r2'), [{ id: 'r1', seenAt: 5, lockId: 7 }])
+        const settled = await Promise.all(['s1', 's2'].map((settler) => settleReplica(db, 'r1', settler)))
+        assert.deepEqual(settled.toSorted(), [1, undefined])
+        assert.deepEqual(await states(db, lost.session.id), [['q', 'failed']])
+        assert.deepEqual(await states(db, held.session.id), [['q', 'running']])
+        assert.deepEqual(await listOthers(db, 'r0'), [{ id: 'r2', seenAt: 5, lockId: null }])
+        assert.deepEqual(
+          (await db.read('SELECT replica FROM waiting_send', [])).map((row) => row.replica),
+          ['r2'],
+        )
+        assert.deepEqual(
+          (await db.read('SELECT claim FROM kept_answer', [])).map((row) => row.claim),
+          ['r2/y'],
+        )
+        assert.deepEqual(await takeStopRequests(db, 'r2'), ['r2/x'])
+        assert.deepEqual(await takeStopRequests(db, 'r2'), [])
+      }))
+
+    test('of a turn that is to be stopped its replica learns the lease; where none runs there is nothing to stop', () =>
+      kept(async (db) => {
+        const { session, place, message } = await running(db, ownedId('r', 'x'))
+        assert.equal(await askToStop(db, AGENT, session.id, 10), 'r/x')
+        assert.equal(await isLeased(db, AGENT, session.id), true)
+        await forgetStopRequests(db, 11)
+        assert.deepEqual(await takeStopRequests(db, 'r'), [])
+        await completeTurn(db, place, message.id, 'done', reply('a'))
+        assert.equal(await askToStop(db, AGENT, session.id, 10), undefined)
+        assert.equal(await isLeased(db, AGENT, session.id), false)
+      }))
+
+    test('every change of agents and keys is seen by the generation, and of first keys there is one', () =>
+      kept(async (db) => {
+        const key = (n: string) => ({ ...API_KEY, id: n, hash: n })
+        const firsts = await Promise.all(['1', '2', '3'].map((n) => insertFirstKey(db, key(n))))
+        assert.deepEqual(firsts.toSorted(), [false, false, true])
+        const [only] = await listKeys(db, undefined, 9)
+        let last = await readGeneration(db)
+        const raises = async (change: Promise<unknown>) => {
+          await change
+          const now = await readGeneration(db)
+          assert.ok(now > last)
+          last = now
+        }
+        await raises(rollKey(db, only!.id, 5, key('4')))
+        await raises(deleteKey(db, '4'))
+        await raises(replaceFixedKey(db, { ...key('5'), fixed: true }))
+        await raises(deleteFixedKeys(db))
+        const agent = (await findAgent(db, AGENT))!
+        await raises(updateAgent(db, { ...agent, updatedAt: 2 }, agent))
+        await raises(deleteAgentRows(db, AGENT))
+      }))
+
     test('a reply that is made anew keeps id and place; what it said before is a version, with what was thought of it', () =>
       kept(async (db) => {
         const { session, place, message } = await running(db)
@@ -209,18 +355,16 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await findSummary(db, AGENT, session.id), undefined)
       }))
 
-    const claim = (change: object = {}) => ({
-      ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2000, createdAt: 1000 },
-      ...change,
-    })
     test('a key is claimed by one; its answer is kept, found by all who come later, and forgotten in time', () =>
       kept(async (db) => {
-        const tries = await Promise.all(['a', 'b', 'c'].map((c) => claimKey(db, claim({ claim: c }), 0)))
+        const names = ['a', 'b', 'c']
+        const tries = await Promise.all(names.map((c) => claimKey(db, claim({ claim: c }), 0)))
         assert.equal(tries.filter((kept) => kept === undefined).length, 1)
+        const winner = names[tries.indexOf(undefined)]
         assert.equal(tries.find((kept) => kept !== undefined)?.status, null)
         await db.write([keepAnswer(claim({ claim: 'not the one' }), '', 200, 'wrong')])
         assert.equal((await claimKey(db, claim({ claim: 'd' }), 0))?.answer, null)
-        await db.write([keepAnswer(claim({ claim: 'a' }), 's', 201, 'right')])
+        await db.write([keepAnswer(claim({ claim: winner }), 's', 201, 'right')])
         const found = await claimKey(db, claim({ claim: 'e', createdAt: 900_000 }), 0)
         assert.deepEqual([found?.status, found?.answer, found?.fingerprint], [201, 'right', 'f'])
         await releaseClaim(db, claim({ claim: 'a' }))
@@ -262,7 +406,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           session,
           Array.from({ length: 1500 }, (_, i) => user(`m${i}`)),
         )
-        assert.equal(await deleteSession(db, session), true)
+        assert.deepEqual(await deleteSession(db, session), { lease: null })
         assert.equal(await findSession(db, AGENT, session.id), undefined)
         const count = async () =>
           (await db.read('SELECT (SELECT count(*) FROM message) + (SELECT count(*) FROM purge) AS n', []))[0]!.n

@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock, Ids } from '../core/ports.ts'
+import type { Database } from '../store/database.ts'
+import {
+  askToStop,
+  beat,
+  forgetStopRequests,
+  listOthers,
+  ownedId,
+  readGeneration,
+  type SeenReplica,
+  settleReplica,
+  takeStopRequests,
+} from '../store/replicas.ts'
+import { enterQueue, isFree, leaveQueue } from '../store/waiting.ts'
+import type { AgentBook } from './agent-book.ts'
+import type { KeyRing } from './key-ring.ts'
+import { sessionNotFound } from './sessions.ts'
+import type { StopReason, Turn } from './turn.ts'
+import { busy, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
+
+/** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */
+export interface Presence {
+  readonly lockId: number
+  held(lockIds: number[]): Promise<Set<number>>
+  tell(text: string): Promise<void>
+}
+
+export interface ReplicaParts {
+  db: Database
+  agents: AgentBook
+  keys: KeyRing
+  limits: TurnLimits
+  clock: Clock
+  newId: Ids
+  presence: Presence | undefined
+  warn: (about: string, error?: unknown) => void
+}
+
+/** What replicas tell each other. */
+type News = { stop: string; reason: StopReason } | { stopAgent: string } | { changed: true }
+
+const BEAT_EVERY_MS = 2_000
+/** One that has not written for so long, and has no lock by which it would be seen, is gone. */
+const LOST_AFTER_MS = 15_000
+/** A lock may be away for a moment, while its connection is made anew. */
+const LOOK_AGAIN_AFTER_MS = 1_000
+const LOOK_AT_START_AFTER_MS = 200
+/** A send that waits for another replica's turn looks so often whether it is over. */
+const LOOK_EVERY_MS = 50
+const STOPS_EVERY_MS = 500
+const FORGET_STOPS_AFTER_MS = 60_000
+
+/** This process among those that serve the same database. */
+export class Replicas implements TurnQueue {
+  readonly id: string
+  readonly #parts: ReplicaParts
+  readonly #turns: Turns
+  readonly #timers: NodeJS.Timeout[] = []
+  #generation = -1
+  /** Since when each of those is missed that cannot be seen. */
+  readonly #missed = new Map<string, number>()
+  #tellChanged: () => void = () => {}
+
+  constructor(id: string, turns: (queue: Replicas) => Turns, parts: ReplicaParts) {
+    this.id = id
+    this.#parts = parts
+    this.#turns = turns(this)
+    parts.keys.checkWith(() => this.#catchUp())
+  }
+
+  get turns(): Turns {
+    return this.#turns
+  }
+
+  /** An id that tells whose it is. */
+  own(id: string): string {
+    return ownedId(this.id, id)
+  }
+
+  /** Says that it is there, and settles what those left that are gone. */
+  async start(): Promise<void> {
+    await this.#beat()
+    if ((await this.#findLost(LOOK_AT_START_AFTER_MS)).length > 0 || this.#missed.size > 0) {
+      await pause(LOOK_AT_START_AFTER_MS)
+      await this.#settle(await this.#findLost(LOOK_AT_START_AFTER_MS))
+    }
+    const every = (ms: number, about: string, work: () => Promise<void>) => {
+      let isBusy = false
+      const run = async () => {
+        if (isBusy) return
+        isBusy = true
+        await work().catch((error: unknown) => this.#parts.warn(about, error))
+        isBusy = false
+      }
+      this.#timers.push(setInterval(() => void run(), ms))
+    }
+    every(BEAT_EVERY_MS, 'other replicas could not be looked after', async () => {
+      await this.#beat()
+      await this.#settle(await this.#findLost(LOOK_AGAIN_AFTER_MS))
+      await forgetStopRequests(this.#parts.db, this.#parts.clock() - FORGET_STOPS_AFTER_MS)
+    })
+    every(STOPS_EVERY_MS, 'what other replicas want could not be read', async () => {
+      await this.#catchUp()
+      if (this.#turns.running === 0) return
+      for (const lease of await takeStopRequests(this.#parts.db, this.id)) this.#turns.stopLease(lease, 'cancelled')
+    })
+  }
+
+  /** Called whenever agents or keys were changed, here or elsewhere. */
+  onChanged(tell: () => void): void {
+    this.#tellChanged = tell
+  }
+
+  /** Told at once to all, and found by those who did not hear it. */
+  tell(news: News): void {
+    this.#parts.presence
+      ?.tell(JSON.stringify(news))
+      .catch((error: unknown) => this.#parts.warn('other replicas could not be told', error))
+  }
+
+  /** What another replica told. */
+  hear(text: string): void {
+    const news = JSON.parse(text) as News
+    if ('stop' in news) this.#turns.stopLease(news.stop, news.reason)
+    else if ('stopAgent' in news) this.#turns.stopAgent(news.stopAgent, 'deleted')
+    else this.#catchUp().catch((error: unknown) => this.#parts.warn('a change could not be read', error))
+  }
+
+  /** Stops the turn that another replica runs in a session. Resolves to false where none does. */
+  async stopElsewhere(agentId: string, sessionId: string): Promise<boolean> {
+    const lease = await askToStop(this.#parts.db, agentId, sessionId, this.#parts.clock())
+    if (lease !== undefined) this.tell({ stop: lease, reason: 'cancelled' })
+    return lease !== undefined
+  }
+
+  async enter(agentId: string, sessionId: string): Promise<number> {
+    const { db, clock, limits } = this.#parts
+    const now = clock()
+    const waiter = { agentId, sessionId, replica: this.id, now, until: now + limits.maxWaitMs }
+    const place = await enterQueue(db, waiter, limits.maxWaitingSends)
+    if (place === 'gone') throw sessionNotFound()
+    if (place === 'full') throw busy()
+    return place
+  }
+
+  leave(agentId: string, sessionId: string, place: number): void {
+    leaveQueue(this.#parts.db, { agentId, sessionId, replica: this.id }, place).catch(() => {}) // it ends by itself
+  }
+
+  /** A turn that did not begin waits no longer. */
+  leaveTurn({ agentId, sessionId, place }: Turn): void {
+    if (place !== undefined) this.leave(agentId, sessionId, place)
+  }
+
+  /** Resolves when the session can be had by this turn, the first of its replica. Throws as `enter` does, and `session_busy` where it took too long. */
+  async waitFor(turn: Turn): Promise<void> {
+    const { db, clock, limits } = this.#parts
+    turn.place ??= await this.enter(turn.agentId, turn.sessionId)
+    for (;;) {
+      const free = await isFree(db, turn.agentId, turn.sessionId, this.id, clock())
+      if (free === undefined) throw sessionNotFound()
+      if (free) return
+      if (this.#turns.isClosed || performance.now() - turn.arrivedAt > limits.maxWaitMs) throw waitedTooLong()
+      await pause(LOOK_EVERY_MS)
+    }
+  }
+
+  /** Whoever is asked from now on knows that this one is gone. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await settleReplica(this.#parts.db, this.id, this.own(this.#parts.newId()))
+  }
+
+  #beat(): Promise<void> {
+    const { db, clock, presence } = this.#parts
+    return beat(db, this.id, clock(), presence?.lockId ?? null)
+  }
+
+  /** Where an agent or a key was changed anywhere, nothing of them is remembered. */
+  async #catchUp(): Promise<void> {
+    const generation = await readGeneration(this.#parts.db)
+    if (generation === this.#generation) return
+    this.#generation = generation
+    this.#parts.agents.forgetAll()
+    this.#parts.keys.forget()
+    this.#tellChanged()
+  }
+
+  async #findLost(missedForMs: number): Promise<SeenReplica[]> {
+    const { db, clock, presence } = this.#parts
+    const others = await listOthers(db, this.id)
+    const held = await presence?.held(others.flatMap(({ lockId }) => lockId ?? []))
+    const now = clock()
+    const lost: SeenReplica[] = []
+    for (const other of others) {
+      const isSeen = other.lockId === null || held === undefined ? undefined : held.has(other.lockId)
+      if (isSeen !== false) this.#missed.delete(other.id)
+      else if (!this.#missed.has(other.id)) this.#missed.set(other.id, now)
+      const isMissed = isSeen === false && now - this.#missed.get(other.id)! >= missedForMs
+      if (isMissed || (isSeen === undefined && now - other.seenAt > LOST_AFTER_MS)) lost.push(other)
+    }
+    return lost
+  }
+
+  async #settle(lost: SeenReplica[]): Promise<void> {
+    for (const { id } of lost) {
+      this.#missed.delete(id)
+      const turns = await settleReplica(this.#parts.db, id, this.own(this.#parts.newId()))
+      if (turns) this.#parts.warn(`${turns} turns of a replica that is gone are marked as failed`)
+    }
+  }
+}
