@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { statement } from '../src/store/database.ts'
 import { deleteAgentRows } from '../src/store/deletion.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
@@ -7,9 +7,8 @@ import { insertSession } from '../src/store/sessions.ts'
 import { databaseContract } from './contract/database.ts'
 import { storeContract } from './contract/store.ts'
 import { until } from './support/poll.ts'
-import { newDatabase, query, startPostgres, stopOwnServer } from './support/postgres.ts'
+import { newDatabase, query, startPostgres } from './support/postgres.ts'
 
-after(stopOwnServer)
 const agent = (id: string) =>
   statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', id, 'n', '{}')
 const open = async (more: object = {}) => PostgresDatabase.open({ url: await newDatabase(), connections: 8, ...more })

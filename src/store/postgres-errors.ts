@@ -1,9 +1,9 @@
 import pg from 'pg'
 
-/** Classes of SQLSTATE that mean "not now": connection, resources, operator intervention, system; and a server that became a read-only replica. */
-const PASSING = /^(08|53|57P|58|25006)/
-/** Serialisation failure, deadlock, lock not available: the transaction is rolled back. */
-const RACES = new Set(['40001', '40P01', '55P03'])
+/** Beginnings of SQLSTATE that mean "not now": connection, resources, operator, system, a lock not had in time; a server that became a read-only replica. */
+const PASSING = /^(08|53|57|58|55P03|25006)/
+/** Serialisation failure, deadlock: the transaction is rolled back. */
+const RACES = new Set(['40001', '40P01'])
 /** The server ends the connection. */
 const ENDED = /^(08|57P)/
 

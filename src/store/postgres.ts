@@ -19,6 +19,8 @@ export interface PostgresOptions {
 }
 
 const CONNECT_WITHIN_MS = 5_000
+/** Whoever holds a row longer is no request of ours. */
+const LOCK_WITHIN_MS = 1_000
 /** No statement of the service takes nearly so long. */
 const ANSWER_WITHIN_MS = 30_000
 /** Long lists hold a connection as long as their readers take. */
@@ -48,7 +50,13 @@ export class PostgresDatabase implements Database {
       keepAlive: true,
       types: TYPES,
     }
-    this.#pool = new pg.Pool({ ...settings, max: connections, pipeline: !pooler })
+    // A pooler takes no settings of a connection.
+    this.#pool = new pg.Pool({
+      ...settings,
+      max: connections,
+      pipeline: !pooler,
+      ...(pooler ? {} : { lock_timeout: LOCK_WITHIN_MS }),
+    })
     this.#streams = new pg.Pool({ ...settings, max: STREAM_CONNECTIONS })
     for (const pool of [this.#pool, this.#streams])
       pool.on('error', (error) => warn('an idle connection to the database broke', error))

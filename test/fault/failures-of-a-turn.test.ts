@@ -1,7 +1,5 @@
 // What breaks during a turn, one row each: what the sender gets, what the history holds, what the same text sent again does
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isError, isOk } from '../support/assert.ts'
@@ -20,6 +18,7 @@ import {
 } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
+import { storeOf } from '../support/store.ts'
 
 const open: Service[] = []
 after(() => Promise.all(open.map((service) => service.stop())))
@@ -389,8 +388,7 @@ describe('the database is held by another program', { skip: needsProcess }, () =
   test('503 and nothing acknowledged; the history is unchanged, and all works when it is back', async () => {
     const { service, client, model, session, send, history } = await start()
     isOk(await send('before'))
-    const other = new DatabaseSync(join(service.data, 'repartee.db'))
-    other.exec('BEGIN IMMEDIATE')
+    const letGo = await storeOf(service).hold()
     const asked = model.calls.length
     const startedAt = performance.now()
     const refused = Array.from({ length: 10 }, () => client.patch(session, { name: 'new' }))
@@ -401,8 +399,7 @@ describe('the database is held by another program', { skip: needsProcess }, () =
     assert.ok(performance.now() - startedAt < 3_000, 'all wait together, not one after the other')
     isError(await send('meanwhile'), 503, 'unavailable')
     assert.equal(model.calls.length, asked, 'no model is asked about what is not stored')
-    other.exec('ROLLBACK')
-    other.close()
+    await letGo()
     assert.equal((await history()).length, 2)
     isOk(await send('after'))
     assert.equal((await history()).length, 4)
@@ -413,12 +410,10 @@ describe('the database is held by another program', { skip: needsProcess }, () =
     const release = model.hold(says('lost'))
     const sending = send()
     await model.received(1)
-    const other = new DatabaseSync(join(service.data, 'repartee.db'))
-    other.exec('BEGIN IMMEDIATE')
+    const letGo = await storeOf(service).hold()
     release()
     isError(await sending, 503, 'unavailable')
-    other.exec('ROLLBACK')
-    other.close()
+    await letGo()
     const [stored] = await history()
     model.reset()
     assert.equal((await send()).body.userMessage?.id, stored!.id)

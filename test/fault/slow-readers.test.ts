@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { get as httpGet, type IncomingMessage } from 'node:http'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { isOk } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 import { Speaker } from '../support/speaker.ts'
+import { storeOf } from '../support/store.ts'
 
 const STALL_MS = 4_000
 const service = await startService({ REPARTEE_STREAM_STALL_MS: String(STALL_MS), REPARTEE_MAX_REPLY_CHARS: '100000000' })
@@ -26,11 +25,11 @@ describe('a reader of a long list that does not read', { skip: needsProcess }, (
     const { client } = own
     const agent = await own.newAgent()
     const doomed = await own.newSession(agent)
-    const db = new DatabaseSync(join(own.data, 'repartee.db'))
-    db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
+    const store = storeOf(own)
+    const padded = (n: number) => (store.isPostgres ? `lpad(i::text, ${n}, '0')` : `printf('%0${n}d', i)`)
+    await store.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)
       INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
-      SELECT '${agent}', printf('00000000-0000-4000-8000-%012d', i), printf('%0200d', i), 'a user', 0, i, i, i FROM n`)
-    db.close()
+      SELECT '${agent}', '00000000-0000-4000-8000-' || ${padded(12)}, ${padded(200)}, 'a user', 0, i, i, i FROM n`)
     const reader = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { 'x-api-key': client.key }
       httpGet(`${client.address.baseUrl}/agents/${agent}/sessions`, { headers, agent: false }, resolve).on('error', reject)

@@ -1,13 +1,12 @@
 // Specification 4.5: DELETE /agents/{agentId}/sessions/{sessionId}
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { hasFields, isError, isOk } from '../support/assert.ts'
 import { says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
+import { storeOf } from '../support/store.ts'
 
 const service = await startService()
 const { client, model } = service
@@ -20,12 +19,7 @@ beforeEach(async () => {
   session = await service.newSession(agentId)
 })
 
-/** The data files that hold these bytes. */
-const filesWith = (text: string): string[] =>
-  readdirSync(service.data, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(text))
+const store = storeOf(service)
 
 describe('4.5 delete a session', () => {
   test('"status 200. Body: { success: true, message: <text> }, where the text states that the session was deleted"', async () => {
@@ -71,14 +65,14 @@ describe('4.5 delete a session', () => {
 })
 
 describe('4.5 delete, at once and for good', { skip: needsProcess }, () => {
-  test('no trace of the text is left in the data files within seconds', async () => {
+  test('no trace of the text is left in the data files, or in the tables, within seconds', async () => {
     const words = Array.from({ length: 3 }, () => `secret${randomUUID()}`)
     model.behaviour = says(`# ${words[1]}`)
     const named = await service.newSession(agentId, { name: words[2] })
     isOk(await client.post(`${named}/messages`, { message: words[0], format: 'html' }))
-    for (const word of words) assert.ok(filesWith(word).length > 0, 'it was in the files before')
+    for (const word of words) assert.ok(await store.holds(word), 'it was there before')
     isOk(await client.delete(named))
-    await until('no trace', () => words.every((word) => filesWith(word).length === 0))
+    for (const word of words) await until('no trace', async () => !(await store.holds(word)))
   })
 
   test('nor of a history of thousands of messages', async () => {
@@ -88,7 +82,7 @@ describe('4.5 delete, at once and for good', { skip: needsProcess }, () => {
     isOk(await client.delete(`/agents/${agentId}/sessions/${id}`))
     isError(await client.get(`/agents/${agentId}/sessions/${id}`), 404, 'session_not_found')
     assert.equal((await client.get(`/agents/${agentId}`)).body.agent.stats.messages, 0)
-    await until('no trace', () => filesWith(word).length === 0)
+    await until('no trace', async () => !(await store.holds(word)))
   })
 
   test('nor of the name that a session had before it was renamed', async () => {
@@ -96,7 +90,7 @@ describe('4.5 delete, at once and for good', { skip: needsProcess }, () => {
     const named = await service.newSession(agentId, { name: word })
     isOk(await client.patch(named, { name: 'harmless' }))
     isOk(await client.delete(named))
-    await until('no trace', () => filesWith(word).length === 0)
+    await until('no trace', async () => !(await store.holds(word)))
   })
 
   test('a turn still running is aborted: its sender gets 404 at once, those who wait behind it too, and the model is let go', async () => {

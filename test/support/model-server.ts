@@ -196,8 +196,10 @@ export class ModelServer {
 
   /** Resolves to the address for `OPENAI_BASE_URL`. */
   async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
+    if (!this.#server.listening) {
+      this.#server.listen(0, '127.0.0.1')
+      await once(this.#server, 'listening')
+    }
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
 

@@ -41,7 +41,12 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const args = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const server = spawn(join(bin, 'postgres'), ['-D', data, ...args], as)
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  const end = () => server.kill('SIGKILL')
+  // It must not keep this process alive, and must not outlive it.
+  server.unref()
+  const end = () => {
+    server.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
   process.once('exit', end)
   await ready(url, server)
   return {
@@ -76,12 +81,6 @@ export async function dropDatabase(database: string): Promise<void> {
   const name = url.pathname.slice(1)
   url.pathname = '/postgres'
   await query(url.href, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-}
-
-/** To be awaited when the tests of a file are over. */
-export async function stopOwnServer(): Promise<void> {
-  await (await own)?.stop()
-  own = undefined
 }
 
 /** One statement on a connection of its own. */

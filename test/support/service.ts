@@ -25,6 +25,8 @@ export interface Service {
   model: ModelServer
   /** The data folder. */
   data: string
+  /** The address of its PostgreSQL database, where it has one. */
+  database: string | undefined
   /** Makes an agent and resolves to its id. It asks the stub, unless told otherwise or where the service is not ours. */
   newAgent(settings?: object): Promise<string>
   /** Makes a session and resolves to the path of it. */
@@ -98,6 +100,7 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     client,
     model,
     data,
+    database,
     async newAgent(given) {
       const usual = SPEC_BASE_URL === undefined ? { model: 'openai/stub' } : {}
       const { status, text, body } = await client.post('/agents', { name: 'An agent', ...usual, ...given })

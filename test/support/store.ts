@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { query } from './postgres.ts'
+import type { Service } from './service.ts'
+
+/** What lies beneath a service, past the service. */
+export interface Store {
+  isPostgres: boolean
+  run(sql: string): Promise<void>
+  /** Keeps everybody else from writing. Resolves to how to let go again. */
+  hold(): Promise<() => Promise<void>>
+  /** Whether a text is in any table, or in any data file. */
+  holds(text: string): Promise<boolean>
+}
+
+export const storeOf = ({ data, database }: Service): Store => (database === undefined ? sqlite(data) : postgres(data, database))
+
+function sqlite(data: string): Store {
+  const open = () => new DatabaseSync(join(data, 'repartee.db'))
+  return {
+    isPostgres: false,
+    async run(sql) {
+      const db = open()
+      db.exec(sql)
+      db.close()
+    },
+    async hold() {
+      const db = open()
+      db.exec('BEGIN IMMEDIATE')
+      return async () => {
+        db.exec('ROLLBACK')
+        db.close()
+      }
+    },
+    holds: async (text) => isInFiles(data, text),
+  }
+}
+
+function postgres(data: string, url: string): Store {
+  return {
+    isPostgres: true,
+    async run(sql) {
+      await query(url, sql)
+    },
+    async hold() {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      await client.query('BEGIN; LOCK TABLE session, message IN ACCESS EXCLUSIVE MODE')
+      return async () => {
+        await client.query('ROLLBACK')
+        await client.end()
+      }
+    },
+    async holds(text) {
+      const tables = await query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+      for (const { tablename } of tables) {
+        const [row] = await query(url, `SELECT EXISTS (SELECT 1 FROM ${tablename} t WHERE t::text LIKE '%${text}%') AS found`)
+        if (row.found) return true
+      }
+      return isInFiles(data, text)
+    },
+  }
+}
+
+const isInFiles = (folder: string, text: string): boolean =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text))
