@@ -85,7 +85,8 @@ function check(config: Config, problems: string[]): void {
   }
   if (parseHosts(config.fetchAllow) === undefined)
     problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')
-  if (databaseUrl !== undefined && !/^postgres(ql)?:$/.test(URL.parse(databaseUrl)?.protocol ?? ''))
+  // One without a host, for a socket in the file system, is none to `URL`.
+  if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/\S+$/.test(databaseUrl))
     problems.push('REPARTEE_DATABASE_URL must be like postgres://user:password@host:port/name')
 }
 

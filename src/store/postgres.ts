@@ -19,8 +19,8 @@ export interface PostgresOptions {
 }
 
 const CONNECT_WITHIN_MS = 5_000
-/** Whoever holds a row longer is no request of ours. */
-const LOCK_WITHIN_MS = 1_000
+/** Whoever holds a row longer is no request of ours. Longer than it takes the server to find two that wait for each other. */
+const LOCK_WITHIN_MS = 2_000
 /** No statement of the service takes nearly so long. */
 const ANSWER_WITHIN_MS = 30_000
 /** Long lists hold a connection as long as their readers take. */

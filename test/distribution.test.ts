@@ -1,0 +1,79 @@
+// A distributed PostgreSQL keeps the rows of an agent together by their agent id. That holds only while every key, join and statement names it.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { before, describe, test } from 'node:test'
+import { PostgresDatabase } from '../src/store/postgres.ts'
+import { newDatabase, query } from './support/postgres.ts'
+
+/** Of the whole deployment, and small: copied to every node. Answers kept for replays belong to the API key that they were kept for. */
+const SHARED = ['agent', 'api_key', 'generation', 'kept_answer', 'replica', 'schema_version']
+/** What goes through all agents, in the background and never on the way of a request. */
+const BACKGROUND = [
+  /FROM session WHERE lease IS NOT NULL AND lease_until < \$1 LIMIT 1/,
+  /UPDATE session SET lease = .* WHERE lease IS NOT NULL AND/,
+  /UPDATE message SET turn = 'failed'.*FROM session WHERE lease IS NOT NULL AND lease = \$1/s,
+  /UPDATE session SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL AND lease = \$1/,
+  /FROM waiting_send WHERE replica = \$1/,
+  /FROM stop_request WHERE (lease >= \$1|asked_at)/,
+  /SELECT agent_id, session_id FROM purge LIMIT/,
+]
+
+describe('a schema that can be distributed by agent', () => {
+  let url: string
+  before(async () => {
+    url = await newDatabase()
+    await (await PostgresDatabase.open({ url, connections: 1 })).close()
+  })
+  const tables = async () =>
+    (await query(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"))
+      .map(({ tablename }) => tablename as string)
+      .filter((name) => !SHARED.includes(name))
+
+  test('every key and unique index of a table of agents begins with the agent', async () => {
+    for (const table of await tables()) {
+      const keys = await query(
+        url,
+        `SELECT i.indisprimary AS is_primary, a.attname AS first FROM pg_index i
+         JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+         WHERE i.indrelid = '${table}'::regclass AND (i.indisunique OR i.indisprimary)`,
+      )
+      assert.ok(
+        keys.some(({ is_primary }) => is_primary),
+        `${table} has a primary key`,
+      )
+      for (const { first } of keys) assert.equal(first, 'agent_id', table)
+    }
+  })
+
+  test('there are no foreign keys, no sequences, no triggers', async () => {
+    assert.deepEqual(await query(url, "SELECT conname FROM pg_constraint WHERE contype = 'f'"), [])
+    assert.deepEqual(await query(url, "SELECT relname FROM pg_class WHERE relkind = 'S'"), [])
+    assert.deepEqual(await query(url, 'SELECT tgname FROM pg_trigger WHERE NOT tgisinternal'), [])
+  })
+
+  test('every statement on a table of agents names the agent, of each table that it reads', async () => {
+    const names = await tables()
+    const folder = new URL('../src/store/', import.meta.url)
+    const files = readdirSync(folder).filter((name) => !/^(knowledge|sqlite|lock|migrate|quick)/.test(name))
+    let checked = 0
+    for (const file of files) {
+      for (const sql of statementsIn(readFileSync(new URL(file, folder), 'utf8'))) {
+        const used = [...sql.matchAll(/\b(?:FROM|INTO|UPDATE|JOIN) ([a-z_]+)\b/g)].map(([, name]) => name!)
+        const own = used.filter((name) => names.includes(name))
+        if (own.length === 0 || BACKGROUND.some((known) => known.test(sql))) continue
+        checked++
+        const named = sql.match(/agent_id\b|\$\{(where\(filter\)|COLUMNS|WHERE|DELETE_MESSAGES|VERSIONS|firstOf)/g)?.length ?? 0
+        assert.ok(named >= own.length, `${file}: ${sql}`)
+      }
+    }
+    assert.ok(checked > 40, `${checked} statements`)
+  })
+})
+
+/** The literals of a source that are SQL. */
+function statementsIn(source: string): string[] {
+  const literals = source.matchAll(/`((?:[^`\\]|\\.)*)`|'((?:[^'\\\n]|\\.)*)'/g)
+  return [...literals]
+    .map(([, template, plain]) => template ?? plain!)
+    .filter((text) => /^\s*(SELECT|INSERT|UPDATE|DELETE|NOT EXISTS)\b/.test(text))
+}
