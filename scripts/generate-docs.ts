@@ -77,6 +77,11 @@ const groups: Group[] = [
     names: ['data', 'adminKey', 'sample'],
   },
   {
+    title: 'How do I keep conversations in PostgreSQL?',
+    intro: 'Conversations are kept in PostgreSQL with `REPARTEE_DATABASE_URL`; [operations](operations.md) tells what that means.',
+    names: ['databaseUrl', 'databaseConnections', 'databasePooler'],
+  },
+  {
     title: 'How do I make the log more or less detailed?',
     intro: 'The log is made more or less detailed with `REPARTEE_LOG_LEVEL`.',
     names: ['logLevel'],

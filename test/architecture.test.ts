@@ -27,6 +27,7 @@ const FENCES: Record<string, string[]> = {
   numfmt: ['knowledge'],
   papaparse: ['knowledge'],
   'pdfjs-dist': ['knowledge'],
+  pg: ['store'],
   pino: ['.'],
   'robots-parser': ['knowledge'],
   'sanitize-html': ['render'],
