@@ -38,6 +38,18 @@ export async function endTurn(deps: Deps, turn: Turn, write: () => Promise<boole
   }
 }
 
+/**
+ * A turn whose begin was not acknowledged may have begun all the same, where the connection to a database broke before its answer. It is marked
+ * as failed as soon as that can be written, and keeps its session until then.
+ */
+export function takeBackBegin(deps: Deps, turn: Turn, messageId: string): void {
+  if (deps.replicas === undefined) return
+  const detail: FailureDetail = {
+    error: { code: 'unavailable', message: 'The message was stored, but its turn could not begin.' },
+  }
+  turn.settled = settle(deps, () => abandonTurn(deps.db, toPlace(turn), messageId, 'failed', JSON.stringify(detail)))
+}
+
 async function settle({ turns, clock, limits }: Deps, write: () => Promise<boolean>): Promise<void> {
   const end = clock() + limits.leaseMs
   while (!turns.isClosed && clock() < end) {

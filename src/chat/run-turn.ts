@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../core/agent.ts'
-import type { ReparteeError } from '../core/errors.ts'
+import { ReparteeError } from '../core/errors.ts'
 import type { Extra, Message, ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import type { Statement } from '../store/database.ts'
-import { setDetail } from '../store/messages.ts'
+import { countVersions, findMessage, setDetail } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
 import type { StoredReply } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
@@ -137,7 +138,29 @@ async function storeReply(
     tookMs: Math.max(0, deps.clock() - turn.startedAt),
     answered: draft.trace.finish === 'cancelled' ? null : draft.trace.grounding.answered,
   }
-  if (!(await opened.store(reply, alongside?.(exchange) ?? []))) throw await lostSession(deps, turn)
+  if (!(await store(deps, opened, reply, alongside?.(exchange) ?? []))) throw await lostSession(deps, turn)
+}
+
+const STORE_WITHIN_MS = 5_000
+const TRY_AGAIN_MS = 200
+
+/** Where a connection to the database broke, the reply is tried again, for it may have been written, and its answer lost. */
+async function store(deps: Deps, opened: Opened, reply: StoredReply, alongside: Statement[]): Promise<boolean> {
+  const end = performance.now() + STORE_WITHIN_MS
+  for (let tries = 1; ; tries++) {
+    try {
+      return (await opened.store(reply, alongside)) || (tries > 1 && (await isStored(deps, opened, reply.id)))
+    } catch (error) {
+      const isPassing = error instanceof ReparteeError && error.code === 'unavailable'
+      if (deps.replicas === undefined || !isPassing || performance.now() > end) throw error
+      await pause(TRY_AGAIN_MS)
+    }
+  }
+}
+
+async function isStored({ db }: Deps, { session, versions }: Opened, replyId: string): Promise<boolean> {
+  if ((await findMessage(db, session.agentId, session.id, replyId)) === undefined) return false
+  return (await countVersions(db, session.agentId, session.id, replyId)) === versions
 }
 
 /** What is found is kept beside the reply, so that it can be read again. */

@@ -3,7 +3,7 @@ import type { Session } from '../core/session.ts'
 import { beginTurn, completeTurn, continueTurn } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
-import { failTurn, refusedSession } from './fail-turn.ts'
+import { failTurn, refusedSession, takeBackBegin } from './fail-turn.ts'
 import { type Past, readPast } from './history.ts'
 import { nameAfterFirstTurn } from './name-session.ts'
 import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
@@ -35,8 +35,9 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   const place = toPlace(turn)
   const { userMessage, past, isContinued } = await readTurn(deps, session, message)
   const hold = holdOf(deps, turn, session)
-  const isOurs = isContinued ? await continueTurn(db, place, hold, userMessage.id) : await beginTurn(db, place, hold, userMessage)
-  if (!isOurs) throw await refusedSession(deps, turn)
+  const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
+  begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
+  if (!(await begun)) throw await refusedSession(deps, turn)
   return {
     session,
     userMessage,

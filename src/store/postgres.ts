@@ -58,8 +58,11 @@ export class PostgresDatabase implements Database {
       ...(pooler ? {} : { lock_timeout: LOCK_WITHIN_MS }),
     })
     this.#streams = new pg.Pool({ ...settings, max: STREAM_CONNECTIONS })
-    for (const pool of [this.#pool, this.#streams])
+    for (const pool of [this.#pool, this.#streams]) {
       pool.on('error', (error) => warn('an idle connection to the database broke', error))
+      // One that breaks in use is told of by the statement under way; without anybody who listens it would end the process.
+      pool.on('connect', (client) => client.on('error', () => {}))
+    }
   }
 
   /** Brings the database to the newest schema. Throws where it cannot be reached, or is of a newer schema than this version knows. */

@@ -1,0 +1,61 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What the server is doing by then is done. */
+const DONE_AFTER_MS = 200
+
+/** Stands between a service and its database, and cuts connections when told to. */
+export class CuttingProxy {
+  readonly #server: Server
+  readonly #open = new Set<Socket>()
+  #until: { text: string; tell: () => void } | undefined
+
+  constructor(port: number) {
+    this.#server = createServer((near) => {
+      const far = connect(port, '127.0.0.1')
+      for (const socket of [near, far]) {
+        this.#open.add(socket)
+        socket.on('error', () => {})
+        socket.on('close', () => {
+          this.#open.delete(socket)
+          near.destroy()
+          far.destroy()
+        })
+      }
+      let isSilent = false
+      near.on('data', (chunk: Buffer) => {
+        far.write(chunk)
+        if (this.#until === undefined || !chunk.includes(this.#until.text)) return
+        const { tell } = this.#until
+        this.#until = undefined
+        isSilent = true
+        void pause(DONE_AFTER_MS).then(() => {
+          near.destroy()
+          tell()
+        })
+      })
+      far.on('data', (chunk: Buffer) => {
+        if (!isSilent) near.write(chunk)
+      })
+    })
+  }
+
+  async listen(): Promise<number> {
+    this.#server.listen(0, '127.0.0.1')
+    await once(this.#server, 'listening')
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** The next connection on which a text is sent breaks: the server gets it and does it, its answer is lost. Resolves when that has happened. */
+  cutAfter(text: string): Promise<void> {
+    return new Promise((tell) => {
+      this.#until = { text, tell }
+    })
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const socket of this.#open) socket.destroy()
+  }
+}
