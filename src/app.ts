@@ -57,7 +57,8 @@ export async function openApp(config: Config): Promise<App> {
   const shared = await joinOthers(config, db, agents, keys, warn)
   const replicas = shared?.replicas
   const knowledge = openKnowledge({
-    folder: join(config.data, 'knowledge'),
+    // Agents of a database are not those of the folder.
+    folder: join(config.data, config.databaseUrl === undefined ? 'knowledge' : 'knowledge-of-database'),
     ids: newId,
     fetch: fetchRulesOf(config),
     read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },
@@ -96,7 +97,8 @@ export async function openApp(config: Config): Promise<App> {
   } else await replicas.start()
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   knowledge.onIndexed((agentId) => embedder.wake(agentId))
-  await removeOrphans(deps)
+  // Of a database that others serve, or another database, this folder may hold more than what is in sight.
+  if (replicas === undefined) await removeOrphans(deps)
   await knowledge.start()
   deps.background.run('agents could not be looked through', () => embedder.start())
   purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
@@ -161,7 +163,8 @@ async function joinOthers(
   return {
     replicas,
     async leave() {
-      await replicas.close()
+      // Where the database is away, the others find out by themselves.
+      await replicas.close().catch((error: unknown) => warn('the others could not be told that this process ends', error))
       await presence?.close()
     },
   }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
-import { isLost, isPassing, lostTheRace } from './postgres-errors.ts'
+import { isLost, isPassing, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 
 export interface PostgresOptions {
@@ -65,7 +65,10 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Brings the database to the newest schema. Throws where it cannot be reached, or is of a newer schema than this version knows. */
+  /**
+   * Brings the database to the newest schema. Throws where it cannot be reached, or is of a newer schema than this version knows; the message can be
+   * shown, and holds no password.
+   */
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const db = new PostgresDatabase(options)
     try {
@@ -76,9 +79,9 @@ export class PostgresDatabase implements Database {
         client.release(true)
       }
       return db
-    } catch (error) {
+    } catch (cause) {
       await db.close()
-      throw error
+      throw new Error(`the PostgreSQL database cannot be used: ${reasonOf(cause)}`, { cause })
     }
   }
 

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { dropDatabase, newDatabase, query } from '../support/postgres.ts'
 import { makeKey, needsProcess, startService } from '../support/service.ts'
 import { repartee } from './repartee.ts'
 
@@ -128,6 +129,21 @@ test('a damaged file is a fail that names it', { skip: needsProcess }, async (t)
   assert.equal(code, 1)
   assert.match(named(checks, 'store').message, /repartee\.db is damaged/)
   assert.match(named(checks, 'store').advice!, /backup/)
+})
+
+test('a PostgreSQL database is looked at and left as it is; one that cannot be used is a fail that tells why', async (t) => {
+  const database = await newDatabase()
+  t.after(() => dropDatabase(database))
+  const store = async (url: string) => named((await examine({ REPARTEE_DATABASE_URL: url })).checks, 'store')
+  assert.match((await store(database)).message, /^PostgreSQL \d+.*, no data yet$/)
+  assert.deepEqual(await query(database, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"), [])
+  await query(database, 'CREATE TABLE schema_version AS SELECT 2 AS version')
+  assert.match((await store(database)).message, /, schema 2$/)
+  const away = await store('postgres://someone:secret@127.0.0.1:1/x')
+  assert.deepEqual(
+    [away.state, away.message],
+    ['fail', 'the PostgreSQL database cannot be used: connect ECONNREFUSED 127.0.0.1:1'],
+  )
 })
 
 test('REPARTEE_URL without REPARTEE_KEY is a fail, and the rest is looked at all the same', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { lockFolder } from '../../src/store/lock.ts'
+import { dropDatabase, newDatabase } from '../support/postgres.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 import { repartee } from './repartee.ts'
 
@@ -143,4 +144,26 @@ describe('keys create --admin on the data folder of a stopped service', { skip: 
     assert.match(stderr, /holds no data/)
     assert.deepEqual(readdirSync(data), [])
   })
+})
+
+test('keys create --admin in the PostgreSQL database of a stopped service makes a key that works after the next start', async (t) => {
+  const database = await newDatabase()
+  t.after(() => dropDatabase(database))
+  const service = await startService({ REPARTEE_DATABASE_URL: database })
+  t.after(service.stop)
+  await service.end('SIGTERM')
+  const env = { REPARTEE_DATA: service.data, REPARTEE_DATABASE_URL: database }
+  const { code, stdout, stderr } = await repartee(['keys', 'create', '--admin'], env)
+  assert.equal(code, 0, stderr)
+  await service.restart()
+  assert.equal((await service.client.as(stdout.trim()).get('/keys')).status, 200)
+  const away = await repartee(['keys', 'create', '--admin'], {
+    ...env,
+    REPARTEE_URL: '',
+    REPARTEE_DATABASE_URL: 'postgres://u:pass@127.0.0.1:1/x',
+    REPARTEE_DATA: tmpdir(),
+  })
+  assert.equal(away.code, 4)
+  assert.match(away.stderr, /the PostgreSQL database cannot be used: connect ECONNREFUSED/)
+  assert.doesNotMatch(away.stderr, /pass/)
 })

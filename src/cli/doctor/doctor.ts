@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 import { checkFolder, checkNode } from './machine.ts'
 import { checkModels } from './models.ts'
 import { checkService } from './reach.ts'
-import { checkStore } from './store.ts'
+import { checkDatabase, checkStore } from './store.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -33,7 +33,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...findings,
     ...checkFolder(config),
     ...service.findings,
-    ...checkStore(config, service.isRunning),
+    ...(config.databaseUrl === undefined ? checkStore(config, service.isRunning) : [await checkDatabase(config.databaseUrl)]),
     ...checkModels(config),
   ]
 }

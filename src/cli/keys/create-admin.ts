@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../config.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { newId } from '../../core/ids.ts'
+import type { Database } from '../../store/database.ts'
 import { type Answer, connectTo } from '../client.ts'
 import { CommandError, exitCodes } from '../command.ts'
 import { findService, noService } from '../service.ts'
@@ -10,42 +11,54 @@ import { findService, noService } from '../service.ts'
 type Issued = Pick<Answer<'createKey'>, 'key' | 'secret'>
 
 /**
- * By the running service, else in the data folder of a stopped one: whoever may write there owns it.
+ * By the running service, else in the data folder, or the database, of a stopped one: whoever may write there owns it.
  * A service that `REPARTEE_URL` names must answer; the file of one that crashed may lead nowhere.
  */
 export async function createAdminKey(env: NodeJS.ProcessEnv, name: string): Promise<Issued> {
   const service = findService(env)
-  if (service === undefined) return createInFolder(env, name)
+  if (service === undefined) return createInStore(env, name)
   try {
     return await connectTo(service).call<'createKey'>('POST', '/keys', { body: { name, scopes: ['admin'] } })
   } catch (error) {
     if (service.urlFrom === 'REPARTEE_URL' || !(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable)
       throw error
-    return createInFolder(env, name)
+    return createInStore(env, name)
   }
 }
 
-async function createInFolder(env: NodeJS.ProcessEnv, name: string): Promise<Issued> {
-  const { data } = loadConfig(env)
+async function createInStore(env: NodeJS.ProcessEnv, name: string): Promise<Issued> {
+  const { data, databaseUrl } = loadConfig(env)
+  return databaseUrl === undefined ? createInFolder(data, name) : createInDatabase(databaseUrl, name)
+}
+
+async function createInFolder(data: string, name: string): Promise<Issued> {
   if (!existsSync(join(data, 'repartee.db'))) {
     throw noService(`and ${data} holds no data of a stopped one`)
   }
-  const [{ createKey }, { lockFolder }, { SqliteDatabase }] = await Promise.all([
-    import('../../chat/keys.ts'),
-    import('../../store/lock.ts'),
-    import('../../store/sqlite.ts'),
-  ])
+  const [{ lockFolder }, { SqliteDatabase }] = await Promise.all([import('../../store/lock.ts'), import('../../store/sqlite.ts')])
   const lock = takeFolder(data, lockFolder)
   try {
-    const db = new SqliteDatabase(data)
-    try {
-      const { key, secret } = await createKey({ db, clock: Date.now, newId }, { name, scopes: ['admin'] })
-      return { key: toKey(key), secret }
-    } finally {
-      await db.close()
-    }
+    return await createIn(new SqliteDatabase(data), name)
   } finally {
     lock.release()
+  }
+}
+
+async function createInDatabase(url: string, name: string): Promise<Issued> {
+  const { PostgresDatabase } = await import('../../store/postgres.ts')
+  const db = await PostgresDatabase.open({ url, connections: 1 }).catch((cause: Error) => {
+    throw new CommandError(`No service answers, and ${cause.message}`, exitCodes.unreachable, { cause })
+  })
+  return createIn(db, name)
+}
+
+async function createIn(db: Database, name: string): Promise<Issued> {
+  const { createKey } = await import('../../chat/keys.ts')
+  try {
+    const { key, secret } = await createKey({ db, clock: Date.now, newId }, { name, scopes: ['admin'] })
+    return { key: toKey(key), secret }
+  } finally {
+    await db.close()
   }
 }
 

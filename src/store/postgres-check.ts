@@ -1,0 +1,26 @@
+import pg from 'pg'
+import { reasonOf } from './postgres-errors.ts'
+
+const CONNECT_WITHIN_MS = 5_000
+
+/** What a look at a database finds, which it leaves as it is. */
+export type PostgresFinding = { reason: string } | { server: string /** 0: nothing is there yet. */; schema: number }
+
+export async function checkPostgres(url: string): Promise<PostgresFinding> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query(
+      "SELECT current_setting('server_version') AS server, to_regclass('schema_version') AS known",
+    )
+    const { server, known } = rows[0] as { server: string; known: string | null }
+    if (known === null) return { server, schema: 0 }
+    const { rows: versions } = await client.query('SELECT version FROM schema_version')
+    return { server, schema: Number(versions[0]?.version ?? 0) }
+  } catch (error) {
+    return { reason: reasonOf(error) }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
