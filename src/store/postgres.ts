@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
@@ -174,7 +175,12 @@ export class PostgresDatabase implements Database {
       for (const step of steps) results.push(await run(step))
       return results
     }
-    const outcomes = await Promise.allSettled(steps.map(run))
+    // All of them leave in one packet.
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+    stream.cork()
+    const running = Promise.allSettled(steps.map(run))
+    stream.uncork()
+    const outcomes = await running
     return outcomes.map((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason
       return outcome.value
