@@ -54,7 +54,7 @@ const asked: [question: string, words: string][] = [
   ['How do I use Claude?', '`ANTHROPIC_API_KEY`'],
   ['How do I use vLLM?', 'under `providers` in the configuration file'],
   ['I lost the admin key, what now?', 'npm start -- keys create --admin'],
-  ['How do I back up the service?', 'copy the data folder'],
+  ['How do I back up the service?', 'npm start -- backup FOLDER'],
   ['How do I change the port?', '`REPARTEE_PORT`'],
   ['Which scopes does a key have?', 'The scope `knowledge`'],
   ['How do I get HTML replies?', '"format": "html"'],

@@ -20,6 +20,8 @@ export const commands: Record<string, () => Promise<Command>> = {
   'keys list': async () => (await import('./keys/list.ts')).keysList,
   'keys revoke': async () => (await import('./keys/revoke.ts')).keysRevoke,
   'keys roll': async () => (await import('./keys/roll.ts')).keysRoll,
+  backup: async () => (await import('./backup.ts')).backup,
+  restore: async () => (await import('./backup.ts')).restore,
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
 }
 

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { pipeline } from 'node:stream/promises'
+import { quickCheck } from './quick-check.ts'
+
+const MAIN = 'repartee.db'
+/** Written last: a backup without it was cut off. */
+const MANIFEST = 'backup.json'
+const FORMAT = 1
+/** All in one step: what others write meanwhile does not make it begin again. */
+const ALL_PAGES = 2_147_483_647
+
+export interface BackedUpFile {
+  /** Below the folder. */
+  path: string
+  bytes: number
+  sha256: string
+}
+
+interface Manifest {
+  format: number
+  createdAt: string
+  files: BackedUpFile[]
+}
+
+/** Something that its user can put right; the message says what. */
+export class BackupError extends Error {}
+
+export const holdsData = (folder: string): boolean => existsSync(join(folder, MAIN))
+
+/**
+ * Copies a data folder, in use or not, into a new one. Each database is copied as of one moment, the one that names the agents first: what was added
+ * since is more than it names, and is dropped at the next start.
+ */
+export async function backUp(data: string, target: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
+  if (!holdsData(data)) throw new BackupError(`${data} holds no data`)
+  if (existsSync(target) && readdirSync(target).length > 0) throw new BackupError(`${target} is not empty`)
+  mkdirSync(target, { recursive: true, mode: 0o700 })
+  const files: BackedUpFile[] = []
+  for (const path of [MAIN, ...othersIn(data)]) {
+    tell(path)
+    mkdirSync(dirname(join(target, path)), { recursive: true })
+    // Deleted since the folder was looked through.
+    if (!existsSync(join(data, path))) continue
+    if (path.endsWith('.db')) await copyDatabase(join(data, path), join(target, path))
+    else copyFileSync(join(data, path), join(target, path))
+    files.push({ path, ...(await measure(join(target, path))) })
+  }
+  const manifest: Manifest = { format: FORMAT, createdAt: new Date().toISOString(), files }
+  writeFileSync(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+  return files
+}
+
+/** Of a process alone: the lock, and the way to the running service; what belongs to a database file. */
+const LEFT_OUT = /^(lock|local\.json|backup\.json)|-(wal|shm|journal)$/
+
+function othersIn(data: string): string[] {
+  return readdirSync(data, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(join(data, '/').length))
+    .filter((path) => path !== MAIN && !LEFT_OUT.test(path))
+    .sort()
+}
+
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const db = new DatabaseSync(from, { readOnly: true })
+  try {
+    db.exec('PRAGMA busy_timeout = 10000')
+    await backup(db, to, { rate: ALL_PAGES })
+  } finally {
+    db.close()
+  }
+}
+
+async function measure(path: string): Promise<Pick<BackedUpFile, 'bytes' | 'sha256'>> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return { bytes: statSync(path).size, sha256: hash.digest('hex') }
+}
+
+/** Puts a backup into a data folder that holds none, after all of it was read and found whole. The folder must be this process's own. */
+export async function restore(source: string, data: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
+  if (holdsData(data))
+    throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
+  const { files } = readManifest(source)
+  for (const file of files) {
+    tell(file.path)
+    await verify(source, file)
+  }
+  // The one by which a folder is known to hold data comes last: what is cut off can be done again.
+  for (const { path } of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN))) {
+    tell(path)
+    mkdirSync(dirname(join(data, path)), { recursive: true })
+    copyFileSync(join(source, path), join(data, `${path}.part`))
+    renameSync(join(data, `${path}.part`), join(data, path))
+  }
+  return files
+}
+
+function readManifest(source: string): Manifest {
+  let manifest: Manifest
+  try {
+    manifest = JSON.parse(readFileSync(join(source, MANIFEST), 'utf8')) as Manifest
+  } catch {
+    throw new BackupError(`${source} is not a whole backup: it has no ${MANIFEST}`)
+  }
+  if (manifest.format !== FORMAT)
+    throw new BackupError(`${source} was made by another version of Repartee: restore it with that one`)
+  return manifest
+}
+
+async function verify(source: string, { path, bytes, sha256 }: BackedUpFile): Promise<void> {
+  const full = join(source, path)
+  if (path.includes('..') || !existsSync(full)) throw new BackupError(`${path} is missing from the backup`)
+  const found = await measure(full)
+  if (found.bytes !== bytes || found.sha256 !== sha256) throw new BackupError(`${path} is not what was backed up`)
+  const damage = path.endsWith('.db') ? quickCheck(full) : undefined
+  if (damage !== undefined) throw new BackupError(`${path} is damaged: ${damage}`)
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { isOk } from '../support/assert.ts'
+import { until } from '../support/poll.ts'
+import { needsProcess, startService } from '../support/service.ts'
+import { repartee } from './repartee.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'repartee-backup-'))
+after(() => rmSync(root, { recursive: true }))
+let made = 0
+const folder = () => join(root, `folder-${++made}`)
+const backup = (data: string, target: string) => repartee(['backup', target], { REPARTEE_DATA: data })
+const restore = (source: string, data: string) => repartee(['restore', source], { REPARTEE_DATA: data })
+
+describe('a backup', { skip: needsProcess }, () => {
+  test('made while messages and documents come in is restored to what it was at one moment', { timeout: 120_000 }, async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    const { client } = service
+    const agent = await service.newAgent()
+    const session = await service.newSession(agent)
+    isOk(await client.post(`/agents/${agent}/documents`, { markdown: '# Kettle\n\nThe kettle weighs 900 grams.' }), 202)
+    await until(
+      'it is ready',
+      async () => (await client.get(`/agents/${agent}/documents?status=ready`)).body.pagination.total === 1,
+    )
+    isOk(await client.post(`${session}/messages`, { message: 'before' }))
+    let isOver = false
+    let sent = 0
+    const busy = (async () => {
+      while (!isOver) {
+        isOk(await client.post(`${session}/messages`, { message: `message ${sent++}` }))
+        isOk(
+          await client.post(`/agents/${agent}/documents`, {
+            markdown: `# Note ${sent}\n\nNote ${sent} is about walnut ${sent}.`,
+          }),
+          202,
+        )
+      }
+    })()
+    await until('there is some', () => sent > 3)
+    const target = folder()
+    const { code, stdout, stderr } = await backup(service.data, target)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /^Backed up to .*: \d+ files, \d+ kB$/m)
+    isOver = true
+    await busy
+
+    const data = folder()
+    assert.equal((await restore(target, data)).code, 0)
+    const restored = await startService({ REPARTEE_DATABASE_URL: '', REPARTEE_DATA: data, REPARTEE_ADMIN_KEY: client.key })
+    after(restored.stop)
+    const messages = (await restored.client.get(`${session}/messages?limit=100`)).body.messages as {
+      role: string
+      content: string
+    }[]
+    assert.equal(messages[0]!.content, 'before')
+    for (const [i, { role }] of messages.entries()) assert.equal(role, i % 2 === 0 ? 'USER' : 'AI')
+    assert.ok(messages.length >= 8)
+    const documents = `/agents/${agent}/documents`
+    const total = (await restored.client.get(documents)).body.pagination.total as number
+    assert.ok(total > 3)
+    await until(
+      'all documents are ready',
+      async () => (await restored.client.get(`${documents}?status=ready`)).body.pagination.total === total,
+    )
+    const { hits } = (await restored.client.post(`/agents/${agent}/search`, { query: 'How heavy is the kettle?' })).body
+    assert.match(hits[0].text, /900 grams/)
+  })
+
+  test('that was changed or cut off is refused, and nothing is put into the folder', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    await service.newSession(await service.newAgent())
+    const target = folder()
+    assert.equal((await backup(service.data, target)).code, 0)
+    const file = join(target, 'repartee.db')
+    const bytes = readFileSync(file)
+    bytes[bytes.length - 100]! ^= 1
+    writeFileSync(file, bytes)
+    const data = folder()
+    const changed = await restore(target, data)
+    assert.equal(changed.code, 1)
+    assert.match(changed.stderr, /repartee\.db is not what was backed up/)
+    rmSync(join(target, 'backup.json'))
+    assert.match((await restore(target, data)).stderr, /is not a whole backup: it has no backup\.json/)
+    assert.deepEqual(readdirSync(data), ['lock'])
+  })
+
+  test('goes into an empty folder only, and is made of one that holds data', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    const target = folder()
+    assert.equal((await backup(service.data, target)).code, 0)
+    assert.match((await backup(service.data, target)).stderr, /is not empty/)
+    assert.match((await backup(folder(), folder())).stderr, /holds no data/)
+    assert.match((await restore(target, service.data)).stderr, /in use by another process/)
+    await service.end('SIGTERM')
+    assert.match((await restore(target, service.data)).stderr, /holds data already/)
+    const inDatabase = await repartee(['backup', folder()], {
+      REPARTEE_DATA: folder(),
+      REPARTEE_DATABASE_URL: 'postgres://u@h/d',
+    })
+    assert.equal(inDatabase.code, 1)
+    assert.match(inDatabase.stderr, /pg_dump/)
+    assert.equal(existsSync(join(target, 'local.json')), false)
+  })
+})
