@@ -78,7 +78,8 @@ const groups: Group[] = [
   },
   {
     title: 'How do I keep conversations in PostgreSQL?',
-    intro: 'Conversations are kept in PostgreSQL with `REPARTEE_DATABASE_URL`; [operations](operations.md) tells what that means.',
+    intro:
+      'Conversations are kept in PostgreSQL with `REPARTEE_DATABASE_URL`; [operations](operations.md) tells what that means.',
     names: ['databaseUrl', 'databaseConnections', 'databasePooler'],
   },
   {

@@ -46,15 +46,29 @@ export interface App {
 
 /** The only wiring: settings become the parts of the service, and the parts one service. Throws where the data folder cannot be used. */
 export async function openApp(config: Config): Promise<App> {
+  const opened: (() => unknown)[] = []
+  try {
+    return await open(config, opened)
+  } catch (error) {
+    // What stays open would keep the process alive.
+    for (const close of opened.reverse()) await Promise.resolve(close()).catch(() => {})
+    throw error
+  }
+}
+
+async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const log = pino({ level: config.logLevel, base: null })
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   // Conversations lie in it: for the owner alone.
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
+  opened.push(() => lock.release())
   const db = await openDatabase(config, warn)
+  opened.push(() => db.close())
   const agents = new AgentBook(db)
   const keys = new KeyRing(db, Date.now)
   const shared = await joinOthers(config, db, agents, keys, warn)
+  if (shared !== undefined) opened.push(() => shared.leave())
   const replicas = shared?.replicas
   const knowledge = openKnowledge({
     // Agents of a database are not those of the folder.
@@ -159,7 +173,10 @@ async function joinOthers(
   const presence = pooler ? undefined : new PostgresPresence({ url, db, onMessage: hear, warn })
   const turns = (queue: Replicas) => new Turns(config, newId, { lease: (id) => queue.own(id), queue })
   const replicas = new Replicas(newId(), turns, { db, agents, keys, limits: config, clock: Date.now, newId, presence, warn })
-  await presence?.open()
+  await presence?.open().catch(async (error: unknown) => {
+    await presence.close()
+    throw error
+  })
   return {
     replicas,
     async leave() {

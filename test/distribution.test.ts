@@ -13,7 +13,7 @@ const BACKGROUND = [
   /UPDATE session SET lease = .* WHERE lease IS NOT NULL AND/,
   /UPDATE message SET turn = 'failed'.*FROM session WHERE lease IS NOT NULL AND lease = \$1/s,
   /UPDATE session SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL AND lease = \$1/,
-  /FROM waiting_send WHERE replica = \$1/,
+  /FROM waiting_send WHERE (replica = \$1|until)/,
   /FROM stop_request WHERE (lease >= \$1|asked_at)/,
   /SELECT agent_id, session_id FROM purge LIMIT/,
 ]

@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 import {
   askToStop,
   beat,
-  forgetStopRequests,
+  forgetLeftovers,
   listOthers,
   ownedId,
   readGeneration,
@@ -49,7 +49,7 @@ const LOOK_AT_START_AFTER_MS = 200
 /** A send that waits for another replica's turn looks so often whether it is over. */
 const LOOK_EVERY_MS = 50
 const STOPS_EVERY_MS = 500
-const FORGET_STOPS_AFTER_MS = 60_000
+const FORGET_EVERY_MS = 60_000
 
 /** This process among those that serve the same database. */
 export class Replicas implements TurnQueue {
@@ -87,10 +87,18 @@ export class Replicas implements TurnQueue {
     }
     const every = (ms: number, about: string, work: () => Promise<void>) => {
       let isBusy = false
+      let isFailing = false
       const run = async () => {
         if (isBusy) return
         isBusy = true
-        await work().catch((error: unknown) => this.#parts.warn(about, error))
+        try {
+          await work()
+          isFailing = false
+        } catch (error) {
+          // Said once, and not twice a second for as long as the database is away.
+          if (!isFailing) this.#parts.warn(about, error)
+          isFailing = true
+        }
         isBusy = false
       }
       this.#timers.push(setInterval(() => void run(), ms))
@@ -98,8 +106,10 @@ export class Replicas implements TurnQueue {
     every(BEAT_EVERY_MS, 'other replicas could not be looked after', async () => {
       await this.#beat()
       await this.#settle(await this.#findLost(LOOK_AGAIN_AFTER_MS))
-      await forgetStopRequests(this.#parts.db, this.#parts.clock() - FORGET_STOPS_AFTER_MS)
     })
+    every(FORGET_EVERY_MS, 'what is left of waiting could not be deleted', () =>
+      forgetLeftovers(this.#parts.db, this.#parts.clock() - FORGET_EVERY_MS),
+    )
     every(STOPS_EVERY_MS, 'what other replicas want could not be read', async () => {
       await this.#catchUp()
       if (this.#turns.running === 0) return

@@ -27,6 +27,8 @@ export class PostgresPresence {
   #client: pg.Client | undefined
   #retry: NodeJS.Timeout | undefined
   #isClosed = false
+  /** It is said once that the connection broke, and not with every try. */
+  #isAway = false
 
   constructor(parts: PresenceParts) {
     this.#parts = parts
@@ -40,7 +42,9 @@ export class PostgresPresence {
       isOver = true
       this.#client = undefined
       if (this.#isClosed) return
-      if (error !== undefined) this.#parts.warn('the connection by which replicas hear of each other broke', error)
+      if (error !== undefined && !this.#isAway)
+        this.#parts.warn('the connection by which replicas hear of each other broke', error)
+      this.#isAway = true
       client.end().catch(() => {})
       this.#retry = setTimeout(() => void this.open().catch(() => {}), RECONNECT_AFTER_MS)
     }
@@ -52,6 +56,7 @@ export class PostgresPresence {
       await client.query(`SELECT pg_advisory_lock(${LOCKS}, ${this.lockId})`)
       await client.query(`LISTEN ${CHANNEL}`)
       this.#client = client
+      this.#isAway = false
     } catch (error) {
       over(error)
       throw error

@@ -71,7 +71,10 @@ export async function takeStopRequests(db: Database, replica: string): Promise<s
   return rows!.map((row) => row.lease as string)
 }
 
-/** Requests that nobody took: their turns had ended. */
-export async function forgetStopRequests(db: Database, before: number): Promise<void> {
-  await db.write([statement('DELETE FROM stop_request WHERE asked_at < $1', before)])
+/** Requests to stop that nobody took, since their turns had ended, and places of sends that nobody waits for any more. */
+export async function forgetLeftovers(db: Database, before: number): Promise<void> {
+  await db.write([
+    statement('DELETE FROM stop_request WHERE asked_at < $1', before),
+    statement('DELETE FROM waiting_send WHERE until < $1', before),
+  ])
 }

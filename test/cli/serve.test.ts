@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { until } from '../support/poll.ts'
+import { dropDatabase, newDatabase } from '../support/postgres.ts'
 import { repartee, start } from './repartee.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repartee-cli-'))
@@ -39,4 +40,22 @@ test('a sample that cannot be made does not keep the service from working, or fr
   assert.equal((await repartee(['agents'], { REPARTEE_DATA: data })).code, 0)
   child.kill('SIGTERM')
   assert.equal((await ended).code, 0)
+})
+
+test('a start that fails ends at once, with its reason and no password', async (t) => {
+  const database = await newDatabase()
+  t.after(() => dropDatabase(database))
+  const serve = (env: Record<string, string>) => repartee(['serve'], { ...settings(mkdtempSync(join(root, 'data-'))), ...env })
+  const started = performance.now()
+  const noModel = await serve({ REPARTEE_DATABASE_URL: database, REPARTEE_MODEL: 'nobody/nothing' })
+  assert.notEqual(noModel.code, 0)
+  assert.match(noModel.stderr, /REPARTEE_MODEL/)
+  const noServer = await serve({ REPARTEE_DATABASE_URL: 'postgres://someone:secret@127.0.0.1:1/x' })
+  assert.notEqual(noServer.code, 0)
+  assert.match(noServer.stderr, /the PostgreSQL database cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1/)
+  assert.doesNotMatch(noServer.stderr + noServer.stdout, /secret/)
+  const noUrl = await serve({ REPARTEE_DATABASE_URL: 'mysql://u:secret@h/d' })
+  assert.match(noUrl.stderr, /REPARTEE_DATABASE_URL must be like postgres:/)
+  assert.doesNotMatch(noUrl.stderr + noUrl.stdout, /secret/)
+  assert.ok(performance.now() - started < 20_000)
 })

@@ -11,7 +11,7 @@ import { findMessage, findPlace, insertConversation, listFrom, listMessages, lis
 import {
   askToStop,
   beat,
-  forgetStopRequests,
+  forgetLeftovers,
   listOthers,
   ownedId,
   readGeneration,
@@ -287,8 +287,10 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const { session, place, message } = await running(db, ownedId('r', 'x'))
         assert.equal(await askToStop(db, AGENT, session.id, 10), 'r/x')
         assert.equal(await isLeased(db, AGENT, session.id), true)
-        await forgetStopRequests(db, 11)
+        await enterQueue(db, { agentId: AGENT, sessionId: session.id, replica: 'r', now: 1, until: 10 }, 9)
+        await forgetLeftovers(db, 11)
         assert.deepEqual(await takeStopRequests(db, 'r'), [])
+        assert.deepEqual(await db.read('SELECT place FROM waiting_send', []), [])
         await completeTurn(db, place, message.id, 'done', reply('a'))
         assert.equal(await askToStop(db, AGENT, session.id, 10), undefined)
         assert.equal(await isLeased(db, AGENT, session.id), false)
