@@ -3,6 +3,7 @@ import type { Clock, Ids } from '../core/ports.ts'
 import type { Database } from '../store/database.ts'
 import {
   askToStop,
+  askToStopLease,
   beat,
   forgetLeftovers,
   listOthers,
@@ -142,6 +143,13 @@ export class Replicas implements TurnQueue {
     const lease = await askToStop(this.#parts.db, agentId, sessionId, this.#parts.clock())
     if (lease !== undefined) this.tell({ stop: lease, reason: 'cancelled' })
     return lease !== undefined
+  }
+
+  /** Stops the turn that another replica runs in a session that was deleted. */
+  async stopDeleted(agentId: string, lease: string): Promise<void> {
+    if (lease.startsWith(this.own(''))) return
+    this.tell({ stop: lease, reason: 'deleted' })
+    await askToStopLease(this.#parts.db, agentId, lease, this.#parts.clock())
   }
 
   async enter(agentId: string, sessionId: string): Promise<number> {

@@ -87,5 +87,9 @@ export async function deleteSession(deps: Deps, session: Session): Promise<void>
   const deleted = await deleteRows(deps.db, session)
   if (deleted === undefined) throw sessionNotFound()
   deps.turns.stop(session.id, 'deleted')
-  if (deleted.lease !== null) deps.replicas?.tell({ stop: deleted.lease, reason: 'deleted' })
+  if (deleted.lease === null) return
+  // The session is gone all the same: the turn finds out when it ends.
+  await deps.replicas
+    ?.stopDeleted(session.agentId, deleted.lease)
+    .catch((error: unknown) => deps.warn('a turn could not be stopped', error))
 }

@@ -62,6 +62,12 @@ export async function askToStop(db: Database, agentId: string, sessionId: string
   return rows![0]?.lease as string | undefined
 }
 
+/** The same of a turn whose session is gone. */
+export async function askToStopLease(db: Database, agentId: string, lease: string, now: number): Promise<void> {
+  const sql = 'INSERT INTO stop_request (agent_id, lease, asked_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING'
+  await db.write([statement(sql, agentId, lease, now)])
+}
+
 /** The leases of a replica's turns that it is asked to stop; they are not asked for again. */
 export async function takeStopRequests(db: Database, replica: string): Promise<string[]> {
   const range = rangeOf(replica)

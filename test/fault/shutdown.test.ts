@@ -93,7 +93,10 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     assert.equal((await service.client.get('/agents')).status, 200)
   })
 
-  test('what a deletion that was cut off left of an agent is removed at the start, and nothing else', async () => {
+  test('what a deletion that was cut off left of an agent is removed at the start, and nothing else', async (t) => {
+    // A folder of one process, which knows that nobody else's is in it.
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    t.after(service.stop)
     const kept = await service.newAgent({ model: 'extractive' })
     const { document } = (await service.client.post(`/agents/${kept}/documents`, { text: 'A walnut.' })).body
     await service.end('SIGTERM')

@@ -466,7 +466,7 @@ describe('a source', { skip: needsProcess }, () => {
     site.pages.set('/', page('Start', 'Walnut.'))
     const { id } = await addSource({ type: 'url', url: site.url('/'), refreshHours: 1 })
     await service.kill()
-    const knowledge = join(service.data, 'knowledge')
+    const knowledge = join(service.data, service.database === undefined ? 'knowledge' : 'knowledge-of-database')
     const name = agent.split('/').at(-1)!
     rmSync(join(knowledge, `${name}.due`), { force: true })
     writeFileSync(join(knowledge, `${name}.pending`), '')
