@@ -7,7 +7,7 @@ import type { Client } from './support/client.ts'
 import { readEvents } from './support/events.ts'
 import { says } from './support/model-server.ts'
 import { until } from './support/poll.ts'
-import { dropDatabase, newDatabase } from './support/postgres.ts'
+import { dropDatabase, newDatabase, query } from './support/postgres.ts'
 import { makeKey, needsProcess, type Service, startService } from './support/service.ts'
 
 const echo = says((call) => `to ${call.body.messages.at(-1)!.content}`)
@@ -137,6 +137,12 @@ for (const pooler of ['off', 'on'])
       isOk(await one.client.delete(agent))
       isError(await two.client.get(agent), 404, 'agent_not_found')
       isError(await send(two, 'x'), 404, 'agent_not_found')
+    })
+
+    test('what somebody else says on their channel harms neither', async () => {
+      for (const text of ['not ours', '7', 'null', '[]', '{}']) await query(database, `NOTIFY repartee, '${text}'`)
+      await pause(100)
+      for (const { client } of [one, two]) isOk(await client.get(session))
     })
 
     test('a request that is repeated at the other has one effect', async () => {

@@ -18,7 +18,7 @@ import type { AgentBook } from './agent-book.ts'
 import type { KeyRing } from './key-ring.ts'
 import { sessionNotFound } from './sessions.ts'
 import type { StopReason, Turn } from './turn.ts'
-import { busy, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
+import { busy, stopping, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
 
 /** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */
 export interface Presence {
@@ -130,9 +130,10 @@ export class Replicas implements TurnQueue {
       .catch((error: unknown) => this.#parts.warn('other replicas could not be told', error))
   }
 
-  /** What another replica told. */
+  /** What another replica told; whatever else is said there is not for us. */
   hear(text: string): void {
-    const news = JSON.parse(text) as News
+    const news = readNews(text)
+    if (news === undefined) return
     if ('stop' in news) this.#turns.stopLease(news.stop, news.reason)
     else if ('stopAgent' in news) this.#turns.stopAgent(news.stopAgent, 'deleted')
     else this.#catchUp().catch((error: unknown) => this.#parts.warn('a change could not be read', error))
@@ -179,7 +180,8 @@ export class Replicas implements TurnQueue {
       const free = await isFree(db, turn.agentId, turn.sessionId, this.id, clock())
       if (free === undefined) throw sessionNotFound()
       if (free) return
-      if (this.#turns.isClosed || performance.now() - turn.arrivedAt > limits.maxWaitMs) throw waitedTooLong()
+      if (this.#turns.isClosed) throw stopping()
+      if (performance.now() - turn.arrivedAt > limits.maxWaitMs) throw waitedTooLong()
       await pause(LOOK_EVERY_MS)
     }
   }
@@ -227,5 +229,14 @@ export class Replicas implements TurnQueue {
       const turns = await settleReplica(this.#parts.db, id, this.own(this.#parts.newId()))
       if (turns) this.#parts.warn(`${turns} turns of a replica that is gone are marked as failed`)
     }
+  }
+}
+
+function readNews(text: string): News | undefined {
+  try {
+    const news = JSON.parse(text) as unknown
+    return typeof news === 'object' && news !== null ? (news as News) : undefined
+  } catch {
+    return undefined
   }
 }
