@@ -65,7 +65,7 @@ async function settle({ turns, clock, limits }: Deps, write: () => Promise<boole
 export const isGone = async (deps: Deps, { agentId, sessionId }: Turn): Promise<boolean> =>
   (await findSession(deps.db, agentId, sessionId)) === undefined
 
-/** The session is another's for now. */
+/** Another turn holds the session. */
 export class SessionTaken extends ReparteeError {
   constructor() {
     const { code, message, retryAfter } = busy()

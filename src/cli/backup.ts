@@ -1,10 +1,12 @@
+import { mkdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { type BackedUpFile, BackupError } from '../store/backup.ts'
 import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { printJson } from './show.ts'
 
-const IN_DATABASE = 'The conversations are in PostgreSQL: its own tools, such as pg_dump, back them up and bring them back.'
+const IN_DATABASE =
+  'The conversations are in PostgreSQL: back them up with its own tools, such as pg_dump. The documents are in knowledge-of-database, in the data folder: copy that while the service is stopped.'
 
 export const backup: Command = {
   name: 'backup',
@@ -17,7 +19,7 @@ export const backup: Command = {
     const { backUp } = await import('../store/backup.ts')
     const { data } = folderOf(terminal)
     const target = resolve(positionals[0]!)
-    const files = await told(() => backUp(data, target, (path) => terminal.status(`Copying ${path}`)))
+    const files = await told(() => backUp(resolve(data), target, (path) => terminal.status(`Copying ${path}`)))
     report(terminal, values, files, `Backed up to ${target}`)
     return exitCodes.ok
   },
@@ -29,8 +31,7 @@ export const restore: Command = {
   about: 'Put a backup into a data folder that holds nothing yet.',
   takes: [1, 1],
   options: jsonOption,
-  details:
-    'REPARTEE_DATA names the data folder. Every file is compared with what was backed up, and every database read through, before any is put there.',
+  details: 'REPARTEE_DATA names the data folder. Every file is compared with what was backed up before any is put there.',
   async run(terminal, { positionals, values }) {
     const [{ restore }, { lockFolder }, { markPending }] = await Promise.all([
       import('../store/backup.ts'),
@@ -38,7 +39,10 @@ export const restore: Command = {
       import('../knowledge/files.ts'),
     ])
     const { data } = folderOf(terminal)
-    const lock = await told(async () => lockFolder(data))
+    const lock = await told(async () => {
+      mkdirSync(data, { recursive: true, mode: 0o700 })
+      return lockFolder(data)
+    })
     try {
       const files = await told(() => restore(resolve(positionals[0]!), data, (path) => terminal.status(`Reading ${path}`)))
       // What was to be indexed when the backup was made may have lost its mark.

@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { quickCheck } from './quick-check.ts'
@@ -42,21 +42,30 @@ export const holdsData = (folder: string): boolean => existsSync(join(folder, MA
 
 /**
  * Copies a data folder, in use or not, into a new one. Each database is copied as of one moment, the one that names the agents first: what was added
- * since is more than it names, and is dropped at the next start.
+ * since is more than it names, and is dropped at the next start. Each copy is read through.
  */
 export async function backUp(data: string, target: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
   if (!holdsData(data)) throw new BackupError(`${data} holds no data`)
+  if (!relative(data, target).startsWith('..'))
+    throw new BackupError(`${target} is in the data folder, and would be part of the next backup`)
   if (existsSync(target) && readdirSync(target).length > 0) throw new BackupError(`${target} is not empty`)
   mkdirSync(target, { recursive: true, mode: 0o700 })
   const files: BackedUpFile[] = []
   for (const path of [MAIN, ...othersIn(data)]) {
     tell(path)
     mkdirSync(dirname(join(target, path)), { recursive: true })
-    // Deleted since the folder was looked through.
-    if (!existsSync(join(data, path))) continue
-    if (path.endsWith('.db')) await copyDatabase(join(data, path), join(target, path))
-    else copyFileSync(join(data, path), join(target, path))
-    files.push({ path, ...(await measure(join(target, path))) })
+    const [from, to] = [join(data, path), join(target, path)]
+    try {
+      if (path.endsWith('.db')) await copyDatabase(from, to)
+      else copyFileSync(from, to)
+    } catch (error) {
+      // Deleted since the folder was looked through.
+      if (!existsSync(from)) continue
+      throw error
+    }
+    const damage = path.endsWith('.db') ? quickCheck(to) : undefined
+    if (damage !== undefined) throw new BackupError(`${from} is damaged: ${damage}`)
+    files.push({ path, ...(await measure(to)) })
   }
   const manifest: Manifest = { format: FORMAT, createdAt: new Date().toISOString(), files }
   writeFileSync(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
@@ -69,7 +78,7 @@ const LEFT_OUT = /^(lock|local\.json|backup\.json)|-(wal|shm|journal)$/
 function othersIn(data: string): string[] {
   return readdirSync(data, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(join(data, '/').length))
+    .map((entry) => relative(data, join(entry.parentPath, entry.name)))
     .filter((path) => path !== MAIN && !LEFT_OUT.test(path))
     .sort()
 }
@@ -90,7 +99,7 @@ async function measure(path: string): Promise<Pick<BackedUpFile, 'bytes' | 'sha2
   return { bytes: statSync(path).size, sha256: hash.digest('hex') }
 }
 
-/** Puts a backup into a data folder that holds none, after all of it was read and found whole. The folder must be this process's own. */
+/** Puts a backup into a data folder that holds none, after all of it was read and found to be what was backed up. The folder must be this process's own. */
 export async function restore(source: string, data: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
   if (holdsData(data))
     throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
@@ -126,6 +135,4 @@ async function verify(source: string, { path, bytes, sha256 }: BackedUpFile): Pr
   if (path.includes('..') || !existsSync(full)) throw new BackupError(`${path} is missing from the backup`)
   const found = await measure(full)
   if (found.bytes !== bytes || found.sha256 !== sha256) throw new BackupError(`${path} is not what was backed up`)
-  const damage = path.endsWith('.db') ? quickCheck(full) : undefined
-  if (damage !== undefined) throw new BackupError(`${path} is damaged: ${damage}`)
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -51,6 +51,7 @@ describe('a backup', { skip: needsProcess }, () => {
 
     const data = folder()
     assert.equal((await restore(target, data)).code, 0)
+    assert.equal(statSync(data).mode & 0o777, 0o700)
     const restored = await startService({ REPARTEE_DATABASE_URL: '', REPARTEE_DATA: data, REPARTEE_ADMIN_KEY: client.key })
     after(restored.stop)
     const messages = (await restored.client.get(`${session}/messages?limit=100`)).body.messages as {
@@ -90,6 +91,19 @@ describe('a backup', { skip: needsProcess }, () => {
     assert.deepEqual(readdirSync(data), ['lock'])
   })
 
+  test('of a damaged database is refused, and names it', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    await service.end('SIGTERM')
+    const path = join(service.data, 'repartee.db')
+    const bytes = readFileSync(path)
+    bytes.fill(0xff, 8_192, 5 * 8_192)
+    writeFileSync(path, bytes)
+    const { code, stderr } = await backup(service.data, folder())
+    assert.equal(code, 1)
+    assert.match(stderr, /repartee\.db is damaged/)
+  })
+
   test('goes into an empty folder only, and is made of one that holds data', async () => {
     const service = await startService({ REPARTEE_DATABASE_URL: '' })
     after(service.stop)
@@ -97,6 +111,7 @@ describe('a backup', { skip: needsProcess }, () => {
     assert.equal((await backup(service.data, target)).code, 0)
     assert.match((await backup(service.data, target)).stderr, /is not empty/)
     assert.match((await backup(folder(), folder())).stderr, /holds no data/)
+    assert.match((await backup(service.data, join(service.data, 'copy'))).stderr, /is in the data folder/)
     assert.match((await restore(target, service.data)).stderr, /in use by another process/)
     await service.end('SIGTERM')
     assert.match((await restore(target, service.data)).stderr, /holds data already/)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { freePort } from '../support/free-port.ts'
 import { needsProcess, startService } from '../support/service.ts'
 import { repartee } from './repartee.ts'
 import { oneAgent, stubService } from './stub-service.ts'
@@ -127,11 +127,3 @@ test('a service is found by the data folder, and by its address with a key', { s
     assert.equal(byUrl.code, 0, byUrl.stderr)
   }
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
