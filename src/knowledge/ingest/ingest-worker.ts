@@ -17,7 +17,7 @@ export interface IngestSettings {
   crawlDelayMs: number
 }
 
-const NICENESS = 10
+const NICENESS = 15
 
 const { hasDied, ...settings } = workerData as IngestSettings & ThreadStart
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.

@@ -35,6 +35,9 @@ export interface IngestOptions {
 const MAX_PLAIN_BYTES = 1_048_576
 /** Work starts when no change has come for so long, or the first has waited so long: what is indexed together costs far less. */
 const QUIET_MS = 25
+/** In the midst of many changes, each soon after the one before. */
+const QUIET_IN_BURST_MS = 100
+const BURST = 5
 const MAX_WAIT_MS = 500
 /** An agent without changes for so long has its index joined into one. */
 const REST_AFTER_MS = 1_000
@@ -67,6 +70,8 @@ export class Ingest {
   readonly #tidying = new Set<string>()
   #restTimer: NodeJS.Timeout | undefined
   #changedAt = 0
+  /** Changes in a row, each soon after the one before. */
+  #row = 0
   #running: Promise<void> | undefined
   #active: string | undefined
   #closing = false
@@ -93,7 +98,9 @@ export class Ingest {
         return file
       },
       changed: (agentId) => {
-        this.#changedAt = performance.now()
+        const now = performance.now()
+        this.#row = now - this.#changedAt < QUIET_IN_BURST_MS ? this.#row + 1 : 0
+        this.#changedAt = now
         this.#tidying.delete(agentId)
         this.#schedule(agentId)
       },
@@ -219,8 +226,9 @@ export class Ingest {
   async #quiet(): Promise<void> {
     const start = performance.now()
     await nextTurn()
-    while (!this.#closing && performance.now() - this.#changedAt < QUIET_MS && performance.now() - start < MAX_WAIT_MS)
-      await pauseMs(QUIET_MS / 3)
+    const isOver = (now: number) =>
+      now - this.#changedAt >= (this.#row < BURST ? QUIET_MS : QUIET_IN_BURST_MS) || now - start >= MAX_WAIT_MS
+    while (!this.#closing && !isOver(performance.now())) await pauseMs(QUIET_MS / 3)
   }
 
   #rest(agentId: string): void {
