@@ -67,7 +67,7 @@ const isByMeaning = (facts: string[] = FACTS) =>
       for (const fact of facts) if (!(await search(MEANT[FACTS.indexOf(fact)]!)).includes(fact)) return false
       return true
     },
-    15_000,
+    30_000,
   )
 async function ask(message: string) {
   const session = (await client.post(`${agent}/sessions`, {})).body.session.id
@@ -147,6 +147,7 @@ describe('search by meaning', { skip: needsProcess }, () => {
     await newAgent('first/e', [...FACTS, 'A pot of brimstone is for every kid.', long.trim()])
     await ready()
     await isByMeaning()
+    await until('the long one has its vector', async () => (await search('doctor')).includes(long.trim()))
     const found = await search('doctor')
     assert.deepEqual(new Set(found.slice(0, 2)), new Set([FACTS[2], long.trim()]))
     // It has no vector, and is found by its words.
