@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DueSites } from '../src/knowledge/ingest/due-sites.ts'
+import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-due-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -12,11 +13,11 @@ after(() => rmSync(folder, { recursive: true }))
 describe('when sites are due', () => {
   test('is kept over a restart, and what is over leaves nothing behind', async () => {
     const woken: string[] = []
-    const first = new DueSites(folder, (agent) => woken.push(agent))
+    const first = new DueSites(new KnowledgeFolder(folder), (agent) => woken.push(agent))
     first.set('late', Date.now() - 1)
     first.set('later', Date.now() + 3_600_000)
     first.close()
-    const second = new DueSites(folder, (agent) => woken.push(agent))
+    const second = new DueSites(new KnowledgeFolder(folder), (agent) => woken.push(agent))
     await pause(50)
     assert.deepEqual(woken, ['late'])
     second.set('late', null)

@@ -13,6 +13,7 @@ import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { listTasks, startTasks } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 
@@ -137,8 +138,8 @@ describe('ingestion', () => {
 
   test('takes as many turns as it needs, and gives up no document for having waited', async () => {
     const folder = newFolder()
-    const ingest = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
-    const questions = new Questions(folder)
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
+    const questions = new Questions(new KnowledgeFolder(folder))
     await Promise.all(Array.from({ length: 40 }, (_, i) => ingest.add(agent, newId(), textOf(`Note ${i} about the walnut.`))))
     await idle(questions)
     assert.equal(questions.listDocuments(agent, { limit: 1, status: 'ready' })?.total, 40)
@@ -150,14 +151,14 @@ describe('ingestion', () => {
   test('interrupted in a large document leaves nothing to be found, and begins anew', async () => {
     const folder = newFolder()
     const id = newId()
-    const first = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
-    const questions = new Questions(folder)
+    const first = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
+    const questions = new Questions(new KnowledgeFolder(folder))
     await first.add(agent, id, textOf(paragraphs(90, 'hazel'), { title: 'Hazel' }))
     await until(async () => questions.findDocument(agent, id)!.progress > 0)
     await first.close()
     assert.equal(count(questions, 'hazel'), 0)
     assert.notEqual(questions.findDocument(agent, id)?.status, 'ready')
-    const second = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
+    const second = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
     second.resume([agent])
     await idle(questions)
     const { passageCount, status } = questions.findDocument(agent, id)!
@@ -171,8 +172,8 @@ describe('ingestion', () => {
   test('of a document that is deleted meanwhile ends with nothing', async () => {
     const folder = newFolder()
     const id = newId()
-    const ingest = new Ingest({ folder, clock: Date.now, index: { documents: 100, passages: 5 } })
-    const questions = new Questions(folder)
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
+    const questions = new Questions(new KnowledgeFolder(folder))
     await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
     await until(async () => questions.findDocument(agent, id)!.progress > 0)
     await ingest.remove(agent, id)
@@ -184,8 +185,8 @@ describe('ingestion', () => {
 
   test('of many small documents keeps the index in few parts', async () => {
     const folder = newFolder()
-    const ingest = new Ingest({ folder, clock: Date.now, index: { documents: 1, passages: 1 } })
-    const questions = new Questions(folder)
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 1, passages: 1 } })
+    const questions = new Questions(new KnowledgeFolder(folder))
     for (let i = 0; i < 100; i++) await ingest.add(agent, newId(), textOf(`Note ${i} about the walnut.`))
     await idle(questions)
     await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
@@ -199,7 +200,7 @@ describe('ingestion', () => {
 
   test('of an agent that is deleted while a document is read leaves no file behind', async () => {
     const folder = newFolder()
-    const ingest = new Ingest({ folder, clock: Date.now })
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
     await ingest.add(agent, newId(), { ...textOf('<p>The walnut is brown.</p>'), mediaType: 'text/html' })
     await new Promise((resolve) => setTimeout(resolve, 60))
     ingest.removeAgent(agent)
@@ -225,8 +226,8 @@ describe('ingestion', () => {
     }
     for (const hasDied of [true, false]) {
       const { folder, guilty, other } = await interrupted()
-      const ingest = new Ingest({ folder, clock: Date.now })
-      const questions = new Questions(folder)
+      const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
+      const questions = new Questions(new KnowledgeFolder(folder))
       ingest.resume([agent], hasDied)
       await idle(questions)
       assert.equal(questions.findDocument(agent, guilty)?.status, hasDied ? 'failed' : 'ready')
@@ -241,7 +242,7 @@ describe('ingestion', () => {
     const newer = new DatabaseSync(join(folder, `${agent}.db`))
     newer.exec('PRAGMA user_version = 99')
     newer.close()
-    const ingest = new Ingest({ folder, clock: Date.now })
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
     await assert.rejects(ingest.add(agent, newId(), textOf('x')), /newer version/)
     await ingest.close()
   })

@@ -33,10 +33,10 @@ export const restore: Command = {
   options: jsonOption,
   details: 'REPARTEE_DATA names the data folder. Every file is compared with what was backed up before any is put there.',
   async run(terminal, { positionals, values }) {
-    const [{ restore }, { lockFolder }, { markPending }] = await Promise.all([
+    const [{ restore }, { lockFolder }, { KnowledgeFolder }] = await Promise.all([
       import('../store/backup.ts'),
       import('../store/lock.ts'),
-      import('../knowledge/files.ts'),
+      import('../store/knowledge-folder.ts'),
     ])
     const { data } = folderOf(terminal)
     const lock = await told(async () => {
@@ -47,7 +47,7 @@ export const restore: Command = {
       const files = await told(() => restore(resolve(positionals[0]!), data, (path) => terminal.status(`Reading ${path}`)))
       // What was to be indexed when the backup was made may have lost its mark.
       for (const { path } of files)
-        if (/^knowledge\/.+\.db$/.test(path)) markPending(join(data, 'knowledge'), basename(path, '.db'))
+        if (/^knowledge\/.+\.db$/.test(path)) new KnowledgeFolder(join(data, 'knowledge')).markPending(basename(path, '.db'))
       report(terminal, values, files, `Restored to ${resolve(data)}`)
       return exitCodes.ok
     } finally {

@@ -4,7 +4,7 @@ import type { Knowledge } from '../core/knowledge.ts'
 import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
-import { listAgents, listDue } from './files.ts'
+import { KnowledgeFolder } from '../store/knowledge-folder.ts'
 import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
 import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
@@ -41,11 +41,12 @@ export function openKnowledge({
   crawlDelayMs = 250,
 }: KnowledgeOptions): Knowledge {
   const folder = resolve(given)
-  const agents = listAgents(folder)
+  const store = new KnowledgeFolder(folder)
+  const agents = store.list()
   const known = new Set(agents.known)
   const kept = (): string[] => {
-    const { known: files, pending } = listAgents(folder)
-    return [...new Set([...files, ...pending, ...listDue(folder).keys()])]
+    const { known: files, pending } = store.list()
+    return [...new Set([...files, ...pending, ...store.listDue().keys()])]
   }
   let closed = false
   let tellIndexed: (agentId: string) => void = () => {}
@@ -56,7 +57,7 @@ export function openKnowledge({
     () => {
       // Twice and more in a row is stopped by the count of attempts at each document.
       setTimeout(() => {
-        if (!closed && (listAgents(folder).pending.length > 0 || listDue(folder).size > 0)) ingest.call('start').catch(() => {})
+        if (!closed && (store.list().pending.length > 0 || store.listDue().size > 0)) ingest.call('start').catch(() => {})
       }, RESTART_AFTER_MS).unref()
     },
     (agentId) => tellIndexed(agentId),
@@ -143,7 +144,7 @@ export function openKnowledge({
       if (questions.started) await questions.call('forget', agentId)
     },
     async start() {
-      if (agents.pending.length > 0 || listDue(folder).size > 0) await ingest.call('start')
+      if (agents.pending.length > 0 || store.listDue().size > 0) await ingest.call('start')
     },
     async close() {
       closed = true

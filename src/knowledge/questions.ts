@@ -10,56 +10,55 @@ import {
   type Suggestion,
 } from '../core/retrieval.ts'
 import type { Site } from '../core/site.ts'
+import type { KnowledgeStore } from '../store/knowledge-base.ts'
 import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
-import { KnowledgeFile } from '../store/knowledge-file.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSites } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
 import { suggestQuestions } from './answer/suggest-questions.ts'
-import { fileOf } from './files.ts'
 import { retrieve } from './retrieve.ts'
 import { VectorSearch } from './vectors/search.ts'
 
-/** Agents whose files stay open; opening one costs about a millisecond. */
-const OPEN_FILES = 64
+/** Agents whose bases stay open; opening one costs about a millisecond. */
+const OPEN_BASES = 64
 /** A suggestion is judged by the best that is found with it. */
 const HITS_OF_A_SUGGESTION = 5
 
 /** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. */
 export class Questions {
-  readonly #folder: string
+  readonly #store: KnowledgeStore
   readonly #indexes = new Map<string, KnowledgeIndex>()
   readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
 
-  constructor(folder: string) {
-    this.#folder = folder
+  constructor(store: KnowledgeStore) {
+    this.#store = store
   }
 
   findDocument(agentId: string, id: string): Document | undefined {
-    return this.#in(agentId, undefined, (index) => findDocument(index.file, id))
+    return this.#in(agentId, undefined, (index) => findDocument(index.base, id))
   }
 
   listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
     const nothing = page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
-    return this.#in<Page<Document> | undefined>(agentId, nothing, (index) => listDocuments(index.file, page))
+    return this.#in<Page<Document> | undefined>(agentId, nothing, (index) => listDocuments(index.base, page))
   }
 
   listPassages(agentId: string, id: string, page: PageInput): Page<Passage> | undefined {
-    return this.#in(agentId, undefined, (index) => listPassages(index.file, id, page))
+    return this.#in(agentId, undefined, (index) => listPassages(index.base, id, page))
   }
 
   findSite(agentId: string, id: string): Site | undefined {
-    return this.#in(agentId, undefined, (index) => findSite(index.file, id))
+    return this.#in(agentId, undefined, (index) => findSite(index.base, id))
   }
 
   listSites(agentId: string, page: PageInput): Page<Site> | undefined {
     const nothing = page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
-    return this.#in<Page<Site> | undefined>(agentId, nothing, (index) => listSites(index.file, page))
+    return this.#in<Page<Site> | undefined>(agentId, nothing, (index) => listSites(index.base, page))
   }
 
   count(agentId: string): { documents: number; passages: number } {
-    return this.#in(agentId, { documents: 0, passages: 0 }, (index) => countKnowledge(index.file))
+    return this.#in(agentId, { documents: 0, passages: 0 }, (index) => countKnowledge(index.base))
   }
 
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
@@ -71,7 +70,7 @@ export class Questions {
 
   /** The model whose vectors the agent's base is searched by; undefined where there are none. */
   vectorModel(agentId: string): string | undefined {
-    return this.#in(agentId, undefined, (index) => this.#vectorsOf(index).model(index.file, index.version))
+    return this.#in(agentId, undefined, (index) => this.#vectorsOf(index).model(index.base, index.version))
   }
 
   extract(agentId: string, input: ExtractInput): Extract {
@@ -91,7 +90,7 @@ export class Questions {
     )
   }
 
-  /** Closes the agent's file, which is about to go. */
+  /** Closes the agent's base, which is about to go. */
   forget(agentId: string): void {
     this.#indexes.get(agentId)?.close()
     this.#indexes.delete(agentId)
@@ -115,11 +114,11 @@ export class Questions {
   #open(agentId: string): KnowledgeIndex | undefined {
     let index = this.#indexes.get(agentId)
     if (index === undefined) {
-      const file = KnowledgeFile.openToRead(fileOf(this.#folder, agentId))
-      if (file === undefined) return undefined
-      index = new KnowledgeIndex(file)
+      const base = this.#store.openToRead(agentId)
+      if (base === undefined) return undefined
+      index = new KnowledgeIndex(base)
       const [oldest] = this.#indexes.keys()
-      if (this.#indexes.size >= OPEN_FILES) this.forget(oldest!)
+      if (this.#indexes.size >= OPEN_BASES) this.forget(oldest!)
     } else this.#indexes.delete(agentId)
     // Last used, last to go.
     this.#indexes.set(agentId, index)

@@ -121,11 +121,11 @@ function findNear(
   ranked: readonly Ranked[],
   filter: RetrieveInput['filter'],
 ): Map<number, number> {
-  const { file, version } = index
+  const { base, version } = index
   const hide = { key: JSON.stringify(filter), mask: (ids: Uint32Array) => index.hiddenIds(ids, filter) }
-  const near = vectors.nearest(file, version, question, NEAR, hide)
+  const near = vectors.nearest(base, version, question, NEAR, hide)
   const others = vectors.cosines(
-    file,
+    base,
     question,
     ranked.map(({ slot }) => index.idAt(slot)),
   )

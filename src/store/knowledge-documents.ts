@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Document, DocumentSource, DocumentStatus, Metadata, NewDocument, Passage } from '../core/document.ts'
 import { invalid } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { passageIdOf, positionOf } from './knowledge-passages.ts'
 
 /** A row of `document`. */
@@ -60,38 +60,38 @@ function toDocument(row: DocumentRow): Document {
   }
 }
 
-const rowOf = (file: KnowledgeFile, id: string): DocumentRow | undefined =>
-  file.get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
+const rowOf = (base: KnowledgeBase, id: string): DocumentRow | undefined =>
+  base.get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
 
-export function findDocument(file: KnowledgeFile, id: string): Document | undefined {
-  const row = rowOf(file, id)
+export function findDocument(base: KnowledgeBase, id: string): Document | undefined {
+  const row = rowOf(base, id)
   return row === undefined ? undefined : toDocument(row)
 }
 
 /** Newest first. Undefined where the cursor is no document of this file. */
-export function listDocuments(file: KnowledgeFile, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
-  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(file, page.cursor)?.number
+export function listDocuments(base: KnowledgeBase, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
   const condition = page.status === undefined ? '?1 IS NULL' : 'status = ?1'
   const status = page.status ?? null
-  const rows = file.all<DocumentRow>(
+  const rows = base.all<DocumentRow>(
     `SELECT ${COLUMNS} FROM document WHERE ${condition} AND number < ?2 ORDER BY number DESC LIMIT ?3`,
     status,
     after,
     page.limit + 1,
   )
-  const { total } = file.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition}`, status)!
+  const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition}`, status)!
   return { items: rows.slice(0, page.limit).map(toDocument), hasMore: rows.length > page.limit, total }
 }
 
 /** In reading order. Undefined where there is no such document, or the cursor is no passage of it. */
-export function listPassages(file: KnowledgeFile, documentId: string, page: PageInput): Page<Passage> | undefined {
-  const document = rowOf(file, documentId)
+export function listPassages(base: KnowledgeBase, documentId: string, page: PageInput): Page<Passage> | undefined {
+  const document = rowOf(base, documentId)
   if (document === undefined) return undefined
   const total = document.last - document.first + 1
   const after = page.cursor === undefined ? -1 : positionOf(document.id, document.generation, page.cursor)
   if (after === undefined || after >= total) return undefined
-  const rows = file.all<Omit<Passage, 'id' | 'index'> & { position: number }>(
+  const rows = base.all<Omit<Passage, 'id' | 'index'> & { position: number }>(
     'SELECT position, text, heading, page FROM passage WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
     document.first + after,
     document.last,
@@ -107,8 +107,8 @@ export function listPassages(file: KnowledgeFile, documentId: string, page: Page
   return { items, hasMore: after + 1 + items.length < total, total }
 }
 
-export function countKnowledge(file: KnowledgeFile): { documents: number; passages: number } {
-  return file.get<{ documents: number; passages: number }>(
+export function countKnowledge(base: KnowledgeBase): { documents: number; passages: number } {
+  return base.get<{ documents: number; passages: number }>(
     'SELECT count(*) AS documents, coalesce(sum(last - first + 1), 0) AS passages FROM document',
   )!
 }
@@ -148,96 +148,96 @@ const given = (document: NewDocument, at: number) => [
  * Takes a document in, to be read later. One with the same title and bytes is returned as it is, and tried again if it failed; one of
  * the same address is fetched anew. In a transaction of the caller.
  */
-export function acceptDocument(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document {
+export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document {
   const url = urlOf(document)
-  const same = file.get<{ id: string; status: DocumentStatus }>(
+  const same = base.get<{ id: string; status: DocumentStatus }>(
     url === null ? 'SELECT id, status FROM document WHERE hash = ?' : 'SELECT id, status FROM document WHERE url = ?',
     url ?? identityOf(document),
   )
   if (same !== undefined) {
-    if (url !== null) return acceptAgain(file, same.id, document, at)!
-    return (same.status === 'failed' ? acceptVersion(file, same.id, document, at) : findDocument(file, same.id))!
+    if (url !== null) return acceptAgain(base, same.id, document, at)!
+    return (same.status === 'failed' ? acceptVersion(base, same.id, document, at) : findDocument(base, same.id))!
   }
-  const number = file.run(
+  const number = base.run(
     `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)`,
     ...given(document, at),
     id,
     at,
   )
-  keepContent(file, number, document)
-  return findDocument(file, id)!
+  keepContent(base, number, document)
+  return findDocument(base, id)!
 }
 
 /** The same page once more: what was not given this time stays. */
-function acceptAgain(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document | undefined {
-  if (document.title !== undefined) changeDocument(file, id, { title: document.title }, at)
-  if (Object.keys(document.metadata).length > 0) changeDocument(file, id, { metadata: document.metadata }, at)
-  file.run(
+function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document | undefined {
+  if (document.title !== undefined) changeDocument(base, id, { title: document.title }, at)
+  if (Object.keys(document.metadata).length > 0) changeDocument(base, id, { metadata: document.metadata }, at)
+  base.run(
     `UPDATE document SET status = 'queued', progress = 0, attempts = 0, error_code = NULL, error_message = NULL, updated_at = ?,
        content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch', revision = revision + 1 WHERE id = ?`,
     at,
     id,
   )
-  file.run('DELETE FROM content WHERE document = (SELECT number FROM document WHERE id = ?)', id)
-  return findDocument(file, id)
+  base.run('DELETE FROM content WHERE document = (SELECT number FROM document WHERE id = ?)', id)
+  return findDocument(base, id)
 }
 
 /**
  * Takes a new version of a document in; its present passages stay until that is read. Content that is read already is not read again.
  * Undefined where there is no such document; throws `invalid_request` where another one is of that address. In a transaction of the caller.
  */
-export function acceptVersion(file: KnowledgeFile, id: string, document: NewDocument, at: number): Document | undefined {
-  const row = rowOf(file, id)
+export function acceptVersion(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document | undefined {
+  const row = rowOf(base, id)
   if (row === undefined) return undefined
   const url = urlOf(document)
-  if (url !== null && file.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
+  if (url !== null && base.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
     throw invalid('body.url', 'is the address of another document of this agent')
-  if (isUnchanged(file, row, document)) return changeDocument(file, id, { metadata: document.metadata }, at)
-  file.run(
+  if (isUnchanged(base, row, document)) return changeDocument(base, id, { metadata: document.metadata }, at)
+  base.run(
     `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,
        content_hash = ?, status = 'queued', progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL,
        etag = NULL, last_modified = NULL, site = NULL WHERE id = ?`,
     ...given(document, at),
     id,
   )
-  file.run('DELETE FROM content WHERE document = ?', row.number)
-  keepContent(file, row.number, document)
-  return findDocument(file, id)
+  base.run('DELETE FROM content WHERE document = ?', row.number)
+  keepContent(base, row.number, document)
+  return findDocument(base, id)
 }
 
-function isUnchanged(file: KnowledgeFile, row: DocumentRow, document: NewDocument): boolean {
+function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocument): boolean {
   return (
     document.content !== undefined &&
     row.status === 'ready' &&
     row.work === null &&
     (document.source.type === 'file' || row.media_type === document.mediaType) &&
-    file.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
+    base.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
   )
 }
 
-function keepContent(file: KnowledgeFile, number: number, { content }: NewDocument): void {
-  if (content !== undefined) file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content)
+function keepContent(base: KnowledgeBase, number: number, { content }: NewDocument): void {
+  if (content !== undefined) base.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content)
 }
 
 /** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */
 export function changeDocument(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   id: string,
   change: { title?: string; metadata?: Metadata },
   at: number,
 ): Document | undefined {
   if (change.metadata !== undefined)
-    file.run('UPDATE document SET metadata = ?, updated_at = ? WHERE id = ?', JSON.stringify(change.metadata), at, id)
+    base.run('UPDATE document SET metadata = ?, updated_at = ? WHERE id = ?', JSON.stringify(change.metadata), at, id)
   if (change.title !== undefined) {
-    file.run(
+    base.run(
       `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,
       change.title,
       at,
       id,
     )
   }
-  return findDocument(file, id)
+  return findDocument(base, id)
 }
 
 /** The passages that a document has in the index. */
@@ -248,10 +248,10 @@ export interface Extent {
 }
 
 /** In a transaction of the caller, who buries the passages of the extent returned. Undefined where there is no such document. */
-export function removeDocument(file: KnowledgeFile, id: string): Extent | undefined {
-  const row = rowOf(file, id)
+export function removeDocument(base: KnowledgeBase, id: string): Extent | undefined {
+  const row = rowOf(base, id)
   if (row === undefined) return undefined
-  file.run('DELETE FROM content WHERE document = ?', row.number)
-  file.run('DELETE FROM document WHERE number = ?', row.number)
+  base.run('DELETE FROM content WHERE document = ?', row.number)
+  base.run('DELETE FROM document WHERE number = ?', row.number)
   return { first: row.first, last: row.last, indexedTitle: row.indexed_title }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { KnowledgeFile } from './knowledge-file.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 
 /** A document whose content is to be fetched. */
 export interface Fetch {
@@ -21,8 +21,8 @@ export interface FetchedContent {
 }
 
 /** Documents that wait to be fetched, longest waiting first; not those of `except`. */
-export function listFetches(file: KnowledgeFile, except: ReadonlySet<number>, most: number): Fetch[] {
-  return file
+export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, most: number): Fetch[] {
+  return base
     .all<{ number: number; url: string; etag: string | null; last_modified: string | null; content_hash: Uint8Array | null }>(
       `SELECT number, url, etag, last_modified, content_hash FROM document WHERE work = 'fetch' ORDER BY number LIMIT ?`,
       most + except.size,
@@ -38,15 +38,15 @@ export function listFetches(file: KnowledgeFile, except: ReadonlySet<number>, mo
     }))
 }
 
-export function startFetches(file: KnowledgeFile, fetches: readonly Fetch[]): void {
+export function startFetches(base: KnowledgeBase, fetches: readonly Fetch[]): void {
   for (const { number } of fetches)
-    file.run(`UPDATE document SET status = 'processing' WHERE number = ? AND work = 'fetch'`, number)
+    base.run(`UPDATE document SET status = 'processing' WHERE number = ? AND work = 'fetch'`, number)
 }
 
 /** Hands what was fetched on to be read, unless it was read before. In a transaction of the caller. */
-export function finishFetch(file: KnowledgeFile, { number, url }: Fetch, content: FetchedContent, at: number): void {
+export function finishFetch(base: KnowledgeBase, { number, url }: Fetch, content: FetchedContent, at: number): void {
   const hash = content.changed ? createHash('sha256').update(content.body).digest() : undefined
-  const known = file.get<{ content_hash: Uint8Array | null }>(
+  const known = base.get<{ content_hash: Uint8Array | null }>(
     `SELECT content_hash FROM document WHERE number = ? AND work = 'fetch' AND url = ?`,
     number,
     url,
@@ -55,7 +55,7 @@ export function finishFetch(file: KnowledgeFile, { number, url }: Fetch, content
   if (known === undefined) return
   const isSame = hash === undefined || (known.content_hash !== null && hash.equals(known.content_hash))
   if (isSame) {
-    file.run(
+    base.run(
       `UPDATE document SET status = 'ready', progress = 1, work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
          etag = coalesce(?, etag), last_modified = coalesce(?, last_modified) WHERE number = ?`,
       content.etag,
@@ -64,7 +64,7 @@ export function finishFetch(file: KnowledgeFile, { number, url }: Fetch, content
     )
     return
   }
-  file.run(
+  base.run(
     `UPDATE document SET work = 'read', attempts = 0, revision = revision + 1, media_type = ?, bytes = ?, content_hash = ?, etag = ?,
        last_modified = ?, updated_at = ? WHERE number = ?`,
     content.contentType ?? '',
@@ -75,17 +75,17 @@ export function finishFetch(file: KnowledgeFile, { number, url }: Fetch, content
     at,
     number,
   )
-  file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
+  base.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
 }
 
 /** Passages of an earlier copy go on answering. In a transaction of the caller. */
 export function failFetch(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   { number, url }: Fetch,
   error: { code: string; message: string },
   at: number,
 ): void {
-  file.run(
+  base.run(
     `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?
      WHERE number = ? AND work = 'fetch' AND url = ?`,
     error.code,

@@ -1,10 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { KnowledgeBase, SqlRow, SqlValue } from './knowledge-base.ts'
 import { migrate } from './migrate.ts'
-
-export type SqlValue = string | number | null | Uint8Array
-type SqlRow = Record<string, SqlValue>
 
 const MIGRATIONS = new URL('../../migrations/knowledge/', import.meta.url)
 // A cache of 256 kB a file: many agents' files are open at once, and the index keeps its own lists at hand.
@@ -18,8 +16,8 @@ let newest: number | undefined
 
 const newestMigration = (folder: URL): number => Math.max(...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0))
 
-/** One connection to an agent's knowledge file, with its statements prepared once. Not for sharing between threads. */
-export class KnowledgeFile {
+/** A knowledge base in a file of its own: one connection to it, with its statements prepared once. Not for sharing between threads. */
+export class KnowledgeFile implements KnowledgeBase {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
 
@@ -62,6 +60,11 @@ export class KnowledgeFile {
 
   get<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
     return this.#prepare(sql).get(...params) as T | undefined
+  }
+
+  getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
+    const statement = this.#prepare(sql)
+    return each.map((params) => statement.get(...params) as T | undefined)
   }
 
   /** Rows one at a time. The statement is its own, so that several may be under way. */

@@ -1,5 +1,5 @@
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { type IndexedText, letterOf, SegmentBuilder, streams } from './knowledge-build.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
 import { numbersOf } from './knowledge-posting.ts'
 import { listSegments, listSizes, mergeSegments, type Segment, writeSegment } from './knowledge-segments.ts'
 import { eraseVectors } from './knowledge-vectors.ts'
@@ -28,10 +28,10 @@ export function addToBatch(batch: Batch, passage: NewPassage): void {
 }
 
 /** Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. */
-export function writeBatch(file: KnowledgeFile, batch: Batch): number {
+export function writeBatch(base: KnowledgeBase, batch: Batch): number {
   const ids = new Uint32Array(batch.passages.length)
   for (const [i, passage] of batch.passages.entries()) {
-    ids[i] = file.run(
+    ids[i] = base.run(
       'INSERT INTO passage (document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?)',
       passage.document,
       passage.position,
@@ -42,35 +42,35 @@ export function writeBatch(file: KnowledgeFile, batch: Batch): number {
     )
   }
   if (ids.length > 0) {
-    writeSegment(file, batch.builder, ids)
-    addToVocabulary(file, batch.builder)
+    writeSegment(base, batch.builder, ids)
+    addToVocabulary(base, batch.builder)
   }
   return ids[0] ?? 0
 }
 
 /** Tells readers that something changed. In the transaction of the change. */
-export function raiseVersion(file: KnowledgeFile): void {
-  file.run('UPDATE manifest SET version = version + 1')
+export function raiseVersion(base: KnowledgeBase): void {
+  base.run('UPDATE manifest SET version = version + 1')
 }
 
 /** Puts a stretch of passages out of sight at once; `eraseSome` removes them later. `title` is the one they were indexed under. */
-export function bury(file: KnowledgeFile, first: number, last: number, title: string): void {
+export function bury(base: KnowledgeBase, first: number, last: number, title: string): void {
   if (last < first) return
-  file.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 0, ?)', first, last, first, title)
+  base.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 0, ?)', first, last, first, title)
 }
 
 /** The same for passages that are not complete yet: `publish` brings them to light; after a crash they are erased. */
-export function stage(file: KnowledgeFile, first: number, last: number, title: string): void {
-  file.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 1, ?)', first, last, first, title)
+export function stage(base: KnowledgeBase, first: number, last: number, title: string): void {
+  base.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 1, ?)', first, last, first, title)
 }
 
-export function publish(file: KnowledgeFile, first: number): void {
-  file.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
+export function publish(base: KnowledgeBase, first: number): void {
+  base.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
 }
 
 /** Gives up what a crash left half done. Before anything else is staged. */
-export function buryStaged(file: KnowledgeFile): void {
-  file.run('UPDATE dead SET staged = 0 WHERE staged = 1')
+export function buryStaged(base: KnowledgeBase): void {
+  base.run('UPDATE dead SET staged = 0 WHERE staged = 1')
 }
 
 interface DeadRow {
@@ -82,17 +82,19 @@ interface DeadRow {
 
 /** Passages erased in one transaction: some 50 ms of work. */
 const ERASE_SLICE = 400
+/** Lists that are looked through at once: one may hold as many bytes as its segment has passages, and more. */
+const LISTS_AT_ONCE = 500
 
 /**
  * Removes the next few buried passages: their rows, their words from the vocabulary, and every list that only the dead still
  * stand in, since the name of a list is a word. One transaction. False when nothing is left to erase.
  */
-export function eraseSome(file: KnowledgeFile): boolean {
-  const dead = file.get<DeadRow>(
+export function eraseSome(base: KnowledgeBase): boolean {
+  const dead = base.get<DeadRow>(
     'SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT 1',
   )
   if (dead === undefined) return false
-  const rows = file.all<{ id: number; text: string; heading: string }>(
+  const rows = base.all<{ id: number; text: string; heading: string }>(
     'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
     dead.erased,
     dead.last,
@@ -101,46 +103,43 @@ export function eraseSome(file: KnowledgeFile): boolean {
   const builder = new SegmentBuilder()
   for (const row of rows) builder.add({ title: dead.title, heading: row.heading, text: row.text })
   const upTo = rows.length < ERASE_SLICE ? dead.last : rows.at(-1)!.id
-  file.write(
+  base.write(
     () => {
-      takeFromVocabulary(file, builder)
-      file.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
-      eraseVectors(file, dead.erased, upTo)
+      takeFromVocabulary(base, builder)
+      base.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
+      eraseVectors(base, dead.erased, upTo)
       const done = upTo === dead.last
-      file.run('UPDATE dead SET erased = ?, title = ? WHERE first = ?', upTo + 1, done ? '' : dead.title, dead.first)
-      dropDeadLists(file, builder, dead.first, dead.last)
+      base.run('UPDATE dead SET erased = ?, title = ? WHERE first = ?', upTo + 1, done ? '' : dead.title, dead.first)
+      dropDeadLists(base, builder, dead.first, dead.last)
     },
     { durable: false },
   )
   return true
 }
 
-function dropDeadLists(file: KnowledgeFile, builder: SegmentBuilder, first: number, last: number): void {
-  const isDead = deathOf(file)
-  for (const segment of listSegments(file)) {
+function dropDeadLists(base: KnowledgeBase, builder: SegmentBuilder, first: number, last: number): void {
+  const isDead = deathOf(base)
+  for (const segment of listSegments(base)) {
     if (segment.ids[0]! > last || segment.ids.at(-1)! < first) continue
     let mostDead = 0
     for (const id of segment.ids) if (isDead(id)) mostDead++
-    for (const stream of streams) {
-      for (const term of builder.lists[stream].keys()) {
-        const key = letterOf[stream] + term
-        const list = file.get<{ df: number; data: Uint8Array }>(
-          'SELECT df, data FROM post WHERE segment = ? AND key = ?',
-          segment.number,
-          key,
-        )
-        if (list === undefined || list.df > mostDead) continue
-        if (numbersOf(list.data, list.df).every((local) => isDead(segment.ids[local]!))) {
-          file.run('DELETE FROM post WHERE segment = ? AND key = ?', segment.number, key)
-        }
-      }
+    const keys = streams.flatMap((stream) => [...builder.lists[stream].keys()].map((term) => letterOf[stream] + term))
+    for (let from = 0; from < keys.length; from += LISTS_AT_ONCE) {
+      const some = keys.slice(from, from + LISTS_AT_ONCE)
+      const lists = base.getMany<{ df: number; data: Uint8Array }>(
+        'SELECT df, data FROM post WHERE segment = ? AND key = ? AND df <= ?',
+        some.map((key) => [segment.number, key, mostDead]),
+      )
+      for (const [i, list] of lists.entries())
+        if (list !== undefined && numbersOf(list.data, list.df).every((local) => isDead(segment.ids[local]!)))
+          base.run('DELETE FROM post WHERE segment = ? AND key = ?', segment.number, some[i]!)
     }
   }
 }
 
 /** Tells the dead by passage id. */
-function deathOf(file: KnowledgeFile): (id: number) => boolean {
-  const ranges = file.all<{ first: number; last: number }>('SELECT first, last FROM dead ORDER BY first')
+function deathOf(base: KnowledgeBase): (id: number) => boolean {
+  const ranges = base.all<{ first: number; last: number }>('SELECT first, last FROM dead ORDER BY first')
   return (id) => {
     let low = 0
     let high = ranges.length
@@ -164,21 +163,21 @@ const MAX_DEAD_SHARE = 0.2
  * Keeps segments few and mostly alive: the first `FAN` neighbours of a size become one, or one with many dead is rewritten;
  * when `idle`, neighbours that fit into one become one where the small ones have come to weigh something. One transaction. False when there was nothing to do.
  */
-export function mergeSome(file: KnowledgeFile, openReader: () => KnowledgeFile, idle: boolean): boolean {
-  if (file.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return false
-  const sizes = listSizes(file)
-  const isDead = deathOf(file)
-  const group = mostlyDead(file, isDead) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
+export function mergeSome(base: KnowledgeBase, openReader: () => KnowledgeBase, idle: boolean): boolean {
+  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return false
+  const sizes = listSizes(base)
+  const isDead = deathOf(base)
+  const group = mostlyDead(base, isDead) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
   if (group === undefined) return false
   const numbers = new Set(group.map(({ number }) => number))
-  const segments = listSegments(file).filter(({ number }) => numbers.has(number))
+  const segments = listSegments(base).filter(({ number }) => numbers.has(number))
   const reader = openReader()
   try {
-    file.write(
+    base.write(
       () => {
-        mergeSegments(file, reader, segments, isDead)
-        forgetDead(file)
-        raiseVersion(file)
+        mergeSegments(base, reader, segments, isDead)
+        forgetDead(base)
+        raiseVersion(base)
       },
       { durable: false },
     )
@@ -190,9 +189,9 @@ export function mergeSome(file: KnowledgeFile, openReader: () => KnowledgeFile, 
 
 type Size = Pick<Segment, 'number' | 'n'>
 
-function mostlyDead(file: KnowledgeFile, isDead: (id: number) => boolean): Size[] | undefined {
-  if (file.get('SELECT 1 FROM dead') === undefined) return undefined
-  const segment = listSegments(file).find(
+function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[] | undefined {
+  if (base.get('SELECT 1 FROM dead') === undefined) return undefined
+  const segment = listSegments(base).find(
     ({ ids, n }) => ids.reduce((dead, id) => dead + (isDead(id) ? 1 : 0), 0) >= n * MAX_DEAD_SHARE,
   )
   return segment === undefined ? undefined : [segment]
@@ -239,12 +238,12 @@ function leftovers(segments: readonly Size[]): Size[] | undefined {
 const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n }) => sum + n, 0)
 
 /** Drops the marks of erased passages that no segment names any more. */
-function forgetDead(file: KnowledgeFile): void {
-  const erased = file.all<{ first: number; last: number }>('SELECT first, last FROM dead WHERE erased > last')
+function forgetDead(base: KnowledgeBase): void {
+  const erased = base.all<{ first: number; last: number }>('SELECT first, last FROM dead WHERE erased > last')
   if (erased.length === 0) return
-  const segments = listSegments(file)
+  const segments = listSegments(base)
   for (const { first, last } of erased) {
     if (!segments.some((segment) => segment.ids.some((id) => id >= first && id <= last)))
-      file.run('DELETE FROM dead WHERE first = ?', first)
+      base.run('DELETE FROM dead WHERE first = ?', first)
   }
 }

@@ -2,8 +2,8 @@ import type { MetadataFilter } from '../core/agent.ts'
 import type { Metadata } from '../core/document.ts'
 import { gramHashes } from '../text/analyse.ts'
 import type { Language } from '../text/languages.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { ByteCache } from './knowledge-cache.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
 import type { Posting } from './knowledge-posting.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
 import { Vocabulary } from './knowledge-spelling.ts'
@@ -53,7 +53,7 @@ const MAX_SKETCH_CHARS = 8_000
 
 /** Reads one agent's index. Everything inside one `read` sees one state of the file. */
 export class KnowledgeIndex {
-  readonly #file: KnowledgeFile
+  readonly #base: KnowledgeBase
   readonly vocabulary: Vocabulary
   #version = -1
   #segments: { segment: Segment; offset: number }[] = []
@@ -72,32 +72,32 @@ export class KnowledgeIndex {
   /** Those of the passages, most frequent first. */
   languages: Language[] = []
 
-  constructor(file: KnowledgeFile) {
-    this.#file = file
-    this.vocabulary = new Vocabulary(file)
+  constructor(base: KnowledgeBase) {
+    this.#base = base
+    this.vocabulary = new Vocabulary(base)
   }
 
   read<T>(work: () => T): T {
-    return this.#file.read(() => {
-      const { version } = this.#file.get<{ version: number }>('SELECT version FROM manifest')!
+    return this.#base.read(() => {
+      const { version } = this.#base.get<{ version: number }>('SELECT version FROM manifest')!
       if (version !== this.#version) this.#load(version)
       return work()
     })
   }
 
-  get file(): KnowledgeFile {
-    return this.#file
+  get base(): KnowledgeBase {
+    return this.#base
   }
 
   close(): void {
-    this.#file.close()
+    this.#base.close()
   }
 
   #load(version: number): void {
     let offset = 0
     let grams = 0
     const known = new Map(this.#segments.map(({ segment }) => [segment.number, segment]))
-    this.#segments = listSegments(this.#file, known).map((segment) => {
+    this.#segments = listSegments(this.#base, known).map((segment) => {
       const placed = { segment, offset }
       offset += segment.n
       grams += segment.grams
@@ -105,7 +105,7 @@ export class KnowledgeIndex {
     })
     this.slots = offset
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
-    this.languages = this.#file.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC').map((row) => row.code)
+    this.languages = this.#base.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC').map((row) => row.code)
     this.#hidden = this.#loadHidden()
     this.#lists.clear(Math.min(MAX_CACHE_BYTES, Math.max(MIN_CACHE_BYTES, offset * CACHE_BYTES_PER_PASSAGE)))
     this.#passages.clear(MAX_PASSAGE_BYTES)
@@ -115,7 +115,7 @@ export class KnowledgeIndex {
   }
 
   #loadHidden(): Uint8Array | undefined {
-    const dead = this.#file.all<{ first: number; last: number }>('SELECT first, last FROM dead')
+    const dead = this.#base.all<{ first: number; last: number }>('SELECT first, last FROM dead')
     if (dead.length === 0) return undefined
     const hidden = new Uint8Array(this.slots)
     for (const { first, last } of dead) this.#fill(hidden, first, last, 1)
@@ -166,7 +166,7 @@ export class KnowledgeIndex {
 
   #maskOf(filter: MetadataFilter): Uint8Array {
     const mask = new Uint8Array(this.slots).fill(1)
-    for (const row of this.#file.iterate<{ metadata: string; first: number; last: number }>(
+    for (const row of this.#base.iterate<{ metadata: string; first: number; last: number }>(
       'SELECT metadata, first, last FROM document WHERE last >= first',
     )) {
       if (passes(JSON.parse(row.metadata) as Metadata, filter)) this.#fill(mask, row.first, row.last, 0)
@@ -181,14 +181,13 @@ export class KnowledgeIndex {
     const parts: TermLists['parts'] = []
     let df = 0
     let bytes = ENTRY_BYTES
-    for (const { segment, offset } of this.#segments) {
-      const posting = this.#file.get<Posting>(
-        'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
-        segment.number,
-        key,
-      )
+    const postings = this.#base.getMany<Posting>(
+      'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
+      this.#segments.map(({ segment }) => [segment.number, key]),
+    )
+    for (const [i, posting] of postings.entries()) {
       if (posting === undefined) continue
-      parts.push({ posting, offset })
+      parts.push({ posting, offset: this.#segments[i]!.offset })
       df += posting.df
       bytes += posting.data.length + ENTRY_BYTES
     }
@@ -200,7 +199,7 @@ export class KnowledgeIndex {
   /** Passages that hold a 4-gram; a little high, never above their number. */
   gramFrequency(gram: string): number {
     return this.remember(`g${gram}`, () =>
-      Math.min(this.slots, this.#file.get<{ n: number }>('SELECT n FROM gram WHERE gram = ?', gram)?.n ?? 0),
+      Math.min(this.slots, this.#base.get<{ n: number }>('SELECT n FROM gram WHERE gram = ?', gram)?.n ?? 0),
     )
   }
 
@@ -218,7 +217,7 @@ export class KnowledgeIndex {
   passage(slot: number): FoundPassage {
     const known = this.#passages.get(slot)
     if (known !== undefined) return known
-    const row = this.#file.get<FoundPassage>(
+    const row = this.#base.get<FoundPassage>(
       `SELECT d.id AS documentId, d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text
        FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?`,
       this.idAt(slot),
@@ -231,7 +230,7 @@ export class KnowledgeIndex {
     const id = this.idAt(slot)
     const known = this.#sketches.get(id)
     if (known !== undefined) return known
-    const row = this.#file.get<{ forward: Uint8Array; title: string; heading: string; text: string }>(
+    const row = this.#base.get<{ forward: Uint8Array; title: string; heading: string; text: string }>(
       'SELECT p.forward, d.indexed_title AS title, p.heading, p.text FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?',
       id,
     )!

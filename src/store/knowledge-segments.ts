@@ -1,5 +1,5 @@
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { letterOf, type SegmentBuilder, type Stream, streams } from './knowledge-build.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
 import { Bytes, numbersOf, type Posting, toImpact } from './knowledge-posting.ts'
 
 /** A row of `segment`: what an index part holds, without its lists. */
@@ -28,19 +28,20 @@ interface SegmentRow {
 }
 
 /** All segments, by the ids of their passages. Those in `known` (by number) are taken from there: a segment never changes. */
-export function listSegments(file: KnowledgeFile, known?: ReadonlyMap<number, Segment>): Segment[] {
-  return file
-    .all<{ number: number }>('SELECT number FROM segment ORDER BY first')
-    .map(({ number }) => known?.get(number) ?? getSegment(file, number))
+export function listSegments(base: KnowledgeBase, known?: ReadonlyMap<number, Segment>): Segment[] {
+  const numbers = base.all<{ number: number }>('SELECT number FROM segment ORDER BY first').map(({ number }) => number)
+  const unknown = numbers.filter((number) => known?.has(number) !== true)
+  const rows = base.getMany<SegmentRow>(
+    'SELECT number, n, ids, exact, stems, title, unspaced, grams FROM segment WHERE number = ?',
+    unknown.map((number) => [number]),
+  )
+  const read = new Map(rows.map((row) => [row!.number, toSegment(row!)]))
+  return numbers.map((number) => known?.get(number) ?? read.get(number)!)
 }
 
-function getSegment(file: KnowledgeFile, number: number): Segment {
-  const row = file.get<SegmentRow>(
-    'SELECT number, n, ids, exact, stems, title, unspaced, grams FROM segment WHERE number = ?',
-    number,
-  )!
+function toSegment(row: SegmentRow): Segment {
   return {
-    number,
+    number: row.number,
     n: row.n,
     ids: new Uint32Array(row.ids.buffer.slice(row.ids.byteOffset, row.ids.byteOffset + row.ids.byteLength)),
     lengths: { exact: row.exact, stems: row.stems, title: row.title, unspaced: row.unspaced },
@@ -49,12 +50,12 @@ function getSegment(file: KnowledgeFile, number: number): Segment {
 }
 
 /** All segments without their ids: number and passages. */
-export function listSizes(file: KnowledgeFile): Pick<Segment, 'number' | 'n'>[] {
-  return file.all('SELECT number, n FROM segment ORDER BY first')
+export function listSizes(base: KnowledgeBase): Pick<Segment, 'number' | 'n'>[] {
+  return base.all('SELECT number, n FROM segment ORDER BY first')
 }
 
-function insertSegment(file: KnowledgeFile, ids: Uint32Array, lengths: Record<Stream, number>, grams: number): number {
-  return file.run(
+function insertSegment(base: KnowledgeBase, ids: Uint32Array, lengths: Record<Stream, number>, grams: number): number {
+  return base.run(
     'INSERT INTO segment (first, n, ids, exact, stems, title, unspaced, grams) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     ids[0]!,
     ids.length,
@@ -73,14 +74,14 @@ const INSERT_LIST = 'INSERT INTO post (segment, key, df, last, data) VALUES (?, 
  * Writes what the builder collected as a new segment over the passages `ids`. In a transaction of the caller.
  * The average lengths that impacts are made with are those of the base at this moment, and stay frozen in the segment.
  */
-export function writeSegment(file: KnowledgeFile, builder: SegmentBuilder, ids: Uint32Array): void {
+export function writeSegment(base: KnowledgeBase, builder: SegmentBuilder, ids: Uint32Array): void {
   const sums = Object.fromEntries(
     streams.map((stream) => [stream, builder.lengths[stream].reduce((a, b) => a + b, 0)]),
   ) as Record<Stream, number>
-  const before = file.get<Record<Stream | 'n', number | null>>(
+  const before = base.get<Record<Stream | 'n', number | null>>(
     'SELECT sum(n) AS n, sum(exact) AS exact, sum(stems) AS stems, sum(title) AS title, sum(unspaced) AS unspaced FROM segment',
   )!
-  const number = insertSegment(file, ids, sums, builder.grams)
+  const number = insertSegment(base, ids, sums, builder.grams)
   const passages = ids.length + (before.n ?? 0)
   for (const stream of streams) {
     const average = Math.max(1, (sums[stream] + (before[stream] ?? 0)) / passages)
@@ -89,7 +90,7 @@ export function writeSegment(file: KnowledgeFile, builder: SegmentBuilder, ids: 
     for (const term of [...lists.keys()].sort()) {
       const { packed } = lists.get(term)!
       const last = encode(packed, (local, times) => toImpact(times, lengths[local]!, average, LENGTH_SHARE[stream]))
-      file.run(INSERT_LIST, number, letterOf[stream] + term, packed.length, last, scratch.view())
+      base.run(INSERT_LIST, number, letterOf[stream] + term, packed.length, last, scratch.view())
     }
   }
 }
@@ -114,40 +115,40 @@ interface ListRow extends Posting {
 
 /**
  * Makes one segment of several neighbours, in a transaction of the caller, without the passages that `isDead`.
- * `reader` is a second connection to the same file: a cursor on the table that is being written would be moved by each row.
+ * `reader` is a second connection to the same base: a cursor on the table that is being written would be moved by each row.
  */
 export function mergeSegments(
-  file: KnowledgeFile,
-  reader: KnowledgeFile,
+  base: KnowledgeBase,
+  reader: KnowledgeBase,
   segments: readonly Segment[],
   isDead: (id: number) => boolean,
 ): void {
   const parts = segments.map((segment) => renumber(segment, isDead))
   const kept = Uint32Array.from(parts.flatMap((part) => part.ids))
   if (kept.length > 0) {
-    let base = 0
+    let offset = 0
     const lengths: Record<Stream, number> = { exact: 0, stems: 0, title: 0, unspaced: 0 }
     let grams = 0
     for (const [i, part] of parts.entries()) {
-      part.base = base
-      base += part.ids.length
+      part.offset = offset
+      offset += part.ids.length
       // The lengths of the dead are not known one by one: they go in proportion.
       const share = part.ids.length / segments[i]!.n
       for (const stream of streams) lengths[stream] += Math.round(segments[i]!.lengths[stream] * share)
       grams += Math.round(segments[i]!.grams * share)
     }
-    copyLists(file, reader, segments, parts, insertSegment(file, kept, lengths, grams))
+    copyLists(base, reader, segments, parts, insertSegment(base, kept, lengths, grams))
   }
   for (const segment of segments) {
-    file.run('DELETE FROM post WHERE segment = ?', segment.number)
-    file.run('DELETE FROM segment WHERE number = ?', segment.number)
+    base.run('DELETE FROM post WHERE segment = ?', segment.number)
+    base.run('DELETE FROM segment WHERE number = ?', segment.number)
   }
 }
 
 interface Part {
   ids: number[]
   /** Local number of its first passage in the merged segment. */
-  base: number
+  offset: number
   /** Old local number → new within the part, or -1; undefined where nobody is dead. */
   locals: Int32Array | undefined
 }
@@ -157,12 +158,12 @@ function renumber(segment: Segment, isDead: (id: number) => boolean): Part {
   const locals = new Int32Array(segment.n)
   for (let local = 0; local < segment.n; local++)
     locals[local] = isDead(segment.ids[local]!) ? -1 : ids.push(segment.ids[local]!) - 1
-  return { ids, base: 0, locals: ids.length === segment.n ? undefined : locals }
+  return { ids, offset: 0, locals: ids.length === segment.n ? undefined : locals }
 }
 
 function copyLists(
-  file: KnowledgeFile,
-  reader: KnowledgeFile,
+  base: KnowledgeBase,
+  reader: KnowledgeBase,
   segments: readonly Segment[],
   parts: readonly Part[],
   number: number,
@@ -192,7 +193,7 @@ function copyLists(
     scratch.clear()
     for (const impacts of joined.impacts) scratch.append(impacts)
     scratch.append(joined.gaps.view())
-    file.run(INSERT_LIST, number, key, joined.df, joined.last, scratch.view())
+    base.run(INSERT_LIST, number, key, joined.df, joined.last, scratch.view())
   }
 }
 
@@ -203,11 +204,11 @@ function append(joined: { df: number; last: number; impacts: Uint8Array[]; gaps:
   if (part.locals === undefined) {
     // Nobody is dead: the bytes are copied, and only the first gap is told from where the list before ended.
     const first = firstGap(row.data, row.df)
-    joined.gaps.varint(part.base + first.gap - 1 - joined.last)
+    joined.gaps.varint(part.offset + first.gap - 1 - joined.last)
     joined.gaps.append(row.data.subarray(first.end))
     joined.impacts.push(impacts)
     joined.df += row.df
-    joined.last = part.base + row.last
+    joined.last = part.offset + row.last
     return
   }
   const kept: number[] = []
@@ -215,8 +216,8 @@ function append(joined: { df: number; last: number; impacts: Uint8Array[]; gaps:
   for (const local of numbersOf(row.data, row.df)) {
     const moved = part.locals[local]!
     if (moved >= 0) {
-      joined.gaps.varint(part.base + moved - joined.last)
-      joined.last = part.base + moved
+      joined.gaps.varint(part.offset + moved - joined.last)
+      joined.last = part.offset + moved
       kept.push(impacts[i]!)
     }
     i++

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Page, PageInput } from '../core/page.ts'
 import type { NewSite, Site, SiteStatus, SiteType } from '../core/site.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { type Extent, removeDocument } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -52,9 +52,9 @@ interface SiteRow {
 const COLUMNS =
   'number, id, type, url, max_pages, max_depth, refresh_hours, status, error_code, error_message, run, synced_at, due_at, created_at, updated_at'
 
-function toSite(file: KnowledgeFile, row: SiteRow): Site {
+function toSite(base: KnowledgeBase, row: SiteRow): Site {
   const counts = new Map(
-    file
+    base
       .all<{ state: string; n: number }>(
         'SELECT state, count(*) AS n FROM page WHERE site = ? AND run = ? GROUP BY state',
         row.number,
@@ -62,7 +62,7 @@ function toSite(file: KnowledgeFile, row: SiteRow): Site {
       )
       .map(({ state, n }) => [state, n]),
   )
-  const { documents } = file.get<{ documents: number }>('SELECT count(*) AS documents FROM document WHERE site = ?', row.number)!
+  const { documents } = base.get<{ documents: number }>('SELECT count(*) AS documents FROM document WHERE site = ?', row.number)!
   return {
     id: row.id,
     type: row.type,
@@ -86,32 +86,32 @@ function toSite(file: KnowledgeFile, row: SiteRow): Site {
   }
 }
 
-const rowOf = (file: KnowledgeFile, id: string): SiteRow | undefined =>
-  file.get<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE id = ?`, id)
+const rowOf = (base: KnowledgeBase, id: string): SiteRow | undefined =>
+  base.get<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE id = ?`, id)
 
-export function findSite(file: KnowledgeFile, id: string): Site | undefined {
-  const row = rowOf(file, id)
-  return row === undefined ? undefined : toSite(file, row)
+export function findSite(base: KnowledgeBase, id: string): Site | undefined {
+  const row = rowOf(base, id)
+  return row === undefined ? undefined : toSite(base, row)
 }
 
 /** Newest first. Undefined where the cursor is no site of this file. */
-export function listSites(file: KnowledgeFile, page: PageInput): Page<Site> | undefined {
-  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(file, page.cursor)?.number
+export function listSites(base: KnowledgeBase, page: PageInput): Page<Site> | undefined {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
-  const rows = file.all<SiteRow>(
+  const rows = base.all<SiteRow>(
     `SELECT ${COLUMNS} FROM site WHERE number < ? ORDER BY number DESC LIMIT ?`,
     after,
     page.limit + 1,
   )
-  const { total } = file.get<{ total: number }>('SELECT count(*) AS total FROM site')!
-  return { items: rows.slice(0, page.limit).map((row) => toSite(file, row)), hasMore: rows.length > page.limit, total }
+  const { total } = base.get<{ total: number }>('SELECT count(*) AS total FROM site')!
+  return { items: rows.slice(0, page.limit).map((row) => toSite(base, row)), hasMore: rows.length > page.limit, total }
 }
 
 /** Takes a site in and opens its first run; the same type and URL are the same site, with the limits given last. In a transaction of the caller. */
-export function acceptSite(file: KnowledgeFile, id: string, site: NewSite, at: number): Site {
-  const known = file.get<{ id: string }>('SELECT id FROM site WHERE type = ? AND url = ?', site.type, site.url)
+export function acceptSite(base: KnowledgeBase, id: string, site: NewSite, at: number): Site {
+  const known = base.get<{ id: string }>('SELECT id FROM site WHERE type = ? AND url = ?', site.type, site.url)
   if (known === undefined)
-    file.run(
+    base.run(
       `INSERT INTO site (id, type, url, max_pages, max_depth, refresh_hours, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
       id,
       site.type,
@@ -123,7 +123,7 @@ export function acceptSite(file: KnowledgeFile, id: string, site: NewSite, at: n
       at,
     )
   else
-    file.run(
+    base.run(
       'UPDATE site SET max_pages = ?, max_depth = ?, refresh_hours = ?, updated_at = ? WHERE id = ?',
       site.maxPages,
       site.maxDepth,
@@ -131,58 +131,58 @@ export function acceptSite(file: KnowledgeFile, id: string, site: NewSite, at: n
       at,
       known.id,
     )
-  return openRun(file, known?.id ?? id, at)!
+  return openRun(base, known?.id ?? id, at)!
 }
 
 /** Has a site brought up to date; one that is being so already goes on. Undefined where there is none. In a transaction of the caller. */
-export function openRun(file: KnowledgeFile, id: string, at: number): Site | undefined {
-  const row = file.get<{ number: number; url: string; type: SiteType; run: number }>(
+export function openRun(base: KnowledgeBase, id: string, at: number): Site | undefined {
+  const row = base.get<{ number: number; url: string; type: SiteType; run: number }>(
     `UPDATE site SET run = run + 1, run_open = 1, status = 'queued', error_code = NULL, error_message = NULL, due_at = NULL, updated_at = ?
      WHERE id = ? AND run_open = 0 RETURNING number, url, type, run`,
     at,
     id,
   )
-  if (row !== undefined && row.type !== 'sitemap') addPages(file, { ...row, maxPages: 1 }, [row.url], 0)
-  return findSite(file, id)
+  if (row !== undefined && row.type !== 'sitemap') addPages(base, { ...row, maxPages: 1 }, [row.url], 0)
+  return findSite(base, id)
 }
 
 /** Opens a run of each site that is due. In a transaction of the caller. */
-export function openDueRuns(file: KnowledgeFile, at: number): void {
-  for (const { id } of file.all<{ id: string }>('SELECT id FROM site WHERE due_at <= ?', at)) openRun(file, id, at)
+export function openDueRuns(base: KnowledgeBase, at: number): void {
+  for (const { id } of base.all<{ id: string }>('SELECT id FROM site WHERE due_at <= ?', at)) openRun(base, id, at)
 }
 
 /** When the next site is due; null where none is. */
-export function nextDue(file: KnowledgeFile): number | null {
-  return file.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site')!.at
+export function nextDue(base: KnowledgeBase): number | null {
+  return base.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site')!.at
 }
 
-export function listRuns(file: KnowledgeFile, except: ReadonlySet<number>, most: number): SiteRun[] {
-  return file
+export function listRuns(base: KnowledgeBase, except: ReadonlySet<number>, most: number): SiteRun[] {
+  return base
     .all<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE run_open = 1 ORDER BY number LIMIT ?`, most + except.size)
     .filter(({ number }) => !except.has(number))
     .slice(0, most)
     .map((row) => ({ ...row, maxPages: row.max_pages, maxDepth: row.max_depth }))
 }
 
-export function startRuns(file: KnowledgeFile, runs: readonly SiteRun[]): void {
-  for (const { number } of runs) file.run(`UPDATE site SET status = 'processing' WHERE number = ?`, number)
+export function startRuns(base: KnowledgeBase, runs: readonly SiteRun[]): void {
+  for (const { number } of runs) base.run(`UPDATE site SET status = 'processing' WHERE number = ?`, number)
 }
 
 /** The run goes on: it was not ended, and its site not removed, by another call. */
-export const isOpen = (file: KnowledgeFile, { number, run }: SiteRun): boolean =>
-  file.get('SELECT 1 FROM site WHERE number = ? AND run = ? AND run_open = 1', number, run) !== undefined
+export const isOpen = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
+  base.get('SELECT 1 FROM site WHERE number = ? AND run = ? AND run_open = 1', number, run) !== undefined
 
 /** Adds pages that this run has not seen yet, as long as there is room. In a transaction of the caller. */
 export function addPages(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   { number, run, maxPages }: Pick<SiteRun, 'number' | 'run' | 'maxPages'>,
   urls: readonly string[],
   depth: number,
 ): void {
-  let { seen } = file.get<{ seen: number }>('SELECT count(*) AS seen FROM page WHERE site = ? AND run = ?', number, run)!
+  let { seen } = base.get<{ seen: number }>('SELECT count(*) AS seen FROM page WHERE site = ? AND run = ?', number, run)!
   for (const url of urls) {
     if (seen >= maxPages) return
-    const added = file.get(
+    const added = base.get(
       `INSERT INTO page (site, url, run, depth, place, state) VALUES (?, ?, ?, ?, ?, 'waiting')
        ON CONFLICT (site, url) DO UPDATE SET run = excluded.run, depth = excluded.depth, place = excluded.place, state = 'waiting'
        WHERE page.run < excluded.run RETURNING 1`,
@@ -196,14 +196,14 @@ export function addPages(
   }
 }
 
-export function nextPage(file: KnowledgeFile, { number, run }: SiteRun): WaitingPage | undefined {
-  const page = file.get<{ url: string; depth: number; links: string }>(
+export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): WaitingPage | undefined {
+  const page = base.get<{ url: string; depth: number; links: string }>(
     `SELECT url, depth, links FROM page WHERE site = ? AND state = 'waiting' AND run = ? ORDER BY depth, place LIMIT 1`,
     number,
     run,
   )
   if (page === undefined) return undefined
-  const held = file.get<{ etag: string | null; lastModified: string | null }>(
+  const held = base.get<{ etag: string | null; lastModified: string | null }>(
     'SELECT etag, last_modified AS lastModified FROM document WHERE url = ? AND content_hash IS NOT NULL',
     page.url,
   )
@@ -216,8 +216,8 @@ export function nextPage(file: KnowledgeFile, { number, run }: SiteRun): Waiting
 }
 
 /** In a transaction of the caller. `links`: where it leads; left out, where it led before. */
-export function endPage(file: KnowledgeFile, { number, run }: SiteRun, url: string, state: PageState, links?: string[]): void {
-  file.run(
+export function endPage(base: KnowledgeBase, { number, run }: SiteRun, url: string, state: PageState, links?: string[]): void {
+  base.run(
     'UPDATE page SET state = ?, links = coalesce(?, links) WHERE site = ? AND url = ? AND run = ?',
     state,
     links === undefined ? null : JSON.stringify(links),
@@ -228,8 +228,8 @@ export function endPage(file: KnowledgeFile, { number, run }: SiteRun, url: stri
 }
 
 /** The address under whose folder the pages of a site lie: its first, where that led in the end. */
-export function rootOf(file: KnowledgeFile, { number, run, url }: SiteRun): string {
-  const first = file.get<{ url: string }>(
+export function rootOf(base: KnowledgeBase, { number, run, url }: SiteRun): string {
+  const first = base.get<{ url: string }>(
     `SELECT url FROM page WHERE site = ? AND run = ? AND depth = 0 AND state IN ('taken', 'same') LIMIT 1`,
     number,
     run,
@@ -242,27 +242,27 @@ export function rootOf(file: KnowledgeFile, { number, run, url }: SiteRun): stri
  * the document's identity. In a transaction of the caller.
  */
 export function keepPage(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   run: SiteRun,
   url: string,
   id: string,
   content: FetchedContent,
   at: number,
 ): PageState {
-  const known = file.get<{ number: number; content_hash: Uint8Array | null; site: number | null }>(
+  const known = base.get<{ number: number; content_hash: Uint8Array | null; site: number | null }>(
     'SELECT number, content_hash, site FROM document WHERE url = ?',
     url,
   )
   if (!content.changed) return known === undefined ? 'failed' : 'same'
   const hash = createHash('sha256').update(content.body).digest()
   if (known?.content_hash != null && hash.equals(known.content_hash)) {
-    file.run('UPDATE document SET etag = ?, last_modified = ? WHERE number = ?', content.etag, content.lastModified, known.number)
+    base.run('UPDATE document SET etag = ?, last_modified = ? WHERE number = ?', content.etag, content.lastModified, known.number)
     return 'same'
   }
   const values = [content.contentType ?? '', content.body.length, hash, content.etag, content.lastModified, at]
   const number =
     known?.number ??
-    file.run(
+    base.run(
       `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, url, site)
        VALUES (?, ?, 0, ?, '', 0, x'', '{}', 'queued', 0, ?, ?, ?, ?)`,
       id,
@@ -273,31 +273,31 @@ export function keepPage(
       url,
       run.number,
     )
-  file.run(
+  base.run(
     `UPDATE document SET media_type = ?, bytes = ?, content_hash = ?, etag = ?, last_modified = ?, updated_at = ?, work = 'read', status = 'queued',
        progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL WHERE number = ?`,
     ...values,
     number,
   )
-  file.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
+  base.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
   return 'taken'
 }
 
 /** The document of a page may not be told apart by its URL from one added by itself: those are left alone. */
-const documentsOf = (file: KnowledgeFile, site: number): { id: string; url: string | null }[] =>
-  file.all('SELECT id, url FROM document WHERE site = ?', site)
+const documentsOf = (base: KnowledgeBase, site: number): { id: string; url: string | null }[] =>
+  base.all('SELECT id, url FROM document WHERE site = ?', site)
 
 /**
  * Ends a run. Documents whose pages are gone are removed, and where every page could be had, also those that it did not find again; the caller buries the extents returned.
  * In a transaction of the caller.
  */
 export function endRun(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   { number, run }: SiteRun,
   error: { code: string; message: string } | undefined,
   at: number,
 ): Extent[] {
-  const ended = file.get<{ refresh_hours: number | null }>(
+  const ended = base.get<{ refresh_hours: number | null }>(
     `UPDATE site SET run_open = 0, status = ?, error_code = ?, error_message = ?, synced_at = ?, updated_at = ?,
        due_at = CASE WHEN refresh_hours IS NULL THEN NULL ELSE ? + cast(refresh_hours * ${HOUR_MS} AS INTEGER) END
      WHERE number = ? AND run = ? AND run_open = 1 RETURNING refresh_hours`,
@@ -312,7 +312,7 @@ export function endRun(
   )
   if (ended === undefined || error !== undefined) return []
   const kept = new Set(
-    file
+    base
       .all<{ url: string }>(
         `SELECT url FROM page WHERE site = ? AND run = ? AND state IN ('taken', 'same', 'failed')`,
         number,
@@ -320,34 +320,34 @@ export function endRun(
       )
       .map(({ url }) => url),
   )
-  const isWhole = file.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed'`, number, run) === undefined
+  const isWhole = base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed'`, number, run) === undefined
   const seen = new Set(
-    file.all<{ url: string }>('SELECT url FROM page WHERE site = ? AND run = ?', number, run).map(({ url }) => url),
+    base.all<{ url: string }>('SELECT url FROM page WHERE site = ? AND run = ?', number, run).map(({ url }) => url),
   )
   // What a page that could not be had leads to was not looked for: it is not gone.
-  const dropped = documentsOf(file, number).filter(({ url }) => url === null || (!kept.has(url) && (isWhole || seen.has(url))))
-  if (isWhole) file.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
-  return dropped.flatMap((document) => leave(file, number, document))
+  const dropped = documentsOf(base, number).filter(({ url }) => url === null || (!kept.has(url) && (isWhole || seen.has(url))))
+  if (isWhole) base.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
+  return dropped.flatMap((document) => leave(base, number, document))
 }
 
 /** Takes a document from a site: to another one that has its page, or out of the base. In a transaction of the caller. */
-function leave(file: KnowledgeFile, site: number, { id, url }: { id: string; url: string | null }): Extent[] {
-  const other = file.get<{ site: number }>(
+function leave(base: KnowledgeBase, site: number, { id, url }: { id: string; url: string | null }): Extent[] {
+  const other = base.get<{ site: number }>(
     `SELECT site FROM page WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
     url,
     site,
   )
-  if (other === undefined) return [removeDocument(file, id)].filter((extent) => extent !== undefined)
-  file.run('UPDATE document SET site = ? WHERE id = ?', other.site, id)
+  if (other === undefined) return [removeDocument(base, id)].filter((extent) => extent !== undefined)
+  base.run('UPDATE document SET site = ? WHERE id = ?', other.site, id)
   return []
 }
 
 /** Removes a site with its documents, but for those that another site has, too; the caller buries the extents returned. Undefined where there is none. In a transaction of the caller. */
-export function removeSite(file: KnowledgeFile, id: string): Extent[] | undefined {
-  const row = rowOf(file, id)
+export function removeSite(base: KnowledgeBase, id: string): Extent[] | undefined {
+  const row = rowOf(base, id)
   if (row === undefined) return undefined
-  const extents = documentsOf(file, row.number).flatMap((document) => leave(file, row.number, document))
-  file.run('DELETE FROM page WHERE site = ?', row.number)
-  file.run('DELETE FROM site WHERE number = ?', row.number)
+  const extents = documentsOf(base, row.number).flatMap((document) => leave(base, row.number, document))
+  base.run('DELETE FROM page WHERE site = ?', row.number)
+  base.run('DELETE FROM site WHERE number = ?', row.number)
   return extents
 }

@@ -1,5 +1,5 @@
 import { spellingGrams } from '../text/ngrams.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { numbersOf } from './knowledge-posting.ts'
 
 /** A word of the vocabulary that shares 3-grams with another. */
@@ -13,18 +13,18 @@ export interface SimilarWord {
 
 /** The words of a base, as they are spelt. Read within one `KnowledgeIndex.read`. */
 export class Vocabulary {
-  readonly #file: KnowledgeFile
+  readonly #base: KnowledgeBase
   /** By number of the word; a word of n letters has n 3-grams, with its boundary marks. 0: no such word. */
   #lengths = new Uint8Array(0)
   #last = 0
 
-  constructor(file: KnowledgeFile) {
-    this.#file = file
+  constructor(base: KnowledgeBase) {
+    this.#base = base
   }
 
   /** Passages that hold the word. */
   frequency(word: string): number {
-    return this.#file.get<{ df: number }>('SELECT df FROM word WHERE word = ?', word)?.df ?? 0
+    return this.#base.get<{ df: number }>('SELECT df FROM word WHERE word = ?', word)?.df ?? 0
   }
 
   /** Words that share at least `leastShared` 3-grams with this one and are alike by at least `leastDice`; the most alike first. */
@@ -39,15 +39,20 @@ export class Vocabulary {
       if (dice >= leastDice) alike.push({ number, dice })
     }
     alike.sort((a, b) => b.dice - a.dice)
-    return alike.slice(0, most).flatMap(({ number, dice }) => {
-      const row = this.#file.get<{ word: string; df: number }>('SELECT word, df FROM word WHERE number = ?', number)
-      return row === undefined ? [] : [{ ...row, dice }]
-    })
+    const best = alike.slice(0, most)
+    const rows = this.#base.getMany<{ word: string; df: number }>(
+      'SELECT word, df FROM word WHERE number = ?',
+      best.map(({ number }) => [number]),
+    )
+    return best.flatMap(({ dice }, i) => (rows[i] === undefined ? [] : [{ ...rows[i], dice }]))
   }
 
   #count(grams: readonly string[], leastShared: number): { shared: Uint8Array; touched: number[] } {
-    const rows = grams
-      .map((gram) => this.#file.get<{ n: number; data: Uint8Array }>('SELECT n, data FROM spelling WHERE gram = ?', gram))
+    const rows = this.#base
+      .getMany<{ n: number; data: Uint8Array }>(
+        'SELECT n, data FROM spelling WHERE gram = ?',
+        grams.map((gram) => [gram]),
+      )
       .filter((row) => row !== undefined)
       .sort((a, b) => a.n - b.n)
     const shared = new Uint8Array(this.#lengths.length)
@@ -68,11 +73,11 @@ export class Vocabulary {
 
   /** Numbers only ever go up, so what is known stays. */
   #loadLengths(): void {
-    const last = this.#file.get<{ last: number | null }>('SELECT max(number) AS last FROM word')?.last ?? 0
+    const last = this.#base.get<{ last: number | null }>('SELECT max(number) AS last FROM word')?.last ?? 0
     if (last <= this.#last) return
     const lengths = new Uint8Array(last + 1)
     lengths.set(this.#lengths)
-    const rows = this.#file.iterate<{ number: number; length: number }>(
+    const rows = this.#base.iterate<{ number: number; length: number }>(
       'SELECT number, length(word) AS length FROM word WHERE number > ?',
       this.#last,
     )

@@ -1,6 +1,6 @@
 import type { DocumentSource, Passage } from '../core/document.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import { COLUMNS, type DocumentRow, type Extent, type Work } from './knowledge-documents.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
 
 /** A document with work to be done. */
 export interface Task extends Extent {
@@ -15,8 +15,8 @@ export interface Task extends Extent {
 }
 
 /** Documents that wait to be read or indexed, longest waiting first. */
-export function listTasks(file: KnowledgeFile, most: number): Task[] {
-  return file
+export function listTasks(base: KnowledgeBase, most: number): Task[] {
+  return base
     .all<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY number LIMIT ?`, most)
     .map((row) => ({
       number: row.number,
@@ -34,36 +34,36 @@ export function listTasks(file: KnowledgeFile, most: number): Task[] {
 }
 
 /** What was sent to be read. */
-export function contentOf(file: KnowledgeFile, task: Task): Uint8Array {
+export function contentOf(base: KnowledgeBase, task: Task): Uint8Array {
   return (
-    file.get<{ content: Uint8Array }>('SELECT content FROM content WHERE document = ?', task.number)?.content ?? new Uint8Array(0)
+    base.get<{ content: Uint8Array }>('SELECT content FROM content WHERE document = ?', task.number)?.content ?? new Uint8Array(0)
   )
 }
 
 /** The passages that a document has now. */
-export function passagesOf(file: KnowledgeFile, task: Task): Omit<Passage, 'id' | 'index'>[] {
-  return file.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', task.first, task.last)
+export function passagesOf(base: KnowledgeBase, task: Task): Omit<Passage, 'id' | 'index'>[] {
+  return base.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', task.first, task.last)
 }
 
 /** Marks documents as being read, and counts the attempt. In a transaction of the caller. */
-export function startTasks(file: KnowledgeFile, tasks: readonly Task[]): void {
+export function startTasks(base: KnowledgeBase, tasks: readonly Task[]): void {
   for (const { number } of tasks)
-    file.run(`UPDATE document SET status = 'processing', attempts = attempts + 1 WHERE number = ? AND work = 'read'`, number)
+    base.run(`UPDATE document SET status = 'processing', attempts = attempts + 1 WHERE number = ? AND work = 'read'`, number)
 }
 
 /** They were not come to after all: the attempt does not count. The status stays: it never goes back. In a transaction of the caller. */
-export function releaseTasks(file: KnowledgeFile, tasks: Iterable<Task>): void {
+export function releaseTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
   for (const { number } of tasks)
-    file.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > 0', number)
+    base.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > 0', number)
 }
 
 /** What was under way when the process ended is not to blame for it. In a transaction of the caller. */
-export function forgiveTasks(file: KnowledgeFile): void {
-  file.run('UPDATE document SET attempts = 0 WHERE attempts > 0 AND work IS NOT NULL')
+export function forgiveTasks(base: KnowledgeBase): void {
+  base.run('UPDATE document SET attempts = 0 WHERE attempts > 0 AND work IS NOT NULL')
 }
 
-export function setProgress(file: KnowledgeFile, task: Task, progress: number): void {
-  file.run(`UPDATE document SET progress = ? WHERE number = ? AND work = 'read'`, progress, task.number)
+export function setProgress(base: KnowledgeBase, task: Task, progress: number): void {
+  base.run(`UPDATE document SET progress = ? WHERE number = ? AND work = 'read'`, progress, task.number)
 }
 
 /**
@@ -71,13 +71,13 @@ export function setProgress(file: KnowledgeFile, task: Task, progress: number): 
  * False where the document was deleted or changed since the task was listed: then the caller buries the new.
  */
 export function finishTask(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   task: Task,
   { mediaType, title }: { mediaType: string; title: string },
   extent: Extent,
   at: number,
 ): boolean {
-  const done = file.get(
+  const done = base.get(
     `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
        work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
     mediaType,
@@ -91,13 +91,13 @@ export function finishTask(
     task.revision,
   )
   if (done === undefined) return false
-  file.run('DELETE FROM content WHERE document = ?', task.number)
+  base.run('DELETE FROM content WHERE document = ?', task.number)
   return true
 }
 
 /** Passages that it had from an earlier version go on answering. In a transaction of the caller. */
-export function failTask(file: KnowledgeFile, task: Task, error: { code: string; message: string }, at: number): void {
-  const failed = file.get(
+export function failTask(base: KnowledgeBase, task: Task, error: { code: string; message: string }, at: number): void {
+  const failed = base.get(
     `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL
      WHERE number = ? AND revision = ? RETURNING number`,
     error.code,
@@ -106,5 +106,5 @@ export function failTask(file: KnowledgeFile, task: Task, error: { code: string;
     task.number,
     task.revision,
   )
-  if (failed !== undefined) file.run('DELETE FROM content WHERE document = ?', task.number)
+  if (failed !== undefined) base.run('DELETE FROM content WHERE document = ?', task.number)
 }

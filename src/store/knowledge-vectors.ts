@@ -1,4 +1,4 @@
-import type { KnowledgeFile } from './knowledge-file.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 
 /** Vectors of one embedding model. */
 export interface VectorSpace {
@@ -48,31 +48,31 @@ const bytesOf = (array: Float32Array | Uint32Array): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 
 /** The space that is searched. */
-export function findLiveSpace(file: KnowledgeFile): VectorSpace | undefined {
-  const row = file.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
+export function findLiveSpace(base: KnowledgeBase): VectorSpace | undefined {
+  const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
   return row === undefined ? undefined : toSpace(row)
 }
 
-export function findSpace(file: KnowledgeFile, model: string): VectorSpace | undefined {
-  const row = file.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE model = ?', model)
+export function findSpace(base: KnowledgeBase, model: string): VectorSpace | undefined {
+  const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE model = ?', model)
   return row === undefined ? undefined : toSpace(row)
 }
 
 /** The space of a model, made where there is none; others that were being built are given up. In a transaction of the caller. */
-export function openSpace(file: KnowledgeFile, model: string): VectorSpace {
-  for (const { number } of file.all<{ number: number }>(
+export function openSpace(base: KnowledgeBase, model: string): VectorSpace {
+  for (const { number } of base.all<{ number: number }>(
     'SELECT number FROM vector_space WHERE model <> ? AND is_live = 0',
     model,
   ))
-    dropSpace(file, number)
-  if (findSpace(file, model) === undefined) file.run('INSERT INTO vector_space (model) VALUES (?)', model)
-  return findSpace(file, model)!
+    dropSpace(base, number)
+  if (findSpace(base, model) === undefined) base.run('INSERT INTO vector_space (model) VALUES (?)', model)
+  return findSpace(base, model)!
 }
 
 /** Passages of the index, in order, that a space has yet to come to; not those that are out of sight, or not yet in it. */
-export function listUnembedded(file: KnowledgeFile, { number, upto }: VectorSpace, most: number): Unembedded[] {
-  const staged = file.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
-  return file.all<Unembedded>(
+export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpace, most: number): Unembedded[] {
+  const staged = base.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
+  return base.all<Unembedded>(
     `SELECT p.id, CASE d.indexed_title WHEN '' THEN '' ELSE d.indexed_title || char(10) END || CASE p.heading WHEN '' THEN '' ELSE p.heading || char(10) END || p.text AS text
      FROM passage p JOIN document d ON d.number = p.document
      WHERE p.id > ? AND p.id < ? AND p.id BETWEEN d.first AND d.last AND NOT EXISTS (SELECT 1 FROM vector WHERE key = ? + p.id)
@@ -85,17 +85,21 @@ export function listUnembedded(file: KnowledgeFile, { number, upto }: VectorSpac
 }
 
 /** Those of the passages that are still there. */
-export function presentOf(file: KnowledgeFile, ids: readonly number[]): Set<number> {
-  return new Set(ids.filter((id) => file.get('SELECT 1 FROM passage WHERE id = ?', id) !== undefined))
+export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<number> {
+  const rows = base.getMany(
+    'SELECT 1 FROM passage WHERE id = ?',
+    ids.map((id) => [id]),
+  )
+  return new Set(ids.filter((_, i) => rows[i] !== undefined))
 }
 
 /** In a transaction of the caller. */
-export function insertVector(file: KnowledgeFile, space: number, id: number, code: Uint8Array): void {
-  file.run('INSERT OR REPLACE INTO vector VALUES (?, ?)', space * SPACE_STEP + id, code)
+export function insertVector(base: KnowledgeBase, space: number, id: number, code: Uint8Array): void {
+  base.run('INSERT OR REPLACE INTO vector VALUES (?, ?)', space * SPACE_STEP + id, code)
 }
 
-export function setSpace(file: KnowledgeFile, { number, dimensions, upto, mean }: VectorSpace): void {
-  file.run(
+export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }: VectorSpace): void {
+  base.run(
     'UPDATE vector_space SET dimensions = ?, upto = ?, mean = ? WHERE number = ?',
     dimensions,
     upto,
@@ -105,35 +109,36 @@ export function setSpace(file: KnowledgeFile, { number, dimensions, upto, mean }
 }
 
 /** The space is searched from now on; what was searched before is dropped. In a transaction of the caller. */
-export function makeLive(file: KnowledgeFile, space: VectorSpace): void {
-  for (const { number } of file.all<{ number: number }>('SELECT number FROM vector_space WHERE number <> ?', space.number))
-    dropSpace(file, number)
-  file.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
+export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
+  for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space WHERE number <> ?', space.number))
+    dropSpace(base, number)
+  base.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
 }
 
 /** In a transaction of the caller. */
-export function dropSpace(file: KnowledgeFile, number: number): void {
-  file.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP, (number + 1) * SPACE_STEP - 1)
-  file.run('DELETE FROM vector_block WHERE space = ?', number)
-  file.run('DELETE FROM vector_space WHERE number = ?', number)
+export function dropSpace(base: KnowledgeBase, number: number): void {
+  base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP, (number + 1) * SPACE_STEP - 1)
+  base.run('DELETE FROM vector_block WHERE space = ?', number)
+  base.run('DELETE FROM vector_space WHERE number = ?', number)
 }
 
 /** Every vector of a space, or those of the passages given, in order of their ids. */
-export function listVectors(file: KnowledgeFile, space: number, ids?: readonly number[]): { id: number; code: Uint8Array }[] {
+export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): { id: number; code: Uint8Array }[] {
   if (ids === undefined)
-    return file.all(
+    return base.all(
       'SELECT key - ?1 AS id, code FROM vector WHERE key BETWEEN ?1 AND ?2 ORDER BY key',
       space * SPACE_STEP,
       (space + 1) * SPACE_STEP - 1,
     )
-  return ids.flatMap((id) => {
-    const row = file.get<{ code: Uint8Array }>('SELECT code FROM vector WHERE key = ?', space * SPACE_STEP + id)
-    return row === undefined ? [] : [{ id, code: row.code }]
-  })
+  const rows = base.getMany<{ code: Uint8Array }>(
+    'SELECT code FROM vector WHERE key = ?',
+    ids.map((id) => [space * SPACE_STEP + id]),
+  )
+  return ids.flatMap((id, i) => (rows[i] === undefined ? [] : [{ id, code: rows[i].code }]))
 }
 
-export function countVectors(file: KnowledgeFile, space: number, most: number): number {
-  return file.all(
+export function countVectors(base: KnowledgeBase, space: number, most: number): number {
+  return base.all(
     'SELECT 1 FROM vector WHERE key BETWEEN ? AND ? LIMIT ?',
     space * SPACE_STEP,
     (space + 1) * SPACE_STEP - 1,
@@ -143,17 +148,20 @@ export function countVectors(file: KnowledgeFile, space: number, most: number): 
 
 /** Blocks that are not known, or in an older version, and the numbers of all there are. */
 export function readBlocks(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   space: number,
   known: ReadonlyMap<number, number>,
 ): { all: number[]; changed: VectorBlock[] } {
-  const rows = file.all<{ number: number; version: number }>(
+  const rows = base.all<{ number: number; version: number }>(
     'SELECT number, version FROM vector_block WHERE space = ? ORDER BY number',
     space,
   )
-  const changed = rows
-    .filter(({ number, version }) => known.get(number) !== version)
-    .map(({ number }) => toBlock(file.get<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND number = ?`, space, number)!))
+  const changed = base
+    .getMany<BlockRow>(
+      `${SELECT_BLOCK} WHERE space = ? AND number = ?`,
+      rows.filter(({ number, version }) => known.get(number) !== version).map(({ number }) => [space, number]),
+    )
+    .map((row) => toBlock(row!))
   return { all: rows.map(({ number }) => number), changed }
 }
 
@@ -167,10 +175,10 @@ const SELECT_BLOCK = 'SELECT number, version, ids, bits FROM vector_block'
 const toBlock = ({ ids, ...row }: BlockRow): VectorBlock => ({ ...row, ids: new Uint32Array(ids.slice().buffer) })
 
 /** Adds signs behind those that there are. In a transaction of the caller. */
-export function appendSigns(file: KnowledgeFile, space: number, signs: readonly { id: number; bits: Uint8Array }[]): void {
+export function appendSigns(base: KnowledgeBase, space: number, signs: readonly { id: number; bits: Uint8Array }[]): void {
   let rest = signs
   while (rest.length > 0) {
-    const last = file.get<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number DESC LIMIT 1`, space)
+    const last = base.get<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number DESC LIMIT 1`, space)
     const block = last === undefined ? undefined : toBlock(last)
     const room = block === undefined ? 0 : BLOCK_VECTORS - block.ids.length
     const own = rest.slice(0, room > 0 ? room : BLOCK_VECTORS)
@@ -179,7 +187,7 @@ export function appendSigns(file: KnowledgeFile, space: number, signs: readonly 
       room > 0
         ? block!
         : { number: (block?.number ?? 0) + 1, version: newVersion(), ids: new Uint32Array(0), bits: new Uint8Array(0) }
-    writeBlock(file, space, {
+    writeBlock(base, space, {
       ...open,
       ids: Uint32Array.from([...open.ids, ...own.map(({ id }) => id)]),
       bits: Buffer.concat([open.bits, ...own.map(({ bits }) => bits)]),
@@ -190,12 +198,12 @@ export function appendSigns(file: KnowledgeFile, space: number, signs: readonly 
 /** A number may be given again to a block after its first holder is gone; a reader must not take the one for the other. */
 const newVersion = (): number => Math.floor(Math.random() * 2 ** 40)
 
-function writeBlock(file: KnowledgeFile, space: number, { number, version, ids, bits }: VectorBlock): void {
+function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, bits }: VectorBlock): void {
   if (ids.length === 0) {
-    file.run('DELETE FROM vector_block WHERE space = ? AND number = ?', space, number)
+    base.run('DELETE FROM vector_block WHERE space = ? AND number = ?', space, number)
     return
   }
-  file.run(
+  base.run(
     'INSERT OR REPLACE INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, ?, ?, ?, ?, ?)',
     space,
     number,
@@ -208,38 +216,38 @@ function writeBlock(file: KnowledgeFile, space: number, { number, version, ids, 
 }
 
 /** Removes the vectors of passages that are erased. In a transaction of the caller. */
-export function eraseVectors(file: KnowledgeFile, first: number, last: number): void {
-  for (const { number } of file.all<{ number: number }>('SELECT number FROM vector_space')) {
-    file.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
-    const blocks = file
+export function eraseVectors(base: KnowledgeBase, first: number, last: number): void {
+  for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space')) {
+    base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
+    const blocks = base
       .all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND first <= ? AND last >= ?`, number, last, first)
       .map(toBlock)
     for (const block of blocks) {
       const kept = [...block.ids.keys()].filter((at) => block.ids[at]! < first || block.ids[at]! > last)
       const size = block.bits.length / block.ids.length
-      writeBlock(file, number, {
+      writeBlock(base, number, {
         ...block,
         ids: Uint32Array.from(kept, (at) => block.ids[at]!),
         bits: Buffer.concat(kept.map((at) => block.bits.subarray(at * size, (at + 1) * size))),
       })
     }
-    if (blocks.length > 0) joinBlocks(file, number)
+    if (blocks.length > 0) joinBlocks(base, number)
   }
 }
 
 /** Blocks that were emptied are filled up from the others once half of the room is empty: each takes its room in the memory of readers. */
-function joinBlocks(file: KnowledgeFile, space: number): void {
-  const { last, vectors } = file.get<{ last: number | null; vectors: number | null }>(
+function joinBlocks(base: KnowledgeBase, space: number): void {
+  const { last, vectors } = base.get<{ last: number | null; vectors: number | null }>(
     'SELECT max(number) AS last, sum(length(ids)) / 4 AS vectors FROM vector_block WHERE space = ?',
     space,
   )!
   if ((last ?? 0) <= 2 * Math.ceil((vectors ?? 0) / BLOCK_VECTORS)) return
-  const blocks = file.all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number`, space).map(toBlock)
-  file.run('DELETE FROM vector_block WHERE space = ?', space)
+  const blocks = base.all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number`, space).map(toBlock)
+  base.run('DELETE FROM vector_block WHERE space = ?', space)
   for (const { ids, bits } of blocks) {
     const size = bits.length / ids.length
     appendSigns(
-      file,
+      base,
       space,
       Array.from(ids, (id, at) => ({ id, bits: bits.subarray(at * size, (at + 1) * size) })),
     )
@@ -248,13 +256,13 @@ function joinBlocks(file: KnowledgeFile, space: number): void {
 
 /** Gives passages the vectors of older ones that say the same. Returns the ids that have one now, by space. In a transaction of the caller. */
 export function copyVectors(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   old: { first: number; last: number },
   fresh: { first: number; last: number },
 ): { space: VectorSpace; ids: number[] }[] {
-  const rows = file.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0')
+  const rows = base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0')
   return rows.map(toSpace).map((space) => {
-    const copied = file.all<{ key: number }>(
+    const copied = base.all<{ key: number }>(
       `INSERT OR IGNORE INTO vector SELECT ?1 + n.id, v.code FROM passage n
        JOIN passage o ON o.id BETWEEN ?2 AND ?3 AND o.text = n.text AND o.heading = n.heading
        JOIN vector v ON v.key = ?1 + o.id WHERE n.id BETWEEN ?4 AND ?5 RETURNING key`,

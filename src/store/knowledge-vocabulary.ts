@@ -1,6 +1,6 @@
 import { spellingGrams, wordGrams } from '../text/ngrams.ts'
+import type { KnowledgeBase } from './knowledge-base.ts'
 import type { SegmentBuilder } from './knowledge-build.ts'
-import type { KnowledgeFile } from './knowledge-file.ts'
 import { Bytes } from './knowledge-posting.ts'
 
 /** Words longer than this are identifiers: nobody misspells them. */
@@ -18,30 +18,33 @@ function countsOf(builder: SegmentBuilder): { words: Map<string, number>; grams:
 }
 
 /** Counts the words of a segment's passages into the vocabulary, new ones with their spelling. In a transaction of the caller. */
-export function addToVocabulary(file: KnowledgeFile, builder: SegmentBuilder): void {
+export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
   const holders = new Map<string, number[]>()
-  for (const word of [...words.keys()].sort()) {
-    const df = words.get(word)!
-    const known = file.get('UPDATE word SET df = df + ? WHERE word = ? RETURNING number', df, word)
-    if (known !== undefined) continue
-    const number = file.run('INSERT INTO word (word, df) VALUES (?, ?)', word, df)
+  const sorted = [...words.keys()].sort()
+  const known = base.getMany(
+    'UPDATE word SET df = df + ? WHERE word = ? RETURNING number',
+    sorted.map((word) => [words.get(word)!, word]),
+  )
+  for (const [i, word] of sorted.entries()) {
+    if (known[i] !== undefined) continue
+    const number = base.run('INSERT INTO word (word, df) VALUES (?, ?)', word, words.get(word)!)
     for (const gram of spellingGrams(word)) {
       const numbers = holders.get(gram)
       if (numbers === undefined) holders.set(gram, [number])
       else numbers.push(number)
     }
   }
-  for (const [gram, numbers] of holders) appendSpelling(file, gram, numbers)
+  appendSpelling(base, holders)
   for (const gram of [...grams.keys()].sort()) {
-    file.run(
+    base.run(
       'INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = n + excluded.n',
       gram,
       grams.get(gram)!,
     )
   }
   for (const [language, passages] of builder.languages) {
-    file.run(
+    base.run(
       'INSERT INTO language VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET passages = passages + excluded.passages',
       language,
       passages,
@@ -51,37 +54,45 @@ export function addToVocabulary(file: KnowledgeFile, builder: SegmentBuilder): v
 
 const scratch = new Bytes()
 
-function appendSpelling(file: KnowledgeFile, gram: string, numbers: readonly number[]): void {
-  const row = file.get<{ n: number; last: number; data: Uint8Array }>('SELECT n, last, data FROM spelling WHERE gram = ?', gram)
-  scratch.clear()
-  if (row !== undefined) scratch.append(row.data)
-  let last = row?.last ?? -1
-  for (const number of numbers) {
-    scratch.varint(number - last)
-    last = number
-  }
-  file.run(
-    'INSERT OR REPLACE INTO spelling (gram, n, last, data) VALUES (?, ?, ?, ?)',
-    gram,
-    (row?.n ?? 0) + numbers.length,
-    last,
-    scratch.view(),
+/** Adds words to those that hold each of these 3-grams. */
+function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readonly number[]>): void {
+  const rows = base.getMany<{ n: number; last: number; data: Uint8Array }>(
+    'SELECT n, last, data FROM spelling WHERE gram = ?',
+    [...holders.keys()].map((gram) => [gram]),
   )
+  let i = 0
+  for (const [gram, numbers] of holders) {
+    const row = rows[i++]
+    scratch.clear()
+    if (row !== undefined) scratch.append(row.data)
+    let last = row?.last ?? -1
+    for (const number of numbers) {
+      scratch.varint(number - last)
+      last = number
+    }
+    base.run(
+      'INSERT OR REPLACE INTO spelling (gram, n, last, data) VALUES (?, ?, ?, ?)',
+      gram,
+      (row?.n ?? 0) + numbers.length,
+      last,
+      scratch.view(),
+    )
+  }
 }
 
 /** Takes back what `addToVocabulary` counted for the same passages; a word whose last passage goes leaves no trace of its letters. */
-export function takeFromVocabulary(file: KnowledgeFile, builder: SegmentBuilder): void {
+export function takeFromVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
   for (const [word, df] of words) {
-    file.run('UPDATE word SET df = df - ? WHERE word = ?', df, word)
-    file.run('DELETE FROM word WHERE word = ? AND df <= 0', word)
+    base.run('UPDATE word SET df = df - ? WHERE word = ?', df, word)
+    base.run('DELETE FROM word WHERE word = ? AND df <= 0', word)
   }
   for (const [gram, n] of grams) {
-    file.run('UPDATE gram SET n = n - ? WHERE gram = ?', n, gram)
-    file.run('DELETE FROM gram WHERE gram = ? AND n <= 0', gram)
+    base.run('UPDATE gram SET n = n - ? WHERE gram = ?', n, gram)
+    base.run('DELETE FROM gram WHERE gram = ? AND n <= 0', gram)
   }
   for (const [language, passages] of builder.languages) {
-    file.run('UPDATE language SET passages = passages - ? WHERE code = ?', passages, language)
-    file.run('DELETE FROM language WHERE code = ? AND passages <= 0', language)
+    base.run('UPDATE language SET passages = passages - ? WHERE code = ?', passages, language)
+    base.run('DELETE FROM language WHERE code = ? AND passages <= 0', language)
   }
 }

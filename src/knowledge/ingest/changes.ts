@@ -1,18 +1,18 @@
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 
 /** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
 const FLUSH_EVERY_MS = 20
 
 interface Change {
   agentId: string
-  run: (file: KnowledgeFile) => unknown
+  run: (base: KnowledgeBase) => unknown
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
 
 export interface ChangesParts {
   /** The file to change, with a note on the disk that there will be work in it. */
-  open: (agentId: string) => KnowledgeFile
+  open: (agentId: string) => KnowledgeBase
   /** Something of this agent was changed. */
   changed: (agentId: string) => void
 }
@@ -28,7 +28,7 @@ export class Changes {
   }
 
   /** Resolves once the change is on the disk; with undefined where the agent is removed before. */
-  commit<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
+  commit<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ agentId, run, resolve, reject }) > 1) return
       const wait = this.#flushedAt + FLUSH_EVERY_MS - performance.now()
@@ -51,8 +51,8 @@ export class Changes {
 
   #together(agentId: string, changes: readonly Change[]): void {
     try {
-      const file = this.#parts.open(agentId)
-      const results = file.write(() => changes.map((change) => change.run(file)))
+      const base = this.#parts.open(agentId)
+      const results = base.write(() => changes.map((change) => change.run(base)))
       for (const [i, change] of changes.entries()) change.resolve(results[i] as never)
       this.#parts.changed(agentId)
     } catch (error) {

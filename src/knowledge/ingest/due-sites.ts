@@ -1,26 +1,26 @@
-import { listDue, markDue } from '../files.ts'
+import type { KnowledgeStore } from '../../store/knowledge-base.ts'
 
 /** The longest that a timer waits, so that a clock that was set is noticed. */
 const LOOK_EVERY_MS = 60_000
 
-/** Wakes agents whose sites are due to be brought up to date, from notes in the folder that outlive the process. */
+/** Wakes agents whose sites are due to be brought up to date, from notes that outlive the process. */
 export class DueSites {
-  readonly #folder: string
+  readonly #store: KnowledgeStore
   readonly #wake: (agentId: string) => void
   readonly #due: Map<string, number>
   #timer: NodeJS.Timeout | undefined
 
-  constructor(folder: string, wake: (agentId: string) => void) {
-    this.#folder = folder
+  constructor(store: KnowledgeStore, wake: (agentId: string) => void) {
+    this.#store = store
     this.#wake = wake
-    this.#due = listDue(folder)
+    this.#due = store.listDue()
     this.#plan()
   }
 
   /** When the agent's next site is due; null: none is. */
   set(agentId: string, at: number | null): void {
     if (at !== null && this.#due.get(agentId) === at) return
-    markDue(this.#folder, agentId, at)
+    this.#store.markDue(agentId, at)
     if (at === null) this.#due.delete(agentId)
     else this.#due.set(agentId, at)
     this.#plan()

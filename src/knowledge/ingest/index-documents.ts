@@ -2,8 +2,8 @@ import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/pro
 import type { Passage } from '../../core/document.ts'
 import { DocumentError } from '../../core/document-error.ts'
 import type { Clock } from '../../core/ports.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
 import {
   addToBatch,
   type Batch,
@@ -72,17 +72,17 @@ interface Reading {
  * Reads and indexes the documents that wait longest, a bounded number of them: all their passages and marks appear in one
  * transaction. One too large for that appears when all of it is written. False when none waits. Stops early when `isOver`.
  */
-export async function indexSome(file: KnowledgeFile, work: IndexWork): Promise<boolean> {
-  const tasks = suspects(listTasks(file, work.limits.documents))
+export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<boolean> {
+  const tasks = suspects(listTasks(base, work.limits.documents))
   if (tasks.length === 0) return false
-  file.write(() => startTasks(file, tasks), { durable: false })
+  base.write(() => startTasks(base, tasks), { durable: false })
   const unread = new Set(tasks)
   try {
-    await indexTasks(file, unread, work)
+    await indexTasks(base, unread, work)
   } catch (error) {
     if (!(error instanceof ReaderClosed)) throw error
   } finally {
-    if (unread.size > 0 && file.isOpen) file.write(() => releaseTasks(file, unread), { durable: false })
+    if (unread.size > 0 && base.isOpen) base.write(() => releaseTasks(base, unread), { durable: false })
   }
   return true
 }
@@ -98,7 +98,7 @@ function suspects(tasks: Task[]): Task[] {
 }
 
 /** Takes out of `unread` what it has dealt with. */
-async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWork): Promise<void> {
+async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWork): Promise<void> {
   const { limits, clock, isOver } = work
   const tasks = [...unread]
   const start = performance.now()
@@ -106,7 +106,7 @@ async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWor
   let batch = newBatch()
   const pause = pacer()
   const finish = () => {
-    if (readings.length > 0) file.write(() => commit(file, readings, batch, clock()), { durable: false })
+    if (readings.length > 0) base.write(() => commit(base, readings, batch, clock()), { durable: false })
     for (const { task } of readings) unread.delete(task)
     readings = []
     batch = newBatch()
@@ -115,7 +115,7 @@ async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWor
   for (const [i, task] of tasks.entries()) {
     await pause()
     if (isOver()) return
-    next ??= read(file, task, work)
+    next ??= read(base, task, work)
     // What is read already does not wait for a document that takes long.
     if (readings.length > 0 && !(await isSettled(next, SLOW_MS))) finish()
     const reading = await next
@@ -124,14 +124,14 @@ async function indexTasks(file: KnowledgeFile, unread: Set<Task>, work: IndexWor
     if (reading === undefined) unread.delete(task)
     else if (reading.passages.length > limits.passages) {
       finish()
-      if (await indexLarge(file, reading, work)) unread.delete(task)
+      if (await indexLarge(base, reading, work)) unread.delete(task)
       return
     } else {
       const isFull = batch.passages.length + reading.passages.length >= limits.passages
       const isLate = performance.now() - start > TURN_MS
       const following = isFull || isLate ? undefined : tasks[i + 1]
       // Read while this one is analysed.
-      if (following !== undefined) next = read(file, following, work)
+      if (following !== undefined) next = read(base, following, work)
       next?.catch(() => {})
       readings.push(reading)
       for (const [position, passage] of reading.passages.entries()) {
@@ -171,16 +171,16 @@ function pacer(): () => Promise<void> | undefined {
 }
 
 /** Undefined where the document cannot be read, which is then told in its `error`. Rejects with `ReaderClosed`. */
-async function read(file: KnowledgeFile, task: Task, { read: readIt, clock }: IndexWork): Promise<Reading | undefined> {
+async function read(base: KnowledgeBase, task: Task, { read: readIt, clock }: IndexWork): Promise<Reading | undefined> {
   if (task.work === 'retitle')
-    return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(file, task) }
+    return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
   try {
     if (task.attempts >= MAX_ATTEMPTS)
       throw new DocumentError('internal_error', 'Reading this document stopped the service several times.')
     const { mediaType, title, passages } = await readIt({
       mediaType: task.mediaType,
       ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),
-      content: contentOf(file, task),
+      content: contentOf(base, task),
     })
     const named = task.titleGiven ? task.title : (title ?? task.title)
     return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
@@ -188,7 +188,7 @@ async function read(file: KnowledgeFile, task: Task, { read: readIt, clock }: In
     if (error instanceof ReaderClosed) throw error
     const { code, message } =
       error instanceof DocumentError ? error : { code: 'internal_error', message: 'The document could not be read.' }
-    if (file.isOpen) file.write(() => failTask(file, task, { code, message }, clock()))
+    if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))
     return undefined
   }
 }
@@ -200,36 +200,36 @@ function firstWords(text: string): string {
   return `${line.slice(0, cut > 0 ? cut : TITLE_CHARS)}…`
 }
 
-function commit(file: KnowledgeFile, readings: readonly Reading[], batch: Batch, at: number): void {
-  let first = writeBatch(file, batch)
+function commit(base: KnowledgeBase, readings: readonly Reading[], batch: Batch, at: number): void {
+  let first = writeBatch(base, batch)
   for (const reading of readings) {
     const { passages } = reading
-    settle(file, reading, { first, last: first + passages.length - 1 }, at)
+    settle(base, reading, { first, last: first + passages.length - 1 }, at)
     first += passages.length
   }
-  raiseVersion(file)
+  raiseVersion(base)
 }
 
 /** Puts the new passages in the place of the old, or away where the document has changed meanwhile. */
 function settle(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   { task, mediaType, title, indexedTitle }: Reading,
   span: Omit<Extent, 'indexedTitle'>,
   at: number,
 ): void {
   const extent = { ...span, indexedTitle }
-  if (finishTask(file, task, { mediaType, title }, extent, at)) {
-    adoptVectors(file, task, extent)
-    bury(file, task.first, task.last, task.indexedTitle)
-  } else bury(file, extent.first, extent.last, extent.indexedTitle)
+  if (finishTask(base, task, { mediaType, title }, extent, at)) {
+    adoptVectors(base, task, extent)
+    bury(base, task.first, task.last, task.indexedTitle)
+  } else bury(base, extent.first, extent.last, extent.indexedTitle)
 }
 
 /** False where it was stopped. */
-async function indexLarge(file: KnowledgeFile, reading: Reading, { limits, clock, isOver }: IndexWork): Promise<boolean> {
+async function indexLarge(base: KnowledgeBase, reading: Reading, { limits, clock, isOver }: IndexWork): Promise<boolean> {
   const { task, indexedTitle, passages } = reading
   const pause = pacer()
   // Of a try before this one that failed half way.
-  file.write(() => buryStaged(file), { durable: false })
+  base.write(() => buryStaged(base), { durable: false })
   let first = 0
   for (let at = 0; at < passages.length; at += limits.passages) {
     const batch = newBatch()
@@ -238,22 +238,22 @@ async function indexLarge(file: KnowledgeFile, reading: Reading, { limits, clock
       if (isOver()) return false
       addToBatch(batch, { ...passage, position: at + i, document: task.number, title: indexedTitle })
     }
-    file.write(
+    base.write(
       () => {
-        const start = writeBatch(file, batch)
+        const start = writeBatch(base, batch)
         if (at === 0) first = start
-        stage(file, first, start + batch.passages.length - 1, indexedTitle)
-        setProgress(file, task, (at + batch.passages.length) / (passages.length + 1))
-        raiseVersion(file)
+        stage(base, first, start + batch.passages.length - 1, indexedTitle)
+        setProgress(base, task, (at + batch.passages.length) / (passages.length + 1))
+        raiseVersion(base)
       },
       { durable: false },
     )
   }
-  file.write(
+  base.write(
     () => {
-      publish(file, first)
-      settle(file, reading, { first, last: first + passages.length - 1 }, clock())
-      raiseVersion(file)
+      publish(base, first)
+      settle(base, reading, { first, last: first + passages.length - 1 }, clock())
+      raiseVersion(base)
     },
     { durable: false },
   )

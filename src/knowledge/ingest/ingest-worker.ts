@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Metadata, NewDocument } from '../../core/document.ts'
 import type { NewSite } from '../../core/site.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
-import { listAgents } from '../files.ts'
+import { KnowledgeFolder } from '../../store/knowledge-folder.ts'
 import type { ReadLimits } from '../reader/reader.ts'
 import { serve } from '../rpc.ts'
 import type { ThreadStart } from '../worker.ts'
@@ -19,10 +19,16 @@ export interface IngestSettings {
 
 const NICENESS = 15
 
-const { hasDied, ...settings } = workerData as IngestSettings & ThreadStart
+const { hasDied, folder, ...settings } = workerData as IngestSettings & ThreadStart
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
 if (process.platform === 'linux') setPriority(NICENESS)
-const ingest = new Ingest({ ...settings, clock: Date.now, onIndexed: (agentId) => parentPort!.postMessage({ event: agentId }) })
+const store = new KnowledgeFolder(folder)
+const ingest = new Ingest({
+  ...settings,
+  store,
+  clock: Date.now,
+  onIndexed: (agentId) => parentPort!.postMessage({ event: agentId }),
+})
 
 const methods = {
   add: (agentId: string, id: string, document: NewDocument) => ingest.add(agentId, id, document),
@@ -42,5 +48,5 @@ const methods = {
 }
 export type IngestMethods = typeof methods
 
-ingest.resume(listAgents(settings.folder).pending, hasDied)
+ingest.resume(store.list().pending, hasDied)
 serve(parentPort!, methods)

@@ -3,23 +3,22 @@ import type { Document, Metadata, NewDocument } from '../../core/document.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
+import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
-import { KnowledgeFile } from '../../store/knowledge-file.ts'
 import { bury, eraseSome, mergeSome, raiseVersion } from '../../store/knowledge-index.ts'
 import { forgiveTasks } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
-import { fileOf, markPending, unmarkPending } from '../files.ts'
 import { kindOf } from '../read/kind.ts'
 import { type ReadDocument, type ReadInput, readDocument } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
 import { putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Changes } from './changes.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
-import { OpenFiles } from './open-files.ts'
+import { OpenBases } from './open-bases.ts'
 import { WebWork } from './web-work.ts'
 
 export interface IngestOptions {
-  folder: string
+  store: KnowledgeStore
   clock: Clock
   /** Left out: the usual. */
   fetch?: FetchRules
@@ -46,16 +45,16 @@ const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
 
 /**
- * The one writer of all knowledge files: takes documents in, indexes them in the background, removes and merges.
+ * The one writer of all knowledge bases: takes documents in, indexes them in the background, removes and merges.
  * Lives in a thread of its own; agents take turns.
  */
 export class Ingest {
-  readonly #folder: string
+  readonly #store: KnowledgeStore
   readonly #clock: Clock
   readonly #onIndexed: (agentId: string) => void
   readonly #limits: IndexLimits
   readonly #reader: DocumentReader
-  readonly #files: OpenFiles
+  readonly #bases: OpenBases
   readonly #changes: Changes
   readonly #web: WebWork
   /** Agents with something to be done, in the order of their turns. */
@@ -77,7 +76,7 @@ export class Ingest {
   #closing = false
 
   constructor({
-    folder,
+    store,
     clock,
     fetch = FETCH_RULES,
     read = READ_LIMITS,
@@ -85,17 +84,17 @@ export class Ingest {
     index = INDEX_LIMITS,
     onIndexed = () => {},
   }: IngestOptions) {
-    this.#folder = folder
+    this.#store = store
     this.#clock = clock
     this.#onIndexed = onIndexed
     this.#limits = index
     this.#reader = new DocumentReader(read)
-    this.#files = new OpenFiles(folder, (agentId) => agentId === this.#active || this.#waiting.has(agentId))
+    this.#bases = new OpenBases(store, (agentId) => agentId === this.#active || this.#waiting.has(agentId))
     this.#changes = new Changes({
       open: (agentId) => {
-        const file = this.#files.open(agentId)
+        const base = this.#bases.open(agentId)
         this.#mark(agentId)
-        return file
+        return base
       },
       changed: (agentId) => {
         const now = performance.now()
@@ -106,13 +105,13 @@ export class Ingest {
       },
     })
     this.#web = new WebWork({
-      folder,
+      store,
       clock,
       rules: fetch,
       crawlDelayMs,
       reader: this.#reader,
       commit: (agentId, run) => this.#changes.commit(agentId, run),
-      bury: (agentId, file, extents) => this.#bury(agentId, file, extents),
+      bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
       wake: (agentId) => {
         if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
       },
@@ -121,28 +120,28 @@ export class Ingest {
 
   add(agentId: string, id: string, document: NewDocument): Promise<Document> {
     const at = this.#clock()
-    return this.#changes.commit(agentId, (file) => acceptDocument(file, id, document, at))
+    return this.#changes.commit(agentId, (base) => acceptDocument(base, id, document, at))
   }
 
   replace(agentId: string, id: string, document: NewDocument): Promise<Document | undefined> {
     const at = this.#clock()
-    return this.#changes.commit(agentId, (file) => acceptVersion(file, id, document, at))
+    return this.#changes.commit(agentId, (base) => acceptVersion(base, id, document, at))
   }
 
   change(agentId: string, id: string, change: { title?: string; metadata?: Metadata }): Promise<Document | undefined> {
     const at = this.#clock()
-    return this.#changes.commit(agentId, (file) => {
-      raiseVersion(file)
-      this.#files.scrubLater(agentId)
-      return changeDocument(file, id, change, at)
+    return this.#changes.commit(agentId, (base) => {
+      raiseVersion(base)
+      this.#bases.scrubLater(agentId)
+      return changeDocument(base, id, change, at)
     })
   }
 
   remove(agentId: string, id: string): Promise<boolean> {
-    return this.#changes.commit(agentId, (file) => {
-      const extent = removeDocument(file, id)
+    return this.#changes.commit(agentId, (base) => {
+      const extent = removeDocument(base, id)
       if (extent === undefined) return false
-      this.#bury(agentId, file, [extent])
+      this.#bury(agentId, base, [extent])
       return true
     })
   }
@@ -161,16 +160,16 @@ export class Ingest {
 
   /** Passages that still need a vector of this model. */
   takeUnembedded(agentId: string, model: string, most: number): Unembedded[] {
-    return takeUnembedded(this.#files.open(agentId), model, most)
+    return takeUnembedded(this.#bases.open(agentId), model, most)
   }
 
   /** False where they are of no use any more. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): boolean {
-    return putVectors(this.#files.open(agentId), model, ids, vectors)
+    return putVectors(this.#bases.open(agentId), model, ids, vectors)
   }
 
   /**
-   * Takes up the work of these agents, as `markPending` left it noted. `hasDied`: a thread before this one ended over it, and what was under
+   * Takes up the work of these agents, as it was noted in the store. `hasDied`: a thread before this one ended over it, and what was under
    * way may be the cause; the end of the whole process is nobody's fault.
    */
   resume(agentIds: readonly string[], hasDied = false): void {
@@ -185,7 +184,7 @@ export class Ingest {
     this.#web.removeAgent(agentId)
     for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
     this.#changes.removeAgent(agentId)
-    this.#files.remove(agentId)
+    this.#bases.remove(agentId)
     this.#unmark(agentId)
   }
 
@@ -197,7 +196,7 @@ export class Ingest {
     clearTimeout(this.#restTimer)
     this.#reader.close()
     await this.#running
-    this.#files.close()
+    this.#bases.close()
   }
 
   #schedule(agentId: string): void {
@@ -234,12 +233,12 @@ export class Ingest {
   #rest(agentId: string): void {
     if (this.#web.isBusy(agentId)) return
     // Commits that did not wait for the disk must be on it before the note is gone that there is work.
-    const file = this.#files.get(agentId)
-    if (this.#marked.has(agentId)) file?.write(() => file.run('UPDATE manifest SET version = version'))
+    const base = this.#bases.get(agentId)
+    if (this.#marked.has(agentId)) base?.write(() => base.run('UPDATE manifest SET version = version'))
     this.#unmark(agentId)
     if (this.#tidying.delete(agentId)) {
       // The log of a burst of documents is large.
-      file?.scrub()
+      base?.scrub()
       return
     }
     this.#resting.add(agentId)
@@ -277,21 +276,21 @@ export class Ingest {
 
   /** One piece of an agent's work: erasing before indexing, indexing before merging. False when nothing is left. */
   async #turn(agentId: string): Promise<boolean> {
-    const file = this.#files.open(agentId)
-    if (this.#unforgiven.delete(agentId)) file.write(() => forgiveTasks(file))
-    if (eraseSome(file)) {
-      this.#files.scrubLater(agentId)
+    const base = this.#bases.open(agentId)
+    if (this.#unforgiven.delete(agentId)) base.write(() => forgiveTasks(base))
+    if (eraseSome(base)) {
+      this.#bases.scrubLater(agentId)
       return true
     }
-    this.#files.scrub(agentId)
-    this.#web.fill(agentId, file)
-    const isOver = () => this.#closing || this.#files.get(agentId) === undefined
+    this.#bases.scrub(agentId)
+    this.#web.fill(agentId, base)
+    const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
     const read = (input: ReadInput) => this.#read(input)
-    if (await indexSome(file, { clock: this.#clock, limits: this.#limits, read, isOver })) {
+    if (await indexSome(base, { clock: this.#clock, limits: this.#limits, read, isOver })) {
       this.#onIndexed(agentId)
       return true
     }
-    return mergeSome(file, () => KnowledgeFile.openToRead(fileOf(this.#folder, agentId))!, this.#tidying.has(agentId))
+    return mergeSome(base, () => this.#store.openToRead(agentId)!, this.#tidying.has(agentId))
   }
 
   /** Plain text needs no program that could be broken: here it is read at once, elsewhere it would wait for a process. */
@@ -301,20 +300,20 @@ export class Ingest {
     return isPlain ? readDocument(input) : this.#reader.read('document', input)
   }
 
-  #bury(agentId: string, file: KnowledgeFile, extents: readonly Extent[]): void {
+  #bury(agentId: string, base: KnowledgeBase, extents: readonly Extent[]): void {
     if (extents.length === 0) return
-    for (const { first, last, indexedTitle } of extents) bury(file, first, last, indexedTitle)
-    raiseVersion(file)
-    this.#files.scrubLater(agentId)
+    for (const { first, last, indexedTitle } of extents) bury(base, first, last, indexedTitle)
+    raiseVersion(base)
+    this.#bases.scrubLater(agentId)
   }
 
   #mark(agentId: string): void {
     if (this.#marked.has(agentId)) return
-    markPending(this.#folder, agentId)
+    this.#store.markPending(agentId)
     this.#marked.add(agentId)
   }
 
   #unmark(agentId: string): void {
-    if (this.#marked.delete(agentId)) unmarkPending(this.#folder, agentId)
+    if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
   }
 }

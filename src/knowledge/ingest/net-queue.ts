@@ -1,4 +1,4 @@
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 
 /** Something of an agent that takes its time on the network. */
 interface Item {
@@ -10,9 +10,9 @@ export interface NetQueueParts<T extends Item> {
   atOnce: number
   atOnceOfAgent: number
   /** What waits in an agent's file, longest waiting first; not those of `except`. */
-  list: (file: KnowledgeFile, except: ReadonlySet<number>, most: number) => T[]
+  list: (base: KnowledgeBase, except: ReadonlySet<number>, most: number) => T[]
   /** Marks it as begun. In a transaction of the caller. */
-  start: (file: KnowledgeFile, items: readonly T[]) => void
+  start: (base: KnowledgeBase, items: readonly T[]) => void
   /** Does it, and keeps what came of it. What is rejected with is of no interest: it is done again later. */
   run: (agentId: string, item: T, signal: AbortSignal) => Promise<void>
   /** There may be room for more of an agent, or its work may be over. */
@@ -37,16 +37,16 @@ export class NetQueue<T extends Item> {
   }
 
   /** Starts what waits in an agent's file, as far as there is room. */
-  fill(agentId: string, file: KnowledgeFile): void {
+  fill(agentId: string, base: KnowledgeBase): void {
     const { atOnce, atOnceOfAgent, list, start, run } = this.#parts
     const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
     const room = Math.max(0, Math.min(atOnce - this.#count, atOnceOfAgent - own.size))
     this.#hungry.delete(agentId)
-    const next = list(file, new Set(own.keys()), room + 1)
+    const next = list(base, new Set(own.keys()), room + 1)
     if (next.length > room) this.#hungry.add(agentId)
     const starting = next.slice(0, room)
     if (starting.length === 0) return
-    file.write(() => start(file, starting), { durable: false })
+    base.write(() => start(base, starting), { durable: false })
     this.#underWay.set(agentId, own)
     for (const item of starting) {
       const stop = new AbortController()

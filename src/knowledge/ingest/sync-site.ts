@@ -5,7 +5,7 @@ import { DocumentError } from '../../core/document-error.ts'
 import type { Clock, Ids } from '../../core/ports.ts'
 import { FetchError } from '../../net/fetch-error.ts'
 import type { Fetched, FetchInput } from '../../net/guarded-fetch.ts'
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import {
   addPages,
   endPage,
@@ -24,7 +24,7 @@ export interface SiteParts {
   fetch: (input: FetchInput) => Promise<Fetched>
   reader: DocumentReader
   /** Commits to the agent's file. */
-  commit: <T>(work: (file: KnowledgeFile) => T) => Promise<T>
+  commit: <T>(work: (base: KnowledgeBase) => T) => Promise<T>
   clock: Clock
   ids: Ids
   /** What robots.txt knows this service as. */
@@ -90,7 +90,7 @@ export async function syncSite(parts: SiteParts, run: SiteRun): Promise<void> {
   if (run.type === 'sitemap') await addSitemap(parts, run)
   for (let isFirst = true; ; isFirst = false) {
     signal.throwIfAborted()
-    const page = await commit((file) => (isOpen(file, run) ? nextPage(file, run) : undefined))
+    const page = await commit((base) => (isOpen(base, run) ? nextPage(base, run) : undefined))
     if (page === undefined) return
     if (!isFirst) await pauseMs(Math.max(parts.pauseMs, robots.delayMs), undefined, { signal })
     await syncPage(parts, run, robots, page)
@@ -99,7 +99,7 @@ export async function syncSite(parts: SiteParts, run: SiteRun): Promise<void> {
 
 async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: WaitingPage): Promise<void> {
   const { commit, clock, ids, signal } = parts
-  const end = (state: PageState) => commit((file) => endPage(file, run, page.url, state))
+  const end = (state: PageState) => commit((base) => endPage(base, run, page.url, state))
   const isFirst = page.depth === 0
   // The page that the owner named is theirs to name.
   if (!isFirst && !(await robots.isAllowed(page.url))) return end('left')
@@ -110,25 +110,25 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
     signal.throwIfAborted()
     if (isFirst) throw toDocumentError(error)
     const isGone = error instanceof FetchError && (error.status === 404 || error.status === 410)
-    return commit((file) => {
-      endPage(file, run, page.url, isGone ? 'gone' : 'failed')
+    return commit((base) => {
+      endPage(base, run, page.url, isGone ? 'gone' : 'failed')
       // It leads where it led when it could be had.
-      if (!isGone && page.depth < run.maxDepth) addPages(file, run, page.links, page.depth + 1)
+      if (!isGone && page.depth < run.maxDepth) addPages(base, run, page.links, page.depth + 1)
     })
   }
   const { links, noIndex } = await linksOf(parts, page, fetched)
-  await commit((file) => {
-    if (!isOpen(file, run)) return
-    const root = isFirst ? fetched.url : rootOf(file, run)
+  await commit((base) => {
+    if (!isOpen(base, run)) return
+    const root = isFirst ? fetched.url : rootOf(base, run)
     if (fetched.url !== page.url) {
-      endPage(file, run, page.url, 'left')
+      endPage(base, run, page.url, 'left')
       if (!isFirst && !belongsTo(run, root, fetched.url)) return
-      addPages(file, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
+      addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
     }
     const own = run.type === 'site' ? links.filter((link) => belongsTo(run, root, link)) : []
-    const state = noIndex ? 'left' : keepPage(file, run, fetched.url, ids(), fetched, clock())
-    endPage(file, run, fetched.url, state, own)
-    if (page.depth < run.maxDepth) addPages(file, run, own, page.depth + 1)
+    const state = noIndex ? 'left' : keepPage(base, run, fetched.url, ids(), fetched, clock())
+    endPage(base, run, fetched.url, state, own)
+    if (page.depth < run.maxDepth) addPages(base, run, own, page.depth + 1)
   })
 }
 
@@ -164,15 +164,15 @@ async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
       const pages = sitemap.pages.flatMap(pageOf).filter((page) => belongsTo(run, run.url, page))
       if (url === run.url && pages.length === 0 && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
-      await parts.commit((file) => addPages(file, run, pages, 1))
+      await parts.commit((base) => addPages(base, run, pages, 1))
       waiting.push(...sitemap.sitemaps.flatMap(pageOf).filter((one) => belongsTo(run, run.url, one)))
     } catch (error) {
       parts.signal.throwIfAborted()
       if (url === run.url) throw error instanceof DocumentError ? error : toDocumentError(error)
       // One of many may be missing; its pages are not gone for that.
-      await parts.commit((file) => {
-        addPages(file, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [url], 0)
-        endPage(file, run, url, 'failed')
+      await parts.commit((base) => {
+        addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [url], 0)
+        endPage(base, run, url, 'failed')
       })
     }
   }

@@ -3,9 +3,9 @@ import { newId } from '../../core/ids.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
+import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
 import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge-fetches.ts'
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
 import {
   acceptSite,
   endRun,
@@ -29,15 +29,15 @@ const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
 
 export interface WebWorkParts {
-  folder: string
+  store: KnowledgeStore
   clock: Clock
   rules: FetchRules
   /** Between two pages of a site. */
   crawlDelayMs: number
   reader: DocumentReader
-  commit: <T>(agentId: string, run: (file: KnowledgeFile) => T) => Promise<T>
+  commit: <T>(agentId: string, run: (base: KnowledgeBase) => T) => Promise<T>
   /** Puts passages out of sight, in the transaction of the caller. */
-  bury: (agentId: string, file: KnowledgeFile, extents: readonly Extent[]) => void
+  bury: (agentId: string, base: KnowledgeBase, extents: readonly Extent[]) => void
   /** There may be room for more of an agent, or its work may be over. */
   wake: (agentId: string) => void
 }
@@ -53,7 +53,7 @@ export class WebWork {
 
   constructor(parts: WebWorkParts) {
     this.#parts = parts
-    const { folder, clock, wake } = parts
+    const { store, clock, wake } = parts
     this.#fetches = new NetQueue({
       ...PAGES_AT_ONCE,
       list: listFetches,
@@ -68,25 +68,25 @@ export class WebWork {
       run: (agentId, run, signal) => this.#sync(agentId, run, signal),
       wake,
     })
-    this.#due = new DueSites(folder, (agentId) => {
-      this.#commitSites(agentId, (file) => openDueRuns(file, clock())).catch(() =>
+    this.#due = new DueSites(store, (agentId) => {
+      this.#commitSites(agentId, (base) => openDueRuns(base, clock())).catch(() =>
         this.#due.set(agentId, clock() + TRY_DUE_AGAIN_MS),
       )
     })
   }
 
   addSite(agentId: string, id: string, site: NewSite): Promise<Site> {
-    return this.#commitSites(agentId, (file) => acceptSite(file, id, site, this.#parts.clock()))
+    return this.#commitSites(agentId, (base) => acceptSite(base, id, site, this.#parts.clock()))
   }
 
   refreshSite(agentId: string, id: string): Promise<Site | undefined> {
-    return this.#commitSites(agentId, (file) => openRun(file, id, this.#parts.clock()))
+    return this.#commitSites(agentId, (base) => openRun(base, id, this.#parts.clock()))
   }
 
   removeSite(agentId: string, id: string): Promise<boolean> {
-    return this.#commitSites(agentId, (file) => {
-      const extents = removeSite(file, id)
-      this.#parts.bury(agentId, file, extents ?? [])
+    return this.#commitSites(agentId, (base) => {
+      const extents = removeSite(base, id)
+      this.#parts.bury(agentId, base, extents ?? [])
       return extents !== undefined
     })
   }
@@ -96,9 +96,9 @@ export class WebWork {
   }
 
   /** Starts what waits in an agent's file, as far as there is room. */
-  fill(agentId: string, file: KnowledgeFile): void {
-    if (!this.#noted.has(agentId)) this.#note(agentId, nextDue(file))
-    for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, file)
+  fill(agentId: string, base: KnowledgeBase): void {
+    if (!this.#noted.has(agentId)) this.#note(agentId, nextDue(base))
+    for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, base)
   }
 
   removeAgent(agentId: string): void {
@@ -114,8 +114,8 @@ export class WebWork {
   }
 
   /** A change that may change when sites are due. */
-  async #commitSites<T>(agentId: string, run: (file: KnowledgeFile) => T): Promise<T> {
-    const done = await this.#parts.commit(agentId, (file) => ({ result: run(file), due: nextDue(file) }))
+  async #commitSites<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
+    const done = await this.#parts.commit(agentId, (base) => ({ result: run(base), due: nextDue(base) }))
     // Undefined where the agent was removed meanwhile.
     if (done !== undefined) this.#note(agentId, done.due)
     return done?.result as T
@@ -153,20 +153,20 @@ export class WebWork {
       failure = error instanceof DocumentError ? error : toDocumentError(error)
     }
     if (signal.aborted) return
-    await this.#commitSites(agentId, (file) => bury(agentId, file, endRun(file, run, failure, clock())))
+    await this.#commitSites(agentId, (base) => bury(agentId, base, endRun(base, run, failure, clock())))
   }
 
   async #fetch(agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
     const { rules, clock, commit } = this.#parts
-    let keep: (file: KnowledgeFile) => void
+    let keep: (base: KnowledgeBase) => void
     try {
       const fetched = await fetchPage(rules, { ...task, signal })
-      keep = (file) => finishFetch(file, task, fetched, clock())
+      keep = (base) => finishFetch(base, task, fetched, clock())
     } catch (error) {
       // Going down, or the agent is gone: nothing is said about the page.
       if (signal.aborted) return
       const failure = toDocumentError(error)
-      keep = (file) => failFetch(file, task, failure, clock())
+      keep = (base) => failFetch(base, task, failure, clock())
     }
     // What could not be kept is fetched again later.
     if (!signal.aborted) await commit(agentId, keep).catch(() => {})

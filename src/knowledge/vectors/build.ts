@@ -1,5 +1,5 @@
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
 import { raiseVersion } from '../../store/knowledge-index.ts'
 import {
   appendSigns,
@@ -23,13 +23,13 @@ import { fromCode, toCode, toSigns, toUnit } from './quantise.ts'
 export const MEAN_OF = 1_000
 
 /** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
-export function takeUnembedded(file: KnowledgeFile, model: string, most: number): Unembedded[] {
-  return file.write(() => {
-    const space = openSpace(file, model)
-    const items = listUnembedded(file, space, most)
+export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {
+  return base.write(() => {
+    const space = openSpace(base, model)
+    const items = listUnembedded(base, space, most)
     if (items.length === 0 && !space.isLive && space.dimensions > 0) {
-      makeLive(file, space)
-      raiseVersion(file)
+      makeLive(base, space)
+      raiseVersion(base)
     }
     return items
   })
@@ -40,49 +40,49 @@ export function takeUnembedded(file: KnowledgeFile, model: string, most: number)
  * its model has changed under its name, and a new space is begun.
  */
 export function putVectors(
-  file: KnowledgeFile,
+  base: KnowledgeBase,
   model: string,
   ids: readonly number[],
   vectors: readonly (Float32Array | null)[],
 ): boolean {
-  return file.write(() => {
-    const space = findSpace(file, model)
+  return base.write(() => {
+    const space = findSpace(base, model)
     if (space === undefined) return false
     const dimensions = vectors.find((vector) => vector !== null)?.length ?? space.dimensions
     if (space.dimensions !== 0 && space.dimensions !== dimensions) {
-      dropSpace(file, space.number)
+      dropSpace(base, space.number)
       return false
     }
     // Some may have been deleted while their vectors were made.
-    const present = presentOf(file, ids)
+    const present = presentOf(base, ids)
     const rows = ids.flatMap((id, i) => {
       const vector = vectors[i] ?? null
       return vector === null || !present.has(id) ? [] : [{ id, unit: toUnit(vector) }]
     })
-    for (const { id, unit } of rows) insertVector(file, space.number, id, toCode(unit))
+    for (const { id, unit } of rows) insertVector(base, space.number, id, toCode(unit))
     const upto = Math.max(space.upto, ...ids)
     const grown = { ...space, dimensions, upto }
     if (space.mean !== null)
       appendSigns(
-        file,
+        base,
         space.number,
         rows.map(({ id, unit }) => ({ id, bits: toSigns(unit, space.mean!) })),
       )
-    else grown.mean = foundMean(file, grown)
-    setSpace(file, grown)
-    raiseVersion(file)
+    else grown.mean = foundMean(base, grown)
+    setSpace(base, grown)
+    raiseVersion(base)
     return true
   })
 }
 
 /** A new version's passages take over the vectors of those of the old that say the same: asking for them again would cost. In a transaction of the caller. */
-export function adoptVectors(file: KnowledgeFile, old: Omit<Extent, 'indexedTitle'>, fresh: Omit<Extent, 'indexedTitle'>): void {
+export function adoptVectors(base: KnowledgeBase, old: Omit<Extent, 'indexedTitle'>, fresh: Omit<Extent, 'indexedTitle'>): void {
   if (old.last < old.first) return
-  for (const { space, ids } of copyVectors(file, old, fresh)) {
+  for (const { space, ids } of copyVectors(base, old, fresh)) {
     const { number, dimensions, mean } = space
     if (mean === null || ids.length === 0) continue
-    const units = listVectors(file, number, ids).map(({ code }) => fromCode(code, dimensions))
-    appendSigns(file, number, toSignRows(ids, units, mean))
+    const units = listVectors(base, number, ids).map(({ code }) => fromCode(code, dimensions))
+    appendSigns(base, number, toSignRows(ids, units, mean))
   }
 }
 
@@ -90,14 +90,14 @@ const toSignRows = (ids: readonly number[], units: readonly Float32Array[], mean
   ids.map((id, i) => ({ id, bits: toSigns(units[i]!, mean) }))
 
 /** Once there are enough vectors to tell it: then all of them get their signs. */
-function foundMean(file: KnowledgeFile, { number, dimensions }: VectorSpace): Float32Array | null {
-  if (countVectors(file, number, MEAN_OF) < MEAN_OF) return null
-  const rows = listVectors(file, number)
+function foundMean(base: KnowledgeBase, { number, dimensions }: VectorSpace): Float32Array | null {
+  if (countVectors(base, number, MEAN_OF) < MEAN_OF) return null
+  const rows = listVectors(base, number)
   const units = rows.map(({ code }) => fromCode(code, dimensions))
   const mean = new Float32Array(dimensions)
   for (const unit of units) for (let i = 0; i < dimensions; i++) mean[i]! += unit[i]! / units.length
   appendSigns(
-    file,
+    base,
     number,
     toSignRows(
       rows.map(({ id }) => id),

@@ -1,4 +1,4 @@
-import type { KnowledgeFile } from '../../store/knowledge-file.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { BLOCK_VECTORS, findLiveSpace, listVectors, readBlocks, type VectorSpace } from '../../store/knowledge-vectors.ts'
 import { HammingScan } from './hamming.ts'
 import { cosine, padded, toSigns, toUnit } from './quantise.ts'
@@ -37,21 +37,21 @@ export class VectorSearch {
   #hiddenBy: { key: string; mask: Uint8Array | undefined } | undefined
 
   /** The model whose vectors are searched; undefined where there are none. `version` is that of the index. */
-  model(file: KnowledgeFile, version: number): string | undefined {
-    this.#load(file, version)
+  model(base: KnowledgeBase, version: number): string | undefined {
+    this.#load(base, version)
     return this.#space?.model
   }
 
   /** The passages nearest to the question, best first. Nothing where the question has other dimensions. */
-  nearest(file: KnowledgeFile, version: number, question: Float32Array, most: number, hide: Hide): Near[] {
-    this.#load(file, version)
+  nearest(base: KnowledgeBase, version: number, question: Float32Array, most: number, hide: Hide): Near[] {
+    this.#load(base, version)
     const space = this.#space
     if (space === undefined || space.dimensions !== question.length) return []
     const unit = toUnit(question)
     const rows =
       space.mean === null
         ? this.#few.filter((_, i) => this.#hidden(hide)?.[i] !== 1)
-        : listVectors(file, space.number, this.#candidates(toSigns(unit, space.mean), this.#hidden(hide)))
+        : listVectors(base, space.number, this.#candidates(toSigns(unit, space.mean), this.#hidden(hide)))
     return rows
       .map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
       .sort((a, b) => b.cosine - a.cosine || a.id - b.id)
@@ -59,11 +59,11 @@ export class VectorSearch {
   }
 
   /** How near the question is to each of these passages, as far as they have vectors. */
-  cosines(file: KnowledgeFile, question: Float32Array, ids: readonly number[]): Near[] {
+  cosines(base: KnowledgeBase, question: Float32Array, ids: readonly number[]): Near[] {
     const space = this.#space
     if (space === undefined || space.dimensions !== question.length) return []
     const unit = toUnit(question)
-    return listVectors(file, space.number, ids).map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
+    return listVectors(base, space.number, ids).map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
   }
 
   /** 1 for each slot, or each of the few, that may not be found. */
@@ -91,25 +91,25 @@ export class VectorSearch {
     return near
   }
 
-  #load(file: KnowledgeFile, version: number): void {
+  #load(base: KnowledgeBase, version: number): void {
     if (version === this.#version) return
     this.#version = version
     this.#hiddenBy = undefined
-    const space = findLiveSpace(file)
+    const space = findLiveSpace(base)
     if (space?.number !== this.#space?.number) this.#forget()
     this.#space = space
     if (space === undefined) return
-    if (space.mean === null) this.#few = listVectors(file, space.number)
+    if (space.mean === null) this.#few = listVectors(base, space.number)
     else {
       this.#few = []
-      this.#loadBlocks(file, space)
+      this.#loadBlocks(base, space)
     }
   }
 
-  #loadBlocks(file: KnowledgeFile, { number, dimensions }: VectorSpace): void {
+  #loadBlocks(base: KnowledgeBase, { number, dimensions }: VectorSpace): void {
     const bytes = padded(dimensions) / 8
     this.#scan ??= new HammingScan(bytes)
-    const { all, changed } = readBlocks(file, number, this.#versions)
+    const { all, changed } = readBlocks(base, number, this.#versions)
     const slots = (all.at(-1) ?? 0) * BLOCK_VECTORS
     this.#scan.reserve(slots)
     const ids = new Uint32Array(slots)

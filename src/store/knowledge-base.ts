@@ -1,0 +1,39 @@
+export type SqlValue = string | number | null | Uint8Array
+export type SqlRow = Record<string, SqlValue>
+
+/** The knowledge base of one agent, as rows: documents, passages, and the index over them. Everything waits: it lives in a thread of its own. */
+export interface KnowledgeBase {
+  all<T = SqlRow>(sql: string, ...params: SqlValue[]): T[]
+  get<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined
+  /** The first row of the same statement for each of these, in order. */
+  getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[]
+  /** Rows one at a time; several may be under way. */
+  iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T>
+  /** Returns the number of the row that was inserted. */
+  run(sql: string, ...params: SqlValue[]): number
+  /** One transaction. `durable: false` leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
+  write<T>(work: () => T, options?: { durable?: boolean }): T
+  /** One consistent view over all that `work` reads. */
+  read<T>(work: () => T): T
+  /** Has deleted text leave the disk. False while a reader holds it up. */
+  scrub(): boolean
+  readonly isOpen: boolean
+  close(): void
+}
+
+/** Where the knowledge bases of all agents lie, with notes of the work in them that outlive the process. */
+export interface KnowledgeStore {
+  /** For the one thread that writes: makes a base where there is none, and brings its schema up to date. */
+  openToWrite(agentId: string): KnowledgeBase
+  /** Undefined where there is no base of this agent, or nothing in it yet. */
+  openToRead(agentId: string): KnowledgeBase | undefined
+  remove(agentId: string): void
+  /** The agents that have a base, and those that have work to be done. */
+  list(): { known: string[]; pending: string[] }
+  /** Kept when it returns, so that no crash leaves work without its mark. */
+  markPending(agentId: string): void
+  unmarkPending(agentId: string): void
+  /** When each agent's sites are next due, in milliseconds since 1970. */
+  listDue(): Map<string, number>
+  markDue(agentId: string, at: number | null): void
+}
