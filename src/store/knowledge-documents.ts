@@ -72,15 +72,14 @@ export function findDocument(base: KnowledgeBase, id: string): Document | undefi
 export function listDocuments(base: KnowledgeBase, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
   const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
-  const condition = page.status === undefined ? '?1 IS NULL' : 'status = ?1'
-  const status = page.status ?? null
+  const [condition, params] = page.status === undefined ? ['', []] : ['status = ? AND', [page.status]]
   const rows = base.all<DocumentRow>(
-    `SELECT ${COLUMNS} FROM document WHERE ${condition} AND number < ?2 ORDER BY number DESC LIMIT ?3`,
-    status,
+    `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`,
+    ...params,
     after,
     page.limit + 1,
   )
-  const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition}`, status)!
+  const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition} true`, ...params)!
   return { items: rows.slice(0, page.limit).map(toDocument), hasMore: rows.length > page.limit, total }
 }
 
@@ -216,8 +215,15 @@ function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocumen
   )
 }
 
+/** What is to be read of a document, in place of what was. In a transaction of the caller. */
+export function putContent(base: KnowledgeBase, number: number, content: Uint8Array): void {
+  const sql =
+    'INSERT INTO content (document, content) VALUES (?, ?) ON CONFLICT (document) DO UPDATE SET content = excluded.content'
+  base.run(sql, number, content)
+}
+
 function keepContent(base: KnowledgeBase, number: number, { content }: NewDocument): void {
-  if (content !== undefined) base.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content)
+  if (content !== undefined) putContent(base, number, content)
 }
 
 /** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */

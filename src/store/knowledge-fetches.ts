@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KnowledgeBase } from './knowledge-base.ts'
+import { putContent } from './knowledge-documents.ts'
 
 /** A document whose content is to be fetched. */
 export interface Fetch {
@@ -75,7 +76,7 @@ export function finishFetch(base: KnowledgeBase, { number, url }: Fetch, content
     at,
     number,
   )
-  base.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
+  putContent(base, number, content.body)
 }
 
 /** Passages of an earlier copy go on answering. In a transaction of the caller. */

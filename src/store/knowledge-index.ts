@@ -53,15 +53,18 @@ export function raiseVersion(base: KnowledgeBase): void {
   base.run('UPDATE manifest SET version = version + 1')
 }
 
+const PUT_DEAD = `INSERT INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (first) DO UPDATE SET last = excluded.last, erased = excluded.erased, staged = excluded.staged, title = excluded.title`
+
 /** Puts a stretch of passages out of sight at once; `eraseSome` removes them later. `title` is the one they were indexed under. */
 export function bury(base: KnowledgeBase, first: number, last: number, title: string): void {
   if (last < first) return
-  base.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 0, ?)', first, last, first, title)
+  base.run(PUT_DEAD, first, last, first, 0, title)
 }
 
 /** The same for passages that are not complete yet: `publish` brings them to light; after a crash they are erased. */
 export function stage(base: KnowledgeBase, first: number, last: number, title: string): void {
-  base.run('INSERT OR REPLACE INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, 1, ?)', first, last, first, title)
+  base.run(PUT_DEAD, first, last, first, 1, title)
 }
 
 export function publish(base: KnowledgeBase, first: number): void {

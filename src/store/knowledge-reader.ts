@@ -218,7 +218,7 @@ export class KnowledgeIndex {
     const known = this.#passages.get(slot)
     if (known !== undefined) return known
     const row = this.#base.get<FoundPassage>(
-      `SELECT d.id AS documentId, d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text
+      `SELECT d.id AS "documentId", d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text
        FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?`,
       this.idAt(slot),
     )!

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Page, PageInput } from '../core/page.ts'
 import type { NewSite, Site, SiteStatus, SiteType } from '../core/site.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { type Extent, removeDocument } from './knowledge-documents.ts'
+import { type Extent, putContent, removeDocument } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
 
 const HOUR_MS = 3_600_000
@@ -204,7 +204,7 @@ export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): Waiting
   )
   if (page === undefined) return undefined
   const held = base.get<{ etag: string | null; lastModified: string | null }>(
-    'SELECT etag, last_modified AS lastModified FROM document WHERE url = ? AND content_hash IS NOT NULL',
+    'SELECT etag, last_modified AS "lastModified" FROM document WHERE url = ? AND content_hash IS NOT NULL',
     page.url,
   )
   return {
@@ -264,10 +264,11 @@ export function keepPage(
     known?.number ??
     base.run(
       `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, url, site)
-       VALUES (?, ?, 0, ?, '', 0, x'', '{}', 'queued', 0, ?, ?, ?, ?)`,
+       VALUES (?, ?, 0, ?, '', 0, ?, '{}', 'queued', 0, ?, ?, ?, ?)`,
       id,
       url,
       JSON.stringify({ type: 'url', url }),
+      new Uint8Array(0),
       at,
       at,
       url,
@@ -279,7 +280,7 @@ export function keepPage(
     ...values,
     number,
   )
-  base.run('INSERT OR REPLACE INTO content VALUES (?, ?)', number, content.body)
+  putContent(base, number, content.body)
   return 'taken'
 }
 
@@ -299,7 +300,7 @@ export function endRun(
 ): Extent[] {
   const ended = base.get<{ refresh_hours: number | null }>(
     `UPDATE site SET run_open = 0, status = ?, error_code = ?, error_message = ?, synced_at = ?, updated_at = ?,
-       due_at = CASE WHEN refresh_hours IS NULL THEN NULL ELSE ? + cast(refresh_hours * ${HOUR_MS} AS INTEGER) END
+       due_at = CASE WHEN refresh_hours IS NULL THEN NULL ELSE ? + cast(refresh_hours * ${HOUR_MS} AS BIGINT) END
      WHERE number = ? AND run = ? AND run_open = 1 RETURNING refresh_hours`,
     error === undefined ? 'ready' : 'failed',
     error?.code ?? null,

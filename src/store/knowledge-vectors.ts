@@ -73,7 +73,7 @@ export function openSpace(base: KnowledgeBase, model: string): VectorSpace {
 export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpace, most: number): Unembedded[] {
   const staged = base.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
   return base.all<Unembedded>(
-    `SELECT p.id, CASE d.indexed_title WHEN '' THEN '' ELSE d.indexed_title || char(10) END || CASE p.heading WHEN '' THEN '' ELSE p.heading || char(10) END || p.text AS text
+    `SELECT p.id, CASE d.indexed_title WHEN '' THEN '' ELSE d.indexed_title || '\n' END || CASE p.heading WHEN '' THEN '' ELSE p.heading || '\n' END || p.text AS text
      FROM passage p JOIN document d ON d.number = p.document
      WHERE p.id > ? AND p.id < ? AND p.id BETWEEN d.first AND d.last AND NOT EXISTS (SELECT 1 FROM vector WHERE key = ? + p.id)
      ORDER BY p.id LIMIT ?`,
@@ -95,7 +95,11 @@ export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<numb
 
 /** In a transaction of the caller. */
 export function insertVector(base: KnowledgeBase, space: number, id: number, code: Uint8Array): void {
-  base.run('INSERT OR REPLACE INTO vector VALUES (?, ?)', space * SPACE_STEP + id, code)
+  base.run(
+    'INSERT INTO vector (key, code) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET code = excluded.code',
+    space * SPACE_STEP + id,
+    code,
+  )
 }
 
 export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }: VectorSpace): void {
@@ -204,7 +208,9 @@ function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, 
     return
   }
   base.run(
-    'INSERT OR REPLACE INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (space, number) DO UPDATE SET version = excluded.version, first = excluded.first, last = excluded.last, ids = excluded.ids,
+       bits = excluded.bits`,
     space,
     number,
     version + 1,
@@ -263,9 +269,9 @@ export function copyVectors(
   const rows = base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0')
   return rows.map(toSpace).map((space) => {
     const copied = base.all<{ key: number }>(
-      `INSERT OR IGNORE INTO vector SELECT ?1 + n.id, v.code FROM passage n
+      `INSERT INTO vector (key, code) SELECT ?1 + n.id, v.code FROM passage n
        JOIN passage o ON o.id BETWEEN ?2 AND ?3 AND o.text = n.text AND o.heading = n.heading
-       JOIN vector v ON v.key = ?1 + o.id WHERE n.id BETWEEN ?4 AND ?5 RETURNING key`,
+       JOIN vector v ON v.key = ?1 + o.id WHERE n.id BETWEEN ?4 AND ?5 ON CONFLICT DO NOTHING RETURNING key`,
       space.number * SPACE_STEP,
       old.first,
       old.last,

@@ -38,14 +38,14 @@ export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): v
   appendSpelling(base, holders)
   for (const gram of [...grams.keys()].sort()) {
     base.run(
-      'INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = n + excluded.n',
+      'INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n',
       gram,
       grams.get(gram)!,
     )
   }
   for (const [language, passages] of builder.languages) {
     base.run(
-      'INSERT INTO language VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET passages = passages + excluded.passages',
+      'INSERT INTO language (code, passages) VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET passages = language.passages + excluded.passages',
       language,
       passages,
     )
@@ -71,7 +71,8 @@ function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readon
       last = number
     }
     base.run(
-      'INSERT OR REPLACE INTO spelling (gram, n, last, data) VALUES (?, ?, ?, ?)',
+      `INSERT INTO spelling (gram, n, last, data) VALUES (?, ?, ?, ?)
+       ON CONFLICT (gram) DO UPDATE SET n = excluded.n, last = excluded.last, data = excluded.data`,
       gram,
       (row?.n ?? 0) + numbers.length,
       last,
