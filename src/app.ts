@@ -71,8 +71,10 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   if (shared !== undefined) opened.push(() => shared.leave())
   const replicas = shared?.replicas
   const knowledge = openKnowledge({
-    // Agents of a database are not those of the folder.
-    folder: join(config.data, config.databaseUrl === undefined ? 'knowledge' : 'knowledge-of-database'),
+    place:
+      config.databaseUrl === undefined
+        ? { folder: join(config.data, 'knowledge') }
+        : { postgres: { url: config.databaseUrl, pooler: config.databasePooler, holder: replicas!.id } },
     ids: newId,
     fetch: fetchRulesOf(config),
     read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },

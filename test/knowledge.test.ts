@@ -20,7 +20,7 @@ import { find, knowledgeContract, settled, textOf, until } from './contract/know
 const home = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
 after(() => rmSync(home, { recursive: true, force: true }))
 const newFolder = (): string => mkdtempSync(join(home, 'k-'))
-const open = (folder = newFolder()): Knowledge => openKnowledge({ folder, ids: newId })
+const open = (folder = newFolder()): Knowledge => openKnowledge({ place: { folder }, ids: newId })
 
 knowledgeContract('embedded', async () => open())
 

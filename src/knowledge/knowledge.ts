@@ -5,14 +5,14 @@ import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
 import { KnowledgeFolder } from '../store/knowledge-folder.ts'
+import type { KnowledgePlace } from '../store/knowledge-store.ts'
 import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
 import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
 import { WorkerHandle } from './worker.ts'
 
 export interface KnowledgeOptions {
-  /** Where the agents' files lie: one database an agent. Made where there is none. */
-  folder: string
+  place: KnowledgePlace
   /** Makes the ids of documents. */
   ids: Ids
   /** How pages of the web are fetched; left out: from the public internet alone. */
@@ -34,37 +34,31 @@ const RESTART_AFTER_MS = 1_000
  * that neither reading a book nor a hard question holds up the service. An agent without a file costs nothing.
  */
 export function openKnowledge({
-  folder: given,
+  place: given,
   ids,
   fetch = FETCH_RULES,
   read = READ_LIMITS,
   crawlDelayMs = 250,
 }: KnowledgeOptions): Knowledge {
-  const folder = resolve(given)
-  const store = new KnowledgeFolder(folder)
-  const agents = store.list()
-  const known = new Set(agents.known)
-  const kept = (): string[] => {
-    const { known: files, pending } = store.list()
-    return [...new Set([...files, ...pending, ...store.listDue().keys()])]
-  }
+  const place = 'folder' in given ? { folder: resolve(given.folder) } : given
+  const known = 'folder' in place ? knownOf(place.folder) : anyAgent
   let closed = false
   let tellIndexed: (agentId: string) => void = () => {}
   const ingest = new WorkerHandle<IngestMethods>(
     new URL('./ingest/ingest-worker.ts', import.meta.url),
-    { folder, fetch, read, crawlDelayMs } satisfies IngestSettings,
+    { place, fetch, read, crawlDelayMs } satisfies IngestSettings,
     INGEST_HEAP_MB,
     () => {
       // Twice and more in a row is stopped by the count of attempts at each document.
       setTimeout(() => {
-        if (!closed && (store.list().pending.length > 0 || store.listDue().size > 0)) ingest.call('start').catch(() => {})
+        if (!closed && known.haveWork()) ingest.call('start').catch(() => {})
       }, RESTART_AFTER_MS).unref()
     },
     (agentId) => tellIndexed(agentId),
   )
   const questions = new WorkerHandle<QuestionMethods>(
     new URL('./questions-worker.ts', import.meta.url),
-    { folder },
+    { place },
     QUESTIONS_HEAP_MB,
   )
 
@@ -136,15 +130,14 @@ export function openKnowledge({
     async suggest(agentId, input) {
       return known.has(agentId) ? questions.call('suggest', agentId, input) : []
     },
-    agents: kept,
+    agents: known.kept,
     async deleteAgent(agentId) {
-      // Of most agents nothing is kept, and no thread need be started.
-      if (!known.delete(agentId) && !kept().includes(agentId)) return
+      if (!known.forget(agentId)) return
       await ingest.call('removeAgent', agentId)
       if (questions.started) await questions.call('forget', agentId)
     },
     async start() {
-      if (agents.pending.length > 0 || store.listDue().size > 0) await ingest.call('start')
+      if (known.haveWork()) await ingest.call('start')
     },
     async close() {
       closed = true
@@ -155,6 +148,36 @@ export function openKnowledge({
     },
   }
 }
+
+/** Which agents have a knowledge base, as far as that is known without asking for it: of most nothing is kept, and no thread need be started. */
+interface Known {
+  has(agentId: string): boolean
+  add(agentId: string): void
+  /** False where nothing is kept of the agent. */
+  forget(agentId: string): boolean
+  /** Of which something is kept. */
+  kept(): string[]
+  haveWork(): boolean
+}
+
+function knownOf(folder: string): Known {
+  const store = new KnowledgeFolder(folder)
+  const known = new Set(store.list().known)
+  const kept = (): string[] => {
+    const { known: files, pending } = store.list()
+    return [...new Set([...files, ...pending, ...store.listDue().keys()])]
+  }
+  return {
+    has: (agentId) => known.has(agentId),
+    add: (agentId) => known.add(agentId),
+    forget: (agentId) => known.delete(agentId) || kept().includes(agentId),
+    kept,
+    haveWork: () => store.list().pending.length > 0 || store.listDue().size > 0,
+  }
+}
+
+/** Of a database, where others may have made one. */
+const anyAgent: Known = { has: () => true, add: () => {}, forget: () => true, kept: () => [], haveWork: () => true }
 
 /** The bytes are handed over to the other thread, and those given may be part of a larger buffer. */
 function withOwnBytes(document: NewDocument): { own: NewDocument; bytes: Uint8Array<ArrayBuffer> | undefined } {

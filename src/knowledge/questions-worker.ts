@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { KnowledgeFolder } from '../store/knowledge-folder.ts'
+import { type KnowledgePlace, openKnowledgeStore } from '../store/knowledge-store.ts'
 import { Questions } from './questions.ts'
 import { serve } from './rpc.ts'
 
-const questions = new Questions(new KnowledgeFolder((workerData as { folder: string }).folder))
+const questions = new Questions(openKnowledgeStore((workerData as { place: KnowledgePlace }).place))
 
 const methods = {
   findDocument: questions.findDocument.bind(questions),

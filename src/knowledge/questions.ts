@@ -10,7 +10,7 @@ import {
   type Suggestion,
 } from '../core/retrieval.ts'
 import type { Site } from '../core/site.ts'
-import type { KnowledgeStore } from '../store/knowledge-base.ts'
+import { BaseGone, type KnowledgeStore } from '../store/knowledge-base.ts'
 import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSites } from '../store/knowledge-sites.ts'
@@ -108,7 +108,14 @@ export class Questions {
 
   #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T): T {
     const index = this.#open(agentId)
-    return index === undefined ? nothing : index.read(() => work(index))
+    if (index === undefined) return nothing
+    try {
+      return index.read(() => work(index))
+    } catch (error) {
+      if (!(error instanceof BaseGone)) throw error
+      this.forget(agentId)
+      return nothing
+    }
   }
 
   #open(agentId: string): KnowledgeIndex | undefined {

@@ -18,6 +18,8 @@ export interface KnowledgeBase {
   /** Has deleted text leave the disk. False while a reader holds it up. */
   scrub(): boolean
   readonly isOpen: boolean
+  /** The same base, for work that one process alone may do (see `KnowledgeStore.hold`): a change throws `HoldLost` where another has taken over. */
+  readonly held: KnowledgeBase
   close(): void
 }
 
@@ -32,8 +34,24 @@ export interface KnowledgeStore {
   list(): { known: string[]; pending: string[] }
   /** Kept when it returns, so that no crash leaves work without its mark. */
   markPending(agentId: string): void
-  unmarkPending(agentId: string): void
+  /** Nothing is left to be done, as far as was seen by the last `hold`, which is let go of. False where more has come. */
+  unmarkPending(agentId: string): boolean
+  /**
+   * Takes a base for this process to work on alone, or keeps it. What was under way when it was taken was given up by whoever had it before.
+   * False where another process has it.
+   */
+  hold(agentId: string): 'taken' | 'kept' | false
   /** When each agent's sites are next due, in milliseconds since 1970. */
   listDue(): Map<string, number>
   markDue(agentId: string, at: number | null): void
+  /** Other processes work on the same bases. */
+  readonly isShared: boolean
+  /** Lets go of what is held. */
+  close(): void
 }
+
+/** Another process deleted the base. */
+export class BaseGone extends Error {}
+
+/** Another process works on the base by now. */
+export class HoldLost extends Error {}

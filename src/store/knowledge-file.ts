@@ -109,6 +109,10 @@ export class KnowledgeFile implements KnowledgeBase {
     return this.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')?.busy === 0
   }
 
+  get held(): this {
+    return this
+  }
+
   get isOpen(): boolean {
     return this.#db.isOpen
   }

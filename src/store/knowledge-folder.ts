@@ -12,6 +12,8 @@ const DUE = '.due'
 /** Knowledge bases as files of one folder, which is made where there is none. */
 export class KnowledgeFolder implements KnowledgeStore {
   readonly #folder: string
+  readonly #held = new Set<string>()
+  readonly isShared = false
 
   constructor(folder: string) {
     this.#folder = folder
@@ -43,8 +45,17 @@ export class KnowledgeFolder implements KnowledgeStore {
     closeSync(handle)
   }
 
-  unmarkPending(agentId: string): void {
+  unmarkPending(agentId: string): boolean {
     rmSync(this.#path(agentId, PENDING), { force: true })
+    this.#held.delete(agentId)
+    return true
+  }
+
+  /** A folder belongs to one process. */
+  hold(agentId: string): 'taken' | 'kept' {
+    const isKept = this.#held.has(agentId)
+    this.#held.add(agentId)
+    return isKept ? 'kept' : 'taken'
   }
 
   listDue(): Map<string, number> {
@@ -62,6 +73,8 @@ export class KnowledgeFolder implements KnowledgeStore {
     if (at === null) rmSync(path, { force: true })
     else writeFileSync(path, String(at))
   }
+
+  close(): void {}
 
   #path(agentId: string, end: string): string {
     return join(this.#folder, agentId + end)

@@ -71,9 +71,14 @@ export function publish(base: KnowledgeBase, first: number): void {
   base.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
 }
 
-/** Gives up what a crash left half done. Before anything else is staged. */
+/** Gives up what is not complete. In a transaction of the caller. */
 export function buryStaged(base: KnowledgeBase): void {
   base.run('UPDATE dead SET staged = 0 WHERE staged = 1')
+}
+
+/** Gives up what a crash left half done. Before anything else is staged. */
+export function giveUpStaged(base: KnowledgeBase): void {
+  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) base.write(() => buryStaged(base))
 }
 
 interface DeadRow {

@@ -2,7 +2,7 @@ import type { MetadataFilter } from '../core/agent.ts'
 import type { Metadata } from '../core/document.ts'
 import { gramHashes } from '../text/analyse.ts'
 import type { Language } from '../text/languages.ts'
-import type { KnowledgeBase } from './knowledge-base.ts'
+import { BaseGone, type KnowledgeBase } from './knowledge-base.ts'
 import { ByteCache } from './knowledge-cache.ts'
 import type { Posting } from './knowledge-posting.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
@@ -79,7 +79,8 @@ export class KnowledgeIndex {
 
   read<T>(work: () => T): T {
     return this.#base.read(() => {
-      const { version } = this.#base.get<{ version: number }>('SELECT version FROM manifest')!
+      const version = this.#base.get<{ version: number }>('SELECT version FROM manifest')?.version
+      if (version === undefined) throw new BaseGone()
       if (version !== this.#version) this.#load(version)
       return work()
     })

@@ -30,8 +30,12 @@ export async function settled(knowledge: Knowledge, agentId: string, withinMs?: 
 export const find = async (knowledge: Knowledge, agentId: string, query: string, history: HistoryEntry[] = []): Promise<Hit[]> =>
   (await knowledge.retrieve(agentId, { query, history, topK: 5, filter: null })).hits
 
-/** What every implementation of the knowledge port promises. `open` gives an empty one; the suite closes it. */
-export function knowledgeContract(name: string, open: () => Promise<Knowledge>): void {
+/** What every implementation of the knowledge port promises. `open` gives an empty one; the suite closes it. `newAgent` resolves to the id of an agent. */
+export function knowledgeContract(
+  name: string,
+  open: () => Promise<Knowledge>,
+  newAgent: () => Promise<string> = async () => randomUUID(),
+): void {
   describe(`knowledge: ${name}`, () => {
     let knowledge: Knowledge
     let agent: string
@@ -39,8 +43,8 @@ export function knowledgeContract(name: string, open: () => Promise<Knowledge>):
     before(async () => {
       knowledge = await open()
     })
-    beforeEach(() => {
-      agent = randomUUID()
+    beforeEach(async () => {
+      agent = await newAgent()
     })
     after(() => knowledge.close())
 
@@ -285,7 +289,7 @@ export function knowledgeContract(name: string, open: () => Promise<Knowledge>):
 
     test('agents do not see each other, and one that is deleted leaves nothing', async () => {
       const document = await add('The secret of one agent.')
-      const other = randomUUID()
+      const other = await newAgent()
       await knowledge.addDocument(other, textOf('The secret of another.'))
       await settled(knowledge, other)
       assert.deepEqual((await find(knowledge, agent, 'secret')).map((hit) => hit.documentId), [document.id]) // biome-ignore format: one line

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
+import { storeOf } from '../support/store.ts'
 import { WebSite } from '../support/web-site.ts'
 
 const site = await new WebSite().start()
@@ -466,13 +467,18 @@ describe('a source', { skip: needsProcess }, () => {
     site.pages.set('/', page('Start', 'Walnut.'))
     const { id } = await addSource({ type: 'url', url: site.url('/'), refreshHours: 1 })
     await service.kill()
-    const knowledge = join(service.data, service.database === undefined ? 'knowledge' : 'knowledge-of-database')
-    const name = agent.split('/').at(-1)!
-    rmSync(join(knowledge, `${name}.due`), { force: true })
-    writeFileSync(join(knowledge, `${name}.pending`), '')
-    const file = new DatabaseSync(join(knowledge, `${name}.db`))
-    file.exec('UPDATE site SET due_at = 1')
-    file.close()
+    const store = storeOf(service)
+    if (store.isPostgres) {
+      await store.run('UPDATE knowledge_manifest SET due_at = NULL, is_pending = 1')
+      await store.run('UPDATE knowledge_site SET due_at = 1')
+    } else {
+      const path = join(service.data, 'knowledge', agent.split('/').at(-1)!)
+      rmSync(`${path}.due`, { force: true })
+      writeFileSync(`${path}.pending`, '')
+      const file = new DatabaseSync(`${path}.db`)
+      file.exec('UPDATE site SET due_at = 1')
+      file.close()
+    }
     await service.restart()
     await until('it is read again', () => site.count('/') > 1, 10_000)
     assert.equal((await settledSource(id)).status, 'ready')

@@ -3,7 +3,7 @@ import { newId } from '../../src/core/ids.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 
 const [folder, agent] = process.argv.slice(2) as [string, string]
-const knowledge = openKnowledge({ folder, ids: newId })
+const knowledge = openKnowledge({ place: { folder }, ids: newId })
 await knowledge.start()
 const run = `${process.pid}`
 for (let i = 0; ; i++) {

@@ -19,7 +19,7 @@ export interface Lantern {
 
 export async function openLantern(): Promise<Lantern> {
   const folder = mkdtempSync(join(tmpdir(), 'repartee-lantern-'))
-  const knowledge = openKnowledge({ folder, ids: newId })
+  const knowledge = openKnowledge({ place: { folder }, ids: newId })
   const agent = randomUUID()
   for (const filename of readdirSync(documents)) {
     const content = readFileSync(new URL(filename, documents))

@@ -26,6 +26,12 @@ export class DueSites {
     this.#plan()
   }
 
+  /** What other processes noted is noticed, too. */
+  look(): void {
+    for (const [agentId, at] of this.#store.listDue()) this.#due.set(agentId, at)
+    this.#look()
+  }
+
   close(): void {
     clearTimeout(this.#timer)
   }

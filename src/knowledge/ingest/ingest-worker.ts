@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Metadata, NewDocument } from '../../core/document.ts'
 import type { NewSite } from '../../core/site.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
-import { KnowledgeFolder } from '../../store/knowledge-folder.ts'
+import { type KnowledgePlace, openKnowledgeStore } from '../../store/knowledge-store.ts'
 import type { ReadLimits } from '../reader/reader.ts'
 import { serve } from '../rpc.ts'
 import type { ThreadStart } from '../worker.ts'
@@ -11,7 +11,7 @@ import { Ingest } from './ingest.ts'
 
 /** What the thread is started with. */
 export interface IngestSettings {
-  folder: string
+  place: KnowledgePlace
   fetch: FetchRules
   read: ReadLimits
   crawlDelayMs: number
@@ -19,10 +19,10 @@ export interface IngestSettings {
 
 const NICENESS = 15
 
-const { hasDied, folder, ...settings } = workerData as IngestSettings & ThreadStart
+const { hasDied, place, ...settings } = workerData as IngestSettings & ThreadStart
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
 if (process.platform === 'linux') setPriority(NICENESS)
-const store = new KnowledgeFolder(folder)
+const store = openKnowledgeStore(place)
 const ingest = new Ingest({
   ...settings,
   store,

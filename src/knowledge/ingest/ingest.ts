@@ -5,7 +5,7 @@ import type { NewSite, Site } from '../../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
-import { bury, eraseSome, mergeSome, raiseVersion } from '../../store/knowledge-index.ts'
+import { bury, eraseSome, giveUpStaged, mergeSome, raiseVersion } from '../../store/knowledge-index.ts'
 import { forgiveTasks } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
 import { kindOf } from '../read/kind.ts'
@@ -38,6 +38,8 @@ const QUIET_MS = 25
 const QUIET_IN_BURST_MS = 100
 const BURST = 5
 const MAX_WAIT_MS = 500
+/** Other processes may have left work. */
+const LOOK_EVERY_MS = 1_000
 /** An agent without changes for so long has its index joined into one. */
 const REST_AFTER_MS = 1_000
 /** A full disk or a lock held by a backup may pass. */
@@ -68,6 +70,7 @@ export class Ingest {
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
   #restTimer: NodeJS.Timeout | undefined
+  #lookTimer: NodeJS.Timeout | undefined
   #changedAt = 0
   /** Changes in a row, each soon after the one before. */
   #row = 0
@@ -116,6 +119,7 @@ export class Ingest {
         if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
       },
     })
+    if (store.isShared) this.#lookTimer = setInterval(() => this.#tryLook(), LOOK_EVERY_MS)
   }
 
   add(agentId: string, id: string, document: NewDocument): Promise<Document> {
@@ -185,7 +189,7 @@ export class Ingest {
     for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
     this.#changes.removeAgent(agentId)
     this.#bases.remove(agentId)
-    this.#unmark(agentId)
+    if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
   }
 
   /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
@@ -194,9 +198,26 @@ export class Ingest {
     this.#web.close()
     this.#changes.flush()
     clearTimeout(this.#restTimer)
+    clearInterval(this.#lookTimer)
     this.#reader.close()
     await this.#running
     this.#bases.close()
+    this.#store.close()
+  }
+
+  #tryLook(): void {
+    try {
+      this.#look()
+    } catch {
+      // Out of reach: the next time.
+    }
+  }
+
+  /** Takes up what other processes left, and keeps what is under way here. */
+  #look(): void {
+    for (const agentId of this.#marked) if (this.#web.isBusy(agentId)) this.#store.hold(agentId)
+    this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
+    this.#web.lookForDue()
   }
 
   #schedule(agentId: string): void {
@@ -233,9 +254,13 @@ export class Ingest {
   #rest(agentId: string): void {
     if (this.#web.isBusy(agentId)) return
     // Commits that did not wait for the disk must be on it before the note is gone that there is work.
-    const base = this.#bases.get(agentId)
+    const base = this.#bases.get(agentId)?.held
     if (this.#marked.has(agentId)) base?.write(() => base.run('UPDATE manifest SET version = version'))
-    this.#unmark(agentId)
+    if (!this.#store.unmarkPending(agentId)) {
+      this.#schedule(agentId)
+      return
+    }
+    this.#marked.delete(agentId)
     if (this.#tidying.delete(agentId)) {
       // The log of a burst of documents is large.
       base?.scrub()
@@ -276,7 +301,15 @@ export class Ingest {
 
   /** One piece of an agent's work: erasing before indexing, indexing before merging. False when nothing is left. */
   async #turn(agentId: string): Promise<boolean> {
-    const base = this.#bases.open(agentId)
+    const hold = this.#store.hold(agentId)
+    if (hold === false) {
+      // Whoever has it does what is to be done.
+      this.#marked.delete(agentId)
+      this.#tidying.delete(agentId)
+      return false
+    }
+    const base = this.#bases.open(agentId).held
+    if (hold === 'taken') giveUpStaged(base)
     if (this.#unforgiven.delete(agentId)) base.write(() => forgiveTasks(base))
     if (eraseSome(base)) {
       this.#bases.scrubLater(agentId)
@@ -311,9 +344,5 @@ export class Ingest {
     if (this.#marked.has(agentId)) return
     this.#store.markPending(agentId)
     this.#marked.add(agentId)
-  }
-
-  #unmark(agentId: string): void {
-    if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
   }
 }

@@ -1,5 +1,4 @@
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
-import { buryStaged } from '../../store/knowledge-index.ts'
 
 /** Bases kept open for writing. */
 const OPEN_BASES = 16
@@ -25,8 +24,6 @@ export class OpenBases {
     let base = this.#bases.get(agentId)
     if (base === undefined) {
       base = this.#store.openToWrite(agentId)
-      const opened = base
-      opened.write(() => buryStaged(opened))
       for (const idle of this.#bases.keys()) {
         if (this.#bases.size < OPEN_BASES) break
         if (!this.#isBusy(idle) && !this.#unscrubbed.has(idle)) this.#close(idle)

@@ -91,6 +91,11 @@ export class WebWork {
     })
   }
 
+  /** Other processes may have noted what is due. */
+  lookForDue(): void {
+    this.#due.look()
+  }
+
   isBusy(agentId: string): boolean {
     return this.#fetches.isBusy(agentId) || this.#sites.isBusy(agentId)
   }

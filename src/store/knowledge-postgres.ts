@@ -1,0 +1,310 @@
+import { ReparteeError } from '../core/errors.ts'
+import { HoldLost, type KnowledgeBase, type KnowledgeStore, type SqlRow, type SqlValue } from './knowledge-base.ts'
+import { NUMBERED, type Scoped, scope } from './knowledge-scope.ts'
+import { type ConnectionSettings, type Step, WaitingConnection } from './waiting-connection.ts'
+
+/** Changes that wait to be sent: each takes some memory, here and on the way. */
+const MOST_WAITING = 500
+const ROWS_AT_ONCE = 2_000
+const COUNTERS = Object.keys(NUMBERED)
+const LOCK = `SELECT ${COUNTERS.map((table) => `last_${table}`).join(', ')}, holder, hold FROM knowledge_manifest WHERE agent_id = $1 FOR UPDATE`
+/** Whoever holds a base says so again with every piece of its work. A replica that is settled as gone holds nothing. */
+const HELD_FOR = '15 seconds'
+const IS_FREE = `(holder IS NULL OR holder = $1 OR held_until < clock_timestamp() OR NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = holder))`
+const HOLD = `UPDATE knowledge_manifest SET hold = CASE WHEN holder = $1 THEN hold ELSE hold + 1 END, holder = $1,
+  held_until = clock_timestamp() + INTERVAL '${HELD_FOR}' WHERE agent_id = (SELECT agent_id FROM knowledge_manifest
+  WHERE agent_id = $2 AND ${IS_FREE} FOR UPDATE SKIP LOCKED) RETURNING hold, work`
+const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, held_until = NULL
+  WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
+const TABLES = [
+  ...['document', 'content', 'passage', 'segment', 'post', 'dead', 'word', 'spelling', 'gram', 'language', 'site', 'page'],
+  ...['vector_space', 'vector', 'vector_block', 'manifest'],
+]
+
+export interface PostgresKnowledgeOptions extends ConnectionSettings {
+  /** What this process is known by among those that share the database. */
+  holder: string
+}
+
+/** Knowledge bases in PostgreSQL, for the thread that made it. */
+export class PostgresKnowledge implements KnowledgeStore {
+  readonly #settings: ConnectionSettings
+  readonly #holder: string
+  readonly isShared = true
+  /** As of the last `hold`. */
+  readonly #held = new Map<string, { hold: number; work: number }>()
+  #writing: WaitingConnection | undefined
+  #reading: WaitingConnection | undefined
+
+  constructor({ holder, ...settings }: PostgresKnowledgeOptions) {
+    this.#settings = settings
+    this.#holder = holder
+  }
+
+  /** Throws `not_found` where there is no such agent. */
+  openToWrite(agentId: string): KnowledgeBase {
+    this.#write.run([
+      {
+        sql: 'INSERT INTO knowledge_manifest (agent_id) SELECT id FROM agent WHERE id = $1 FOR SHARE ON CONFLICT DO NOTHING',
+        params: [agentId],
+      },
+    ])
+    const isHeld = (row: SqlRow) => row['holder'] === this.#holder && row['hold'] === this.#held.get(agentId)?.hold
+    return new PostgresBase(this.#write, agentId, isHeld)
+  }
+
+  openToRead(agentId: string): KnowledgeBase | undefined {
+    this.#reading ??= new WaitingConnection(this.#settings)
+    const [rows] = this.#reading.run([{ sql: 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1', params: [agentId] }])
+    return rows!.length === 0 ? undefined : new PostgresBase(this.#reading, agentId)
+  }
+
+  remove(agentId: string): void {
+    const params = [agentId]
+    this.#write.run([
+      { sql: 'BEGIN' },
+      { sql: LOCK, params },
+      ...TABLES.map((table) => ({ sql: `DELETE FROM knowledge_${table} WHERE agent_id = $1`, params })),
+      { sql: 'COMMIT' },
+    ])
+    this.#held.delete(agentId)
+  }
+
+  list(): { known: string[]; pending: string[] } {
+    const sql = `SELECT agent_id FROM knowledge_manifest WHERE is_pending = 1 AND ${IS_FREE}`
+    const [rows] = this.#write.run([{ sql, params: [this.#holder], prepared: true }])
+    return { known: [], pending: rows!.map((row) => row['agent_id'] as string) }
+  }
+
+  /** Nothing to do: every change says so itself. */
+  markPending(): void {}
+
+  unmarkPending(agentId: string): boolean {
+    const { work = -1 } = this.#held.get(agentId) ?? {}
+    const [rows] = this.#write.run([{ sql: LET_GO, params: [agentId, this.#holder, work], prepared: true }])
+    if (rows!.length === 0) return false
+    this.#held.delete(agentId)
+    return true
+  }
+
+  hold(agentId: string): 'taken' | 'kept' | false {
+    const before = this.#held.get(agentId)
+    // One that a crash of the server forgets is taken again.
+    const [, , rows] = this.#write.run([
+      { sql: 'BEGIN' },
+      { sql: 'SET LOCAL synchronous_commit = off' },
+      { sql: HOLD, params: [this.#holder, agentId], prepared: true },
+      { sql: 'COMMIT' },
+    ])
+    const [row] = rows!
+    if (row === undefined) {
+      this.#held.delete(agentId)
+      return false
+    }
+    const held = { hold: row['hold'] as number, work: row['work'] as number }
+    this.#held.set(agentId, held)
+    return before?.hold === held.hold ? 'kept' : 'taken'
+  }
+
+  listDue(): Map<string, number> {
+    const [rows] = this.#write.run([{ sql: 'SELECT agent_id, due_at FROM knowledge_manifest WHERE due_at IS NOT NULL' }])
+    return new Map(rows!.map((row) => [row['agent_id'] as string, row['due_at'] as number]))
+  }
+
+  markDue(agentId: string, at: number | null): void {
+    const sql = 'UPDATE knowledge_manifest SET due_at = $2 WHERE agent_id = $1 AND due_at IS DISTINCT FROM $2'
+    this.#write.run([{ sql, params: [agentId, at], prepared: true }])
+  }
+
+  close(): void {
+    if (this.#held.size > 0) {
+      const sql = 'UPDATE knowledge_manifest SET holder = NULL, held_until = NULL WHERE holder = $1'
+      try {
+        this.#write.run([{ sql, params: [this.#holder] }])
+      } catch {
+        // They are free soon.
+      }
+    }
+    this.#writing?.close()
+    this.#reading?.close()
+  }
+
+  get #write(): WaitingConnection {
+    this.#writing ??= new WaitingConnection(this.#settings)
+    return this.#writing
+  }
+}
+
+const scopes = new Map<string, Scoped>()
+
+function scoped(sql: string): Scoped {
+  const known = scopes.get(sql) ?? scope(sql)
+  scopes.set(sql, known)
+  return known
+}
+
+/** The knowledge base of one agent. Changes of a transaction are sent together, before the next thing is read. */
+class PostgresBase implements KnowledgeBase {
+  readonly #connection: WaitingConnection
+  readonly #agentId: string
+  readonly #isHeld: (row: SqlRow) => boolean
+  #waiting: Step[] = []
+  #transaction: 'read' | 'write' | undefined
+  /** The numbers given last, by table; and as they were when the transaction began. */
+  #last: Record<string, number> = {}
+  #cursors = 0
+  #isOpen = true
+
+  /** `isHeld` tells by the base's row whether this process works on it alone. */
+  constructor(connection: WaitingConnection, agentId: string, isHeld: (row: SqlRow) => boolean = () => false) {
+    this.#connection = connection
+    this.#agentId = agentId
+    this.#isHeld = isHeld
+  }
+
+  all<T = SqlRow>(sql: string, ...params: SqlValue[]): T[] {
+    return this.#ask([this.#step(sql, params)])[0] as T[]
+  }
+
+  get<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
+    return this.all<T>(sql, ...params)[0]
+  }
+
+  getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
+    if (each.length === 0) return []
+    return this.#ask(each.map((params) => this.#step(sql, params))).map((rows) => rows[0] as T | undefined)
+  }
+
+  *iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T> {
+    const name = `rows${++this.#cursors}`
+    const isAlone = this.#transaction === undefined
+    if (isAlone) this.#beginRead()
+    const { sql: text, params: all } = this.#step(sql, params)
+    this.#ask([{ sql: `DECLARE ${name} NO SCROLL CURSOR FOR ${text}`, params: all! }])
+    for (;;) {
+      const rows = this.#ask([{ sql: `FETCH ${ROWS_AT_ONCE} FROM ${name}` }])[0] as T[]
+      yield* rows
+      if (rows.length < ROWS_AT_ONCE) break
+    }
+    this.#ask([{ sql: `CLOSE ${name}` }])
+  }
+
+  run(sql: string, ...params: SqlValue[]): number {
+    if (this.#transaction !== 'write') return this.write(() => this.run(sql, ...params))
+    const { numbered } = scoped(sql)
+    let number = 0
+    if (numbered !== undefined) {
+      number = this.#last[numbered]! + 1
+      this.#last[numbered] = number
+    }
+    // What a caller uses again is sent as it is now.
+    const kept = params.map((value) => (value instanceof Uint8Array ? value.slice() : value))
+    this.#waiting.push(this.#step(sql, numbered === undefined ? kept : [...kept, number]))
+    if (this.#waiting.length >= MOST_WAITING) this.#ask([])
+    return number
+  }
+
+  write<T>(work: () => T, options: { durable?: boolean } = {}): T {
+    return this.#write(work, options, false)
+  }
+
+  #write<T>(work: () => T, { durable = true }: { durable?: boolean }, mustHold: boolean): T {
+    const begin = [{ sql: 'BEGIN' }, ...(durable ? [] : [{ sql: 'SET LOCAL synchronous_commit = off' }])]
+    const held = this.#connection.run([...begin, { sql: LOCK, params: [this.#agentId], prepared: true }]).at(-1)![0]
+    try {
+      if (held === undefined) throw new ReparteeError('agent_not_found', 'There is no such agent.')
+      if (mustHold && !this.#isHeld(held)) throw new HoldLost()
+      this.#transaction = 'write'
+      this.#last = Object.fromEntries(COUNTERS.map((table) => [table, held[`last_${table}`] as number]))
+      const result = work()
+      const given = COUNTERS.filter((table) => this.#last[table] !== held[`last_${table}`])
+      const sets = given.map((table, i) => `last_${table} = $${i + 2}`)
+      // What comes from outside may be work for whoever holds the base.
+      if (!mustHold) sets.push('work = work + 1', 'is_pending = 1')
+      if (sets.length > 0)
+        this.#waiting.push({
+          sql: `UPDATE knowledge_manifest SET ${sets.join(', ')} WHERE agent_id = $1`,
+          params: [this.#agentId, ...given.map((table) => this.#last[table]!)],
+          prepared: true,
+        })
+      this.#ask([{ sql: 'COMMIT' }])
+      return result
+    } catch (error) {
+      this.#waiting = []
+      this.#rollBack()
+      throw error
+    } finally {
+      this.#transaction = undefined
+    }
+  }
+
+  read<T>(work: () => T): T {
+    if (this.#transaction !== undefined) return work()
+    this.#beginRead()
+    try {
+      return work()
+    } finally {
+      this.#rollBack()
+    }
+  }
+
+  /** Nothing to do: what is deleted leaves the server's files with its vacuum. */
+  scrub(): boolean {
+    return true
+  }
+
+  get held(): KnowledgeBase {
+    const held: KnowledgeBase = {
+      all: (sql, ...params) => this.all(sql, ...params),
+      get: (sql, ...params) => this.get(sql, ...params),
+      getMany: (sql, each) => this.getMany(sql, each),
+      iterate: (sql, ...params) => this.iterate(sql, ...params),
+      run: (sql, ...params) =>
+        this.#transaction === 'write' ? this.run(sql, ...params) : held.write(() => this.run(sql, ...params)),
+      write: (work, options = {}) => this.#write(work, options, true),
+      read: (work) => this.read(work),
+      scrub: () => this.scrub(),
+      isOpen: true,
+      held: this,
+      close: () => this.close(),
+    }
+    return Object.defineProperties(held, { isOpen: { get: () => this.#isOpen }, held: { value: held } })
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  close(): void {
+    this.#isOpen = false
+    if (this.#transaction !== undefined) this.#rollBack()
+  }
+
+  #beginRead(): void {
+    this.#transaction = 'read'
+    this.#waiting.push({ sql: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
+  }
+
+  #rollBack(): void {
+    this.#transaction = undefined
+    const isBegun = this.#waiting.length === 0
+    this.#waiting = []
+    if (!isBegun) return
+    try {
+      this.#connection.run([{ sql: 'ROLLBACK' }])
+    } catch {
+      // Of a connection that broke nothing is left.
+    }
+  }
+
+  /** Sends what waits, and these behind it; returns the rows of these. */
+  #ask(steps: Step[]): SqlRow[][] {
+    const waiting = this.#waiting
+    this.#waiting = []
+    return this.#connection.run([...waiting, ...steps]).slice(waiting.length)
+  }
+
+  #step(sql: string, params: SqlValue[]): Step {
+    return { sql: scoped(sql).text, params: [this.#agentId, ...params], prepared: true }
+  }
+}

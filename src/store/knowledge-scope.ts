@@ -1,0 +1,68 @@
+/**
+ * The statements of a knowledge base know one agent alone, as its file does. In PostgreSQL all agents share their tables: here each statement
+ * is told the agent, for every table that it names.
+ */
+
+/** What a number is given out for, and the column that it is put into. */
+export const NUMBERED: Record<string, string> = {
+  document: 'number',
+  passage: 'id',
+  segment: 'number',
+  word: 'number',
+  site: 'number',
+  vector_space: 'number',
+}
+const TABLES =
+  'document|content|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|vector_space|vector_block|vector'
+const KEYWORDS = /^(WHERE|ORDER|GROUP|LIMIT|JOIN|ON|SET|SELECT|VALUES|RETURNING|LEFT)$/i
+
+export interface Scoped {
+  text: string
+  /** Of an insertion into a table whose rows are numbered: the number is the last parameter. */
+  numbered: string | undefined
+}
+
+/** In PostgreSQL's words. `$1` is the agent; the parameters of the statement follow. */
+export function scope(sql: string): Scoped {
+  const insertion = new RegExp(`^\\s*INSERT INTO (${TABLES}) \\(([^)]*)\\)`).exec(sql)
+  const change = new RegExp(`^\\s*(UPDATE|DELETE FROM) (${TABLES})\\b`).exec(sql)
+  let count = 1
+  let text = sql.replace(/\?(\d*)/g, (_, number: string) => `$${number === '' ? ++count : Number(number) + 1}`)
+  let numbered: string | undefined
+  const head = (insertion ?? change)?.[0].length ?? 0
+  let start = text.slice(0, head)
+  let rest = text.slice(head).replace(new RegExp(`\\b(FROM|JOIN) (${TABLES})\\b(?: (?:AS )?([a-z]+)\\b)?`, 'g'), named)
+  if (insertion !== null) {
+    const [, table, columns] = insertion
+    const isNumbered = table! in NUMBERED
+    if (isNumbered) numbered = table
+    const own = isNumbered ? `, ${NUMBERED[table!]}` : ''
+    start = `INSERT INTO knowledge_${table} AS ${table} (agent_id, ${columns}${own})`
+    rest = rest
+      .replace(
+        /^\s*VALUES \(([\s\S]*?)\)(?=\s*(ON CONFLICT|RETURNING|$))/,
+        (_, values: string) => ` VALUES ($1, ${values}${isNumbered ? `, $${++count}` : ''})`,
+      )
+      .replace(/^\s*SELECT /, ' SELECT $1, ')
+      .replace(/ON CONFLICT \(/, 'ON CONFLICT (agent_id, ')
+  }
+  if (change !== null) {
+    const [, verb, table] = change
+    const own = `${table}.agent_id = $1`
+    start = `${verb} knowledge_${table} AS ${table}`
+    rest = / WHERE /.test(rest)
+      ? rest.replace(
+          /\bWHERE ([\s\S]*?)(\s+RETURNING [\s\S]*)?$/,
+          (_, condition: string, returning = '') => `WHERE ${own} AND (${condition})${returning}`,
+        )
+      : `${rest} WHERE ${own}`
+  }
+  text = start + rest
+  return { text, numbered }
+}
+
+function named(_: string, verb: string, table: string, alias: string | undefined): string {
+  const isAlias = alias !== undefined && !KEYWORDS.test(alias)
+  const scoped = `${verb} (SELECT * FROM knowledge_${table} WHERE agent_id = $1) ${isAlias ? alias : table}`
+  return isAlias || alias === undefined ? scoped : `${scoped} ${alias}`
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { newId } from '../src/core/ids.ts'
+import type { Knowledge } from '../src/core/knowledge.ts'
+import { Ingest } from '../src/knowledge/ingest/ingest.ts'
+import { openKnowledge } from '../src/knowledge/knowledge.ts'
+import { Questions } from '../src/knowledge/questions.ts'
+import { HoldLost, type KnowledgeStore } from '../src/store/knowledge-base.ts'
+import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
+import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
+import { PostgresDatabase } from '../src/store/postgres.ts'
+import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
+import { newDatabase, query } from './support/postgres.ts'
+
+const url = await newDatabase()
+await (await PostgresDatabase.open({ url, connections: 1 })).close()
+const folder = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+async function newAgent(): Promise<string> {
+  const id = newId()
+  await query(url, `INSERT INTO agent VALUES ('${id}', 'a', '{}', 0, 0)`)
+  return id
+}
+async function newReplica(): Promise<string> {
+  const id = newId()
+  await query(url, `INSERT INTO replica VALUES ('${id}', 0, NULL)`)
+  return id
+}
+const leaves = (replica: string) => query(url, `DELETE FROM replica WHERE id = '${replica}'`)
+const open = (holder: string, pooler = false): Knowledge =>
+  openKnowledge({ place: { postgres: { url, pooler, holder } }, ids: newId })
+
+for (const pooler of [false, true])
+  knowledgeContract(
+    pooler ? 'PostgreSQL, as behind a pooler' : 'PostgreSQL',
+    async () => open(await newReplica(), pooler),
+    newAgent,
+  )
+
+describe('a knowledge base in a file and one in PostgreSQL', () => {
+  const words = 'lamp river stone window garden market paper cloud engine bridge summer copper silver planet harbour'.split(' ')
+  const section = (i: number) => Array.from({ length: 40 }, (_, j) => words[(i * 7 + j * j) % words.length]).join(' ')
+  const docs = new URL('../docs/', import.meta.url)
+  const texts = [
+    ...readdirSync(docs)
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => readFileSync(new URL(name, docs), 'utf8')),
+    ...Array.from({ length: 60 }, (_, i) => `# Section ${i}\n\n${section(i)}`),
+    '# 配置\n\n服务从端口 8080 启动。数据保存在文件夹中。',
+    '# Rückgabe\n\nTickets werden innerhalb von zehn Tagen erstattet. Der Code ist A-1700 😀.',
+  ]
+  const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
+  const ready = (questions: Questions, agent: string) =>
+    until(async () =>
+      ['queued', 'processing'].every(
+        (status) => questions.listDocuments(agent, { limit: 1, status: status as 'queued' })?.total === 0,
+      ),
+    )
+
+  async function takeThrough(store: KnowledgeStore, agent: string): Promise<unknown[]> {
+    // Small batches, so that there are many segments, and merges of them.
+    const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 7, passages: 30 } })
+    const questions = new Questions(store)
+    for (const [i, text] of texts.entries())
+      await ingest.add(
+        agent,
+        idOf(i),
+        textOf(text, { title: `Text ${i}`, mediaType: 'text/markdown', metadata: { even: i % 2 === 0 } }),
+      )
+    await ready(questions, agent)
+    const told: unknown[] = []
+    const ask = (text: string, more: object = {}) => {
+      const found = questions.retrieve(agent, { query: text, history: [], topK: 12, filter: null, ...more })
+      told.push(found, questions.extract(agent, { question: text, history: [], retrieval: found }))
+    }
+    const askAll = () => {
+      for (const text of [
+        'How do I back up the service?',
+        'postgres conections',
+        'What does the copper engine do?',
+        '数据保存在哪里？',
+      ])
+        ask(text)
+      ask('lamp by the river', { filter: { even: true } })
+      ask('And A-1700?', { history: [{ role: 'USER', content: 'Wann werden Tickets erstattet?' }] })
+    }
+    askAll()
+    await ingest.remove(agent, idOf(0))
+    await ingest.replace(agent, idOf(3), textOf('# Anew\n\nThe copper engine drives the bridge.', { mediaType: 'text/markdown' }))
+    await ingest.change(agent, idOf(5), { title: 'The silver harbour' })
+    await ready(questions, agent)
+    askAll()
+    const vector = (id: number) => Float32Array.from({ length: 16 }, (_, i) => Math.sin(id * (i + 1)))
+    for (;;) {
+      const items = ingest.takeUnembedded(agent, 'm', 100)
+      if (items.length === 0) break
+      ingest.putVectors(
+        agent,
+        'm',
+        items.map(({ id }) => id),
+        items.map(({ id }) => vector(id)),
+      )
+    }
+    ask('nothing that is written', { vector: vector(17) })
+    told.push(questions.listDocuments(agent, { limit: 5 }), questions.listPassages(agent, idOf(4), { limit: 5 }))
+    questions.close()
+    await ingest.close()
+    return told
+  }
+
+  test('give the same passages in the same order, the same scores, and the same answers', async () => {
+    const agent = await newAgent()
+    const store = new KnowledgeFolder(folder)
+    store.list()
+    const inFile = await takeThrough(store, agent)
+    const inDatabase = await takeThrough(new PostgresKnowledge({ url, pooler: false, holder: await newReplica() }), agent)
+    assert.equal(inDatabase.length, inFile.length)
+    assert.deepEqual(JSON.parse(JSON.stringify(inDatabase)), JSON.parse(JSON.stringify(inFile)))
+    assert.ok(JSON.stringify(inFile).includes('hybrid'))
+  })
+})
+
+describe('knowledge bases in PostgreSQL', () => {
+  test('are worked on by one replica at a time, and by another when that is gone', async () => {
+    const agent = await newAgent()
+    const [one, other] = [await newReplica(), await newReplica()]
+    const first = new PostgresKnowledge({ url, pooler: false, holder: one })
+    const second = new PostgresKnowledge({ url, pooler: false, holder: other })
+    const [a, b] = [first.openToWrite(agent), second.openToWrite(agent)]
+    assert.equal(first.hold(agent), 'taken')
+    assert.equal(first.hold(agent), 'kept')
+    assert.equal(second.hold(agent), false)
+    assert.throws(() => b.held.write(() => {}), HoldLost)
+    assert.equal(
+      a.held.write(() => 1),
+      1,
+    )
+    await leaves(one)
+    assert.equal(second.hold(agent), 'taken')
+    assert.throws(() => a.held.write(() => a.run('UPDATE manifest SET version = 99')), HoldLost)
+    assert.deepEqual(b.get('SELECT version FROM manifest'), { version: 0 })
+    // What came since the base was looked at is looked at before it is let go of.
+    a.write(() => {})
+    assert.equal(second.unmarkPending(agent), false)
+    assert.equal(second.hold(agent), 'kept')
+    assert.equal(second.unmarkPending(agent), true)
+    assert.deepEqual(second.list().pending, [])
+    first.close()
+    second.close()
+  })
+
+  test('take documents through all replicas at once, and index each once', async () => {
+    const agent = await newAgent()
+    const replicas = await Promise.all(Array.from({ length: 3 }, async () => open(await newReplica())))
+    await Promise.all(replicas.map((replica) => replica.start()))
+    await Promise.all(
+      Array.from({ length: 150 }, (_, i) => replicas[i % 3]!.addDocument(agent, textOf(`The walnut of number${i} is brown.`))),
+    )
+    for (const replica of replicas) {
+      await settled(replica, agent)
+      assert.deepEqual(await replica.count(agent), { documents: 150, passages: 150 })
+      assert.equal((await find(replica, agent, 'number77'))[0]?.text, 'The walnut of number77 is brown.')
+    }
+    assert.equal((await query(url, `SELECT count(*)::int AS n FROM knowledge_passage WHERE agent_id = '${agent}'`))[0].n, 150)
+    await Promise.all(replicas.map((replica) => replica.close()))
+  })
+
+  test('of an agent that is deleted through one replica are gone for all', async () => {
+    const agent = await newAgent()
+    const [one, other] = [open(await newReplica()), open(await newReplica())]
+    await one.addDocument(agent, textOf('The walnut is brown.'))
+    await settled(one, agent)
+    assert.equal((await find(other, agent, 'walnut')).length, 1)
+    await query(url, `DELETE FROM agent WHERE id = '${agent}'`)
+    await one.deleteAgent(agent)
+    assert.equal((await find(other, agent, 'walnut')).length, 0)
+    await assert.rejects(other.addDocument(agent, textOf('The hazel, too.')), { code: 'agent_not_found' })
+    for (const row of await query(url, "SELECT tablename FROM pg_tables WHERE tablename LIKE 'knowledge%'"))
+      assert.deepEqual(await query(url, `SELECT 1 FROM ${row.tablename} WHERE agent_id = '${agent}'`), [], row.tablename)
+    await one.close()
+    await other.close()
+  })
+
+  test('do not touch those of other agents', async () => {
+    const knowledge = open(await newReplica())
+    const [agent, other] = [await newAgent(), await newAgent()]
+    const life = async (of: string) => {
+      const { id } = await knowledge.addDocument(of, textOf('The walnut is brown.', { title: 'Walnut' }))
+      const { id: gone } = await knowledge.addDocument(of, textOf('The hazel is red.', { title: 'Hazel' }))
+      await settled(knowledge, of)
+      await knowledge.deleteDocument(of, gone)
+      await knowledge.replaceDocument(of, id, textOf('The walnut is green.', { title: 'Walnut' }))
+      await settled(knowledge, of)
+      await until(async () => (await query(url, `SELECT 1 FROM knowledge_passage WHERE agent_id = '${of}'`)).length === 1)
+      await knowledge.takeUnembedded(of, 'm', 10)
+    }
+    const rows = async () => {
+      const tables = await query(
+        url,
+        "SELECT tablename FROM pg_tables WHERE tablename LIKE 'knowledge%' AND tablename <> 'knowledge_manifest' ORDER BY 1",
+      )
+      return Promise.all(
+        tables.map(async ({ tablename }) => [
+          tablename,
+          await query(url, `SELECT * FROM ${tablename} WHERE agent_id = '${other}' ORDER BY 1, 2`),
+        ]),
+      )
+    }
+    await life(other)
+    const before = await rows()
+    await life(agent)
+    await knowledge.deleteAgent(agent)
+    assert.deepEqual(await rows(), before)
+    assert.equal((await find(knowledge, other, 'walnut'))[0]?.text, 'The walnut is green.')
+    await knowledge.close()
+  })
+})
