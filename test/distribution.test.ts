@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
+import { scope } from '../src/store/knowledge-scope.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
@@ -16,6 +17,10 @@ const BACKGROUND = [
   /FROM waiting_send WHERE (replica = \$1|until)/,
   /FROM stop_request WHERE (lease >= \$1|asked_at)/,
   /SELECT agent_id, session_id FROM purge LIMIT/,
+  /SELECT agent_id FROM knowledge_manifest WHERE is_pending = 1/,
+  /SELECT agent_id, due_at FROM knowledge_manifest WHERE due_at IS NOT NULL/,
+  /SELECT agent_id FROM knowledge_manifest m WHERE NOT EXISTS/,
+  /UPDATE knowledge_manifest SET holder = NULL, held_until = NULL WHERE holder = \$1/,
 ]
 
 describe('a schema that can be distributed by agent', () => {
@@ -54,7 +59,7 @@ describe('a schema that can be distributed by agent', () => {
   test('every statement on a table of agents names the agent, of each table that it reads', async () => {
     const names = await tables()
     const folder = new URL('../src/store/', import.meta.url)
-    const files = readdirSync(folder).filter((name) => !/^(knowledge|sqlite|lock|migrate|quick)/.test(name))
+    const files = readdirSync(folder).filter((name) => !/^(knowledge(?!-postgres)|sqlite|lock|migrate|quick)/.test(name))
     let checked = 0
     for (const file of files) {
       for (const sql of statementsIn(readFileSync(new URL(file, folder), 'utf8'))) {
@@ -67,6 +72,25 @@ describe('a schema that can be distributed by agent', () => {
       }
     }
     assert.ok(checked > 40, `${checked} statements`)
+  })
+
+  test('a statement of a knowledge base is told the agent for each table that it names', async () => {
+    const names = (await tables()).filter((name) => name.startsWith('knowledge_')).map((name) => name.slice('knowledge_'.length))
+    const folder = new URL('../src/store/', import.meta.url)
+    const files = readdirSync(folder).filter((name) => /^knowledge-(?!postgres|scope|replay)/.test(name))
+    let checked = 0
+    for (const file of files)
+      for (const sql of statementsIn(readFileSync(new URL(file, folder), 'utf8'))) {
+        const used = [...sql.matchAll(/\b(?:FROM|INTO|UPDATE|JOIN) ([a-z_]+)\b/g)].map(([, name]) => name!)
+        if (used.length === 0) continue
+        checked++
+        for (const name of used) assert.ok(names.includes(name), `${file}: ${name} in ${sql}`)
+        const { text } = scope(sql)
+        const told = text.match(/agent_id = \$1|\(agent_id, /g)?.length ?? 0
+        assert.ok(told >= used.length, `${file}: ${text}`)
+        assert.deepEqual(text.match(/(?<!DO )\b(?:FROM|INTO|UPDATE|JOIN) (?!knowledge_|\()/g), null, `${file}: ${text}`)
+      }
+    assert.ok(checked > 60, `${checked} statements`)
   })
 })
 

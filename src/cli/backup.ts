@@ -5,8 +5,7 @@ import { type BackedUpFile, BackupError } from '../store/backup.ts'
 import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { printJson } from './show.ts'
 
-const IN_DATABASE =
-  'The conversations are in PostgreSQL: back them up with its own tools, such as pg_dump. The documents are in knowledge-of-database, in the data folder: copy that while the service is stopped.'
+const IN_DATABASE = 'Conversations and documents are in PostgreSQL: back them up with its own tools, such as pg_dump.'
 
 export const backup: Command = {
   name: 'backup',

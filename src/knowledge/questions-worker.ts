@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type KnowledgePlace, openKnowledgeStore } from '../store/knowledge-store.ts'
+import { BaseGone } from '../store/knowledge-base.ts'
+import { KnowledgeFolder } from '../store/knowledge-folder.ts'
+import type { KnowledgePlace } from '../store/knowledge-store.ts'
+import type { ConnectionSettings } from '../store/waiting-connection.ts'
 import { Questions } from './questions.ts'
 import { serve } from './rpc.ts'
 
-const questions = new Questions(openKnowledgeStore((workerData as { place: KnowledgePlace }).place))
-
-const methods = {
+const methodsOf = (questions: Questions) => ({
   findDocument: questions.findDocument.bind(questions),
   listDocuments: questions.listDocuments.bind(questions),
   listPassages: questions.listPassages.bind(questions),
@@ -18,7 +19,41 @@ const methods = {
   suggest: questions.suggest.bind(questions),
   forget: questions.forget.bind(questions),
   close: questions.close.bind(questions),
-}
-export type QuestionMethods = typeof methods
+})
+export type QuestionMethods = ReturnType<typeof methodsOf>
 
-serve(parentPort!, methods)
+const { place } = workerData as { place: KnowledgePlace }
+serve(
+  parentPort!,
+  'folder' in place ? methodsOf(new Questions(new KnowledgeFolder(place.folder))) : await replayed(place.postgres),
+)
+
+/** The same methods, run again and again until all that they read is there. */
+async function replayed(postgres: ConnectionSettings) {
+  const { KnowledgeReplay } = await import('../store/knowledge-replay.ts')
+  const replay = new KnowledgeReplay(postgres)
+  const methods = methodsOf(new Questions({ openToRead: (agentId) => replay.base(agentId) }))
+  const none = methodsOf(new Questions({ openToRead: () => undefined }))
+  const { forget, close, ...reading } = methods
+  type Read = (agentId: string, ...args: unknown[]) => unknown
+  const again = ([name, method]: [string, unknown]): [string, Read] => [
+    name,
+    async (agentId, ...args) => {
+      try {
+        return await replay.read(agentId, () => (method as Read)(agentId, ...args))
+      } catch (error) {
+        if (!(error instanceof BaseGone)) throw error
+        forget(agentId)
+        return (none[name as keyof typeof none] as Read)(agentId, ...args)
+      }
+    },
+  ]
+  return {
+    ...Object.fromEntries(Object.entries(reading).map(again)),
+    forget,
+    async close() {
+      close()
+      await replay.close()
+    },
+  }
+}

@@ -27,11 +27,11 @@ const HITS_OF_A_SUGGESTION = 5
 
 /** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. */
 export class Questions {
-  readonly #store: KnowledgeStore
+  readonly #store: Pick<KnowledgeStore, 'openToRead'>
   readonly #indexes = new Map<string, KnowledgeIndex>()
   readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
 
-  constructor(store: KnowledgeStore) {
+  constructor(store: Pick<KnowledgeStore, 'openToRead'>) {
     this.#store = store
   }
 
@@ -113,7 +113,7 @@ export class Questions {
       return index.read(() => work(index))
     } catch (error) {
       if (!(error instanceof BaseGone)) throw error
-      this.forget(agentId)
+      if (!index.base.isPartial) this.forget(agentId)
       return nothing
     }
   }

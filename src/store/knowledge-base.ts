@@ -18,6 +18,8 @@ export interface KnowledgeBase {
   /** Has deleted text leave the disk. False while a reader holds it up. */
   scrub(): boolean
   readonly isOpen: boolean
+  /** Something that was read just now is not there yet, and will be read again: what was made of it must not be kept. */
+  readonly isPartial: boolean
   /** The same base, for work that one process alone may do (see `KnowledgeStore.hold`): a change throws `HoldLost` where another has taken over. */
   readonly held: KnowledgeBase
   close(): void
@@ -44,6 +46,8 @@ export interface KnowledgeStore {
   /** When each agent's sites are next due, in milliseconds since 1970. */
   listDue(): Map<string, number>
   markDue(agentId: string, at: number | null): void
+  /** Agents that are gone, and of which a base was left. */
+  listOrphans(): string[]
   /** Other processes work on the same bases. */
   readonly isShared: boolean
   /** Lets go of what is held. */

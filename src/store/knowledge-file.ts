@@ -109,6 +109,10 @@ export class KnowledgeFile implements KnowledgeBase {
     return this.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')?.busy === 0
   }
 
+  get isPartial(): boolean {
+    return false
+  }
+
   get held(): this {
     return this
   }

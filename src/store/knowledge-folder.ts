@@ -74,6 +74,11 @@ export class KnowledgeFolder implements KnowledgeStore {
     else writeFileSync(path, String(at))
   }
 
+  /** The service itself looks for them when it starts. */
+  listOrphans(): string[] {
+    return []
+  }
+
   close(): void {}
 
   #path(agentId: string, end: string): string {

@@ -1,7 +1,8 @@
 import { ReparteeError } from '../core/errors.ts'
 import { HoldLost, type KnowledgeBase, type KnowledgeStore, type SqlRow, type SqlValue } from './knowledge-base.ts'
 import { NUMBERED, type Scoped, scope } from './knowledge-scope.ts'
-import { type ConnectionSettings, type Step, WaitingConnection } from './waiting-connection.ts'
+import type { Step } from './postgres-batch.ts'
+import { type ConnectionSettings, WaitingConnection } from './waiting-connection.ts'
 
 /** Changes that wait to be sent: each takes some memory, here and on the way. */
 const MOST_WAITING = 500
@@ -114,6 +115,12 @@ export class PostgresKnowledge implements KnowledgeStore {
   markDue(agentId: string, at: number | null): void {
     const sql = 'UPDATE knowledge_manifest SET due_at = $2 WHERE agent_id = $1 AND due_at IS DISTINCT FROM $2'
     this.#write.run([{ sql, params: [agentId, at], prepared: true }])
+  }
+
+  listOrphans(): string[] {
+    const sql = 'SELECT agent_id FROM knowledge_manifest m WHERE NOT EXISTS (SELECT 1 FROM agent a WHERE a.id = m.agent_id)'
+    const [rows] = this.#write.run([{ sql }])
+    return rows!.map((row) => row['agent_id'] as string)
   }
 
   close(): void {
@@ -253,6 +260,10 @@ class PostgresBase implements KnowledgeBase {
     return true
   }
 
+  get isPartial(): boolean {
+    return false
+  }
+
   get held(): KnowledgeBase {
     const held: KnowledgeBase = {
       all: (sql, ...params) => this.all(sql, ...params),
@@ -265,6 +276,7 @@ class PostgresBase implements KnowledgeBase {
       read: (work) => this.read(work),
       scrub: () => this.scrub(),
       isOpen: true,
+      isPartial: false,
       held: this,
       close: () => this.close(),
     }

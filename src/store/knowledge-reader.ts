@@ -37,6 +37,11 @@ export interface Sketch {
 }
 
 const NOTHING: TermLists = { df: 0, parts: [] }
+/** In the place of what is not there yet. */
+const NO_SKETCH: Sketch = { forward: new Uint16Array(), titleGrams: new Uint16Array(), textGrams: new Uint16Array() }
+const NO_PASSAGE: FoundPassage = {
+  ...{ documentId: '', title: '', source: '{}', metadata: '{}', generation: 0, position: 0, heading: '', page: null, text: '' },
+}
 // The lists kept at hand: enough to hold what questions about a base of this size share, within bounds.
 const CACHE_BYTES_PER_PASSAGE = 200
 const MIN_CACHE_BYTES = 256 * 1024
@@ -95,10 +100,15 @@ export class KnowledgeIndex {
   }
 
   #load(version: number): void {
+    this.#version = -1
     let offset = 0
     let grams = 0
     const known = new Map(this.#segments.map(({ segment }) => [segment.number, segment]))
-    this.#segments = listSegments(this.#base, known).map((segment) => {
+    const languages = this.#base.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC')
+    const dead = this.#base.all<{ first: number; last: number }>('SELECT first, last FROM dead')
+    const segments = listSegments(this.#base, known)
+    if (this.#base.isPartial) return
+    this.#segments = segments.map((segment) => {
       const placed = { segment, offset }
       offset += segment.n
       grams += segment.grams
@@ -106,8 +116,8 @@ export class KnowledgeIndex {
     })
     this.slots = offset
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
-    this.languages = this.#base.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC').map((row) => row.code)
-    this.#hidden = this.#loadHidden()
+    this.languages = languages.map((row) => row.code)
+    this.#hidden = this.#hiddenBy(dead)
     this.#lists.clear(Math.min(MAX_CACHE_BYTES, Math.max(MIN_CACHE_BYTES, offset * CACHE_BYTES_PER_PASSAGE)))
     this.#passages.clear(MAX_PASSAGE_BYTES)
     this.#masks.clear()
@@ -115,8 +125,7 @@ export class KnowledgeIndex {
     this.#version = version
   }
 
-  #loadHidden(): Uint8Array | undefined {
-    const dead = this.#base.all<{ first: number; last: number }>('SELECT first, last FROM dead')
+  #hiddenBy(dead: readonly { first: number; last: number }[]): Uint8Array | undefined {
     if (dead.length === 0) return undefined
     const hidden = new Uint8Array(this.slots)
     for (const { first, last } of dead) this.#fill(hidden, first, last, 1)
@@ -138,6 +147,7 @@ export class KnowledgeIndex {
     let mask = this.#masks.get(key)
     if (mask === undefined) {
       mask = this.#maskOf(filter)
+      if (this.#base.isPartial) return mask
       if (this.#masks.size >= MAX_MASKS) this.#masks.clear()
       this.#masks.set(key, mask)
     }
@@ -193,7 +203,7 @@ export class KnowledgeIndex {
       bytes += posting.data.length + ENTRY_BYTES
     }
     const found = parts.length === 0 ? NOTHING : { df, parts }
-    this.#lists.set(key, found, bytes)
+    if (!this.#base.isPartial) this.#lists.set(key, found, bytes)
     return found
   }
 
@@ -209,6 +219,7 @@ export class KnowledgeIndex {
     let value = this.#memory.get(key) as T | undefined
     if (value === undefined) {
       value = find()
+      if (this.#base.isPartial) return value
       if (this.#memory.size >= 20_000) this.#memory.clear()
       this.#memory.set(key, value)
     }
@@ -222,7 +233,8 @@ export class KnowledgeIndex {
       `SELECT d.id AS "documentId", d.title, d.source, d.metadata, d.generation, p.position, p.heading, p.page, p.text
        FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?`,
       this.idAt(slot),
-    )!
+    )
+    if (row === undefined) return NO_PASSAGE
     this.#passages.set(slot, row, 2 * (row.text.length + row.title.length + row.metadata.length) + ENTRY_BYTES)
     return row
   }
@@ -234,7 +246,8 @@ export class KnowledgeIndex {
     const row = this.#base.get<{ forward: Uint8Array; title: string; heading: string; text: string }>(
       'SELECT p.forward, d.indexed_title AS title, p.heading, p.text FROM passage p JOIN document d ON d.number = p.document WHERE p.id = ?',
       id,
-    )!
+    )
+    if (row === undefined) return NO_SKETCH
     const sketch: Sketch = {
       forward: new Uint16Array(row.forward.buffer.slice(row.forward.byteOffset, row.forward.byteOffset + row.forward.byteLength)),
       titleGrams: gramHashes(`${row.title}\n${row.heading}`),

@@ -82,6 +82,7 @@ export class Vocabulary {
       this.#last,
     )
     for (const row of rows) lengths[row.number] = row.length
+    if (this.#base.isPartial) return
     this.#lengths = lengths
     this.#last = last
   }

@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net'
 import { workerData } from 'node:worker_threads'
 import pg from 'pg'
-import type { SqlRow, SqlValue } from './knowledge-base.ts'
+import type { SqlRow } from './knowledge-base.ts'
+import { KNOWLEDGE_TYPES, type Step, sendTogether } from './postgres-batch.ts'
 import { isLost, isPassing, reasonOf } from './postgres-errors.ts'
-import type { Answer, ConnectionStart, Step } from './waiting-connection.ts'
+import type { Answer, ConnectionStart } from './waiting-connection.ts'
 
 const { url, pooler, port, signal } = workerData as ConnectionStart
 
@@ -12,18 +12,6 @@ const CONNECT_WITHIN_MS = 5_000
 const LOCK_WITHIN_MS = 30_000
 const ANSWER_WITHIN_MS = 60_000
 
-/** 64-bit integers, and sums over them: all that is counted is below 2^53. */
-const AS_NUMBER = new Set([20, 1700])
-const BYTES = 17
-const types: pg.CustomTypesConfig = {
-  getTypeParser(oid, format) {
-    if (AS_NUMBER.has(oid) && format !== 'binary') return Number
-    // In memory of its own: what is sent to another thread takes along all that it shares memory with.
-    if (oid === BYTES && format !== 'binary') return (text: string) => Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
-    return pg.types.getTypeParser(oid, format)
-  },
-}
-const names = new Map<string, string>()
 let client: pg.Client | undefined
 
 async function connect(): Promise<pg.Client> {
@@ -33,7 +21,7 @@ async function connect(): Promise<pg.Client> {
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: ANSWER_WITHIN_MS,
     keepAlive: true,
-    types,
+    types: KNOWLEDGE_TYPES,
     pipeline: !pooler,
     ...(pooler ? {} : { lock_timeout: LOCK_WITHIN_MS }),
   })
@@ -51,27 +39,8 @@ function forget(broken: pg.Client): void {
 async function run(steps: Step[]): Promise<SqlRow[][]> {
   client ??= await connect()
   const open = client
-  const one = ({ sql, params = [], prepared = false }: Step): Promise<SqlRow[]> => {
-    const values = params as SqlValue[]
-    if (!prepared || pooler) return open.query<SqlRow>({ text: sql, values }).then(({ rows }) => rows)
-    const name = names.get(sql) ?? `k${names.size}`
-    names.set(sql, name)
-    return open.query<SqlRow>({ name, text: sql, values }).then(({ rows }) => rows)
-  }
   try {
-    if (pooler) {
-      const all: SqlRow[][] = []
-      for (const step of steps) all.push(await one(step))
-      return all
-    }
-    const { stream } = (open as unknown as { connection: { stream: Socket } }).connection
-    stream.cork()
-    const running = Promise.allSettled(steps.map(one))
-    stream.uncork()
-    return (await running).map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason
-      return outcome.value
-    })
+    return await sendTogether(open, steps, pooler)
   } catch (error) {
     if (isLost(error)) forget(open)
     throw error

@@ -1,13 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
-import type { SqlRow, SqlValue } from './knowledge-base.ts'
-
-export interface Step {
-  sql: string
-  params?: SqlValue[]
-  /** It is sent often: the server plans it once. */
-  prepared?: boolean
-}
+import type { SqlRow } from './knowledge-base.ts'
+import type { Step } from './postgres-batch.ts'
 
 export interface ConnectionSettings {
   /** As in `PostgresOptions`. */

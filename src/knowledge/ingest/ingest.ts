@@ -38,8 +38,9 @@ const QUIET_MS = 25
 const QUIET_IN_BURST_MS = 100
 const BURST = 5
 const MAX_WAIT_MS = 500
-/** Other processes may have left work. */
+/** Other processes may have left work, and at times bases of agents that were deleted. */
 const LOOK_EVERY_MS = 1_000
+const SWEEP_EVERY = 3_600
 /** An agent without changes for so long has its index joined into one. */
 const REST_AFTER_MS = 1_000
 /** A full disk or a lock held by a backup may pass. */
@@ -71,6 +72,7 @@ export class Ingest {
   readonly #tidying = new Set<string>()
   #restTimer: NodeJS.Timeout | undefined
   #lookTimer: NodeJS.Timeout | undefined
+  #looks = 0
   #changedAt = 0
   /** Changes in a row, each soon after the one before. */
   #row = 0
@@ -218,6 +220,7 @@ export class Ingest {
     for (const agentId of this.#marked) if (this.#web.isBusy(agentId)) this.#store.hold(agentId)
     this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
     this.#web.lookForDue()
+    if (this.#looks++ % SWEEP_EVERY === 0) for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId)
   }
 
   #schedule(agentId: string): void {

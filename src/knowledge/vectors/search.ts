@@ -93,23 +93,29 @@ export class VectorSearch {
 
   #load(base: KnowledgeBase, version: number): void {
     if (version === this.#version) return
-    this.#version = version
+    this.#version = -1
     this.#hiddenBy = undefined
     const space = findLiveSpace(base)
+    if (base.isPartial) return
     if (space?.number !== this.#space?.number) this.#forget()
     this.#space = space
-    if (space === undefined) return
+    if (space === undefined) {
+      this.#version = version
+      return
+    }
     if (space.mean === null) this.#few = listVectors(base, space.number)
     else {
       this.#few = []
       this.#loadBlocks(base, space)
     }
+    if (!base.isPartial) this.#version = version
   }
 
   #loadBlocks(base: KnowledgeBase, { number, dimensions }: VectorSpace): void {
     const bytes = padded(dimensions) / 8
     this.#scan ??= new HammingScan(bytes)
     const { all, changed } = readBlocks(base, number, this.#versions)
+    if (base.isPartial) return
     const slots = (all.at(-1) ?? 0) * BLOCK_VECTORS
     this.#scan.reserve(slots)
     const ids = new Uint32Array(slots)
