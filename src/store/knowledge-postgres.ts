@@ -1,11 +1,15 @@
 import { ReparteeError } from '../core/errors.ts'
 import { HoldLost, type KnowledgeBase, type KnowledgeStore, type SqlRow, type SqlValue } from './knowledge-base.ts'
 import { NUMBERED, type Scoped, scope } from './knowledge-scope.ts'
+import { insertTogether, PLACE, selectTogether } from './knowledge-together.ts'
 import type { Step } from './postgres-batch.ts'
 import { type ConnectionSettings, WaitingConnection } from './waiting-connection.ts'
 
 /** Changes that wait to be sent: each takes some memory, here and on the way. */
-const MOST_WAITING = 500
+const MOST_WAITING = 2_000
+const MOST_WAITING_BYTES = 4 * 1_024 * 1_024
+/** Rows of one statement for so many parameters are asked for in one statement. */
+const TOGETHER_FROM = 3
 const ROWS_AT_ONCE = 2_000
 const COUNTERS = Object.keys(NUMBERED)
 const LOCK = `SELECT ${COUNTERS.map((table) => `last_${table}`).join(', ')}, holder, hold FROM knowledge_manifest WHERE agent_id = $1 FOR UPDATE`
@@ -156,6 +160,7 @@ class PostgresBase implements KnowledgeBase {
   readonly #agentId: string
   readonly #isHeld: (row: SqlRow) => boolean
   #waiting: Step[] = []
+  #waitingBytes = 0
   #transaction: 'read' | 'write' | undefined
   /** The numbers given last, by table; and as they were when the transaction began. */
   #last: Record<string, number> = {}
@@ -179,6 +184,12 @@ class PostgresBase implements KnowledgeBase {
 
   getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
     if (each.length === 0) return []
+    if (each.length >= TOGETHER_FROM && sql.startsWith('SELECT')) {
+      const [rows] = this.#ask([selectTogether(this.#agentId, sql, each)])
+      const found: (T | undefined)[] = each.map(() => undefined)
+      for (const { [PLACE]: place, ...row } of rows!) found[(place as number) - 1] = row as T
+      return found
+    }
     return this.#ask(each.map((params) => this.#step(sql, params))).map((rows) => rows[0] as T | undefined)
   }
 
@@ -207,7 +218,8 @@ class PostgresBase implements KnowledgeBase {
     // What a caller uses again is sent as it is now.
     const kept = params.map((value) => (value instanceof Uint8Array ? value.slice() : value))
     this.#waiting.push(this.#step(sql, numbered === undefined ? kept : [...kept, number]))
-    if (this.#waiting.length >= MOST_WAITING) this.#ask([])
+    for (const value of kept) if (value instanceof Uint8Array) this.#waitingBytes += value.length
+    if (this.#waiting.length >= MOST_WAITING || this.#waitingBytes >= MOST_WAITING_BYTES) this.#ask([])
     return number
   }
 
@@ -311,8 +323,9 @@ class PostgresBase implements KnowledgeBase {
 
   /** Sends what waits, and these behind it; returns the rows of these. */
   #ask(steps: Step[]): SqlRow[][] {
-    const waiting = this.#waiting
+    const waiting = insertTogether(this.#waiting)
     this.#waiting = []
+    this.#waitingBytes = 0
     return this.#connection.run([...waiting, ...steps]).slice(waiting.length)
   }
 

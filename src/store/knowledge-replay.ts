@@ -2,6 +2,7 @@ import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import { BaseGone, type KnowledgeBase, type SqlRow, type SqlValue } from './knowledge-base.ts'
 import { scope } from './knowledge-scope.ts'
+import { PLACE, selectTogether } from './knowledge-together.ts'
 import { KNOWLEDGE_TYPES, type Step, sendTogether } from './postgres-batch.ts'
 import { isLost, isPassing } from './postgres-errors.ts'
 import type { ConnectionSettings } from './waiting-connection.ts'
@@ -141,23 +142,17 @@ const alone = (agentId: string, { sql, params }: Missing): Fetch => ({
   put: (view, rows) => view.set(keyOf(sql, params), rows),
 })
 
-/** The first row of a statement for each of many parameters, as one statement. */
 function together(agentId: string, group: readonly Missing[]): Fetch {
-  const { sql, params: first } = group[0]!
-  const inner = scope(sql).text.replace(/\$(\d+)/g, (text, number: string) =>
-    number === '1' ? text : `k.p${Number(number) - 1}`,
-  )
-  const lists = first.map((value, i) => `$${i + 2}::${typeof value === 'number' ? 'bigint' : 'text'}[]`).join(', ')
-  const names = first.map((_, i) => `p${i + 1}`).join(', ')
+  const { sql } = group[0]!
   return {
-    step: {
-      sql: `SELECT k.i AS "#", x.* FROM unnest(${lists}) WITH ORDINALITY AS k (${names}, i) CROSS JOIN LATERAL (${inner} LIMIT 1) x`,
-      params: [agentId, ...first.map((_, i) => group.map(({ params }) => params[i]!))] as never,
-      prepared: true,
-    },
+    step: selectTogether(
+      agentId,
+      sql,
+      group.map(({ params }) => params),
+    ),
     put(view, rows) {
       for (const { params } of group) view.set(keyOf(sql, params), [])
-      for (const { '#': number, ...row } of rows) view.set(keyOf(sql, group[(number as number) - 1]!.params), [row])
+      for (const { [PLACE]: place, ...row } of rows) view.set(keyOf(sql, group[(place as number) - 1]!.params), [row])
     },
   }
 }

@@ -468,11 +468,12 @@ describe('a source', { skip: needsProcess }, () => {
     const { id } = await addSource({ type: 'url', url: site.url('/'), refreshHours: 1 })
     await service.kill()
     const store = storeOf(service)
+    const agentId = agent.split('/').at(-1)!
     if (store.isPostgres) {
-      await store.run('UPDATE knowledge_manifest SET due_at = NULL, is_pending = 1')
-      await store.run('UPDATE knowledge_site SET due_at = 1')
+      await store.run(`UPDATE knowledge_manifest SET due_at = NULL, is_pending = 1 WHERE agent_id = '${agentId}'`)
+      await store.run(`UPDATE knowledge_site SET due_at = 1 WHERE agent_id = '${agentId}'`)
     } else {
-      const path = join(service.data, 'knowledge', agent.split('/').at(-1)!)
+      const path = join(service.data, 'knowledge', agentId)
       rmSync(`${path}.due`, { force: true })
       writeFileSync(`${path}.pending`, '')
       const file = new DatabaseSync(`${path}.db`)

@@ -50,8 +50,8 @@ export class VectorSearch {
     const unit = toUnit(question)
     const rows =
       space.mean === null
-        ? this.#few.filter((_, i) => this.#hidden(hide)?.[i] !== 1)
-        : listVectors(base, space.number, this.#candidates(toSigns(unit, space.mean), this.#hidden(hide)))
+        ? this.#few.filter((_, i) => this.#hidden(base, hide)?.[i] !== 1)
+        : listVectors(base, space.number, this.#candidates(toSigns(unit, space.mean), this.#hidden(base, hide)))
     return rows
       .map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
       .sort((a, b) => b.cosine - a.cosine || a.id - b.id)
@@ -67,10 +67,12 @@ export class VectorSearch {
   }
 
   /** 1 for each slot, or each of the few, that may not be found. */
-  #hidden({ key, mask }: Hide): Uint8Array | undefined {
+  #hidden(base: KnowledgeBase, { key, mask }: Hide): Uint8Array | undefined {
     if (this.#hiddenBy?.key !== key) {
       const ids = this.#space?.mean === null ? Uint32Array.from(this.#few, ({ id }) => id) : this.#ids
-      this.#hiddenBy = { key, mask: mask(ids) }
+      const found = mask(ids)
+      if (base.isPartial) return found
+      this.#hiddenBy = { key, mask: found }
     }
     return this.#hiddenBy.mask
   }
