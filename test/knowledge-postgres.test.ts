@@ -153,6 +153,30 @@ describe('knowledge bases in PostgreSQL', () => {
     second.close()
   })
 
+  test('are changed as a whole or not at all, though the connection breaks in between', async () => {
+    const agent = await newAgent()
+    const stores = await Promise.all(
+      [1, 2].map(async () => new PostgresKnowledge({ url, pooler: false, holder: await newReplica() })),
+    )
+    const [a, b] = stores.map((store) => store.openToWrite(agent))
+    const breakOff = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE state = 'idle in transaction' AND datname = current_database() AND $1::text <> ''`
+    const change = () =>
+      a!.write(() => {
+        a!.run('UPDATE manifest SET version = 7')
+        a!.get('SELECT version FROM manifest')
+        assert.equal(b!.all(breakOff).length, 1)
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+        a!.run('UPDATE manifest SET version = 8')
+      })
+    assert.throws(change, { code: 'unavailable' })
+    assert.deepEqual(b!.get('SELECT version FROM manifest'), { version: 0 })
+    assert.throws(() => a!.write(() => a!.get('SELECT nothing FROM manifest')), /nothing/)
+    a!.write(() => a!.run('UPDATE manifest SET version = 9'))
+    assert.deepEqual(b!.get('SELECT version FROM manifest'), { version: 9 })
+    for (const store of stores) store.close()
+  })
+
   test('take documents through all replicas at once, and index each once', async () => {
     const agent = await newAgent()
     const replicas = await Promise.all(Array.from({ length: 3 }, async () => open(await newReplica())))

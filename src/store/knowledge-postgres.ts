@@ -326,7 +326,8 @@ class PostgresBase implements KnowledgeBase {
     const waiting = insertTogether(this.#waiting)
     this.#waiting = []
     this.#waitingBytes = 0
-    return this.#connection.run([...waiting, ...steps]).slice(waiting.length)
+    const begins = waiting[0]?.sql.startsWith('BEGIN') === true
+    return this.#connection.run([...waiting, ...steps], this.#transaction !== undefined && !begins).slice(waiting.length)
   }
 
   #step(sql: string, params: SqlValue[]): Step {

@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads'
 import pg from 'pg'
 import type { SqlRow } from './knowledge-base.ts'
-import { KNOWLEDGE_TYPES, type Step, sendTogether } from './postgres-batch.ts'
+import { KNOWLEDGE_TYPES, sendTogether } from './postgres-batch.ts'
 import { isLost, isPassing, reasonOf } from './postgres-errors.ts'
-import type { Answer, ConnectionStart } from './waiting-connection.ts'
+import type { Answer, ConnectionStart, Request } from './waiting-connection.ts'
 
 const { url, pooler, port, signal } = workerData as ConnectionStart
 
@@ -36,21 +36,30 @@ function forget(broken: pg.Client): void {
   broken.end().catch(() => {})
 }
 
-async function run(steps: Step[]): Promise<SqlRow[][]> {
+async function run({ steps, continues }: Request): Promise<SqlRow[][]> {
+  // Its transaction is gone with it: a new connection would write the rest of it alone.
+  if (continues && client === undefined) throw new Error('the connection was closed within a transaction')
   client ??= await connect()
   const open = client
   try {
     return await sendTogether(open, steps, pooler)
   } catch (error) {
-    if (isLost(error)) forget(open)
+    if (isLost(error) || !(await isClean(open))) forget(open)
     throw error
   }
 }
 
-port.on('message', async (steps: Step[]) => {
+/** Ends what an error may have left open. */
+const isClean = (open: pg.Client): Promise<boolean> =>
+  open.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  )
+
+port.on('message', async (request: Request) => {
   let answer: Answer
   try {
-    answer = { rows: await run(steps) }
+    answer = { rows: await run(request) }
   } catch (error) {
     answer = { message: reasonOf(error), passing: isPassing(error) }
   }

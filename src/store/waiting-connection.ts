@@ -15,6 +15,12 @@ export interface ConnectionStart extends ConnectionSettings {
   signal: Int32Array
 }
 
+/** What the thread is asked. `continues`: the steps stand in a transaction that was begun before. */
+export interface Request {
+  steps: Step[]
+  continues: boolean
+}
+
 /** What the thread answers. */
 export type Answer = { rows: SqlRow[][] } | { message: string; passing: boolean }
 
@@ -40,11 +46,11 @@ export class WaitingConnection {
 
   /**
    * Sends them all at once, and waits. Returns the rows of each; what comes behind one that failed is not done, as long as it stands in the same
-   * transaction. Throws `unavailable` where trying again may help.
+   * transaction, which is over then. `continues`: they stand in a transaction that was begun before. Throws `unavailable` where trying again may help.
    */
-  run(steps: Step[]): SqlRow[][] {
+  run(steps: Step[], continues = false): SqlRow[][] {
     const before = Atomics.load(this.#signal, 0)
-    this.#port.postMessage(steps)
+    this.#port.postMessage({ steps, continues } satisfies Request)
     // The call that wakes may come from the answer before.
     while (Atomics.load(this.#signal, 0) === before) Atomics.wait(this.#signal, 0, before)
     const { message: answer } = receiveMessageOnPort(this.#port) as { message: Answer }

@@ -241,7 +241,8 @@ export class Ingest {
       this.#active = undefined
       // An agent without a mark was deleted meanwhile.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
-      else if (!this.#waiting.has(agentId) && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#rest(agentId)
+      else if (!this.#waiting.has(agentId) && (this.#marked.has(agentId) || this.#tidying.has(agentId)))
+        await this.#tryRest(agentId)
     }
   }
 
@@ -252,6 +253,16 @@ export class Ingest {
     const isOver = (now: number) =>
       now - this.#changedAt >= (this.#row < BURST ? QUIET_MS : QUIET_IN_BURST_MS) || now - start >= MAX_WAIT_MS
     while (!this.#closing && !isOver(performance.now())) await pauseMs(QUIET_MS / 3)
+  }
+
+  async #tryRest(agentId: string): Promise<void> {
+    try {
+      this.#rest(agentId)
+    } catch {
+      // The next turn tells what is wrong.
+      await pauseMs(RETRY_AFTER_MS)
+      this.#schedule(agentId)
+    }
   }
 
   #rest(agentId: string): void {
