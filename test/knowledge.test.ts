@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -16,6 +16,7 @@ import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { listTasks, startTasks } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
+import { isInFiles } from './support/store.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
 after(() => rmSync(home, { recursive: true, force: true }))
@@ -23,10 +24,6 @@ const newFolder = (): string => mkdtempSync(join(home, 'k-'))
 const open = (folder = newFolder()): Knowledge => openKnowledge({ place: { folder }, ids: newId })
 
 knowledgeContract('embedded', async () => open())
-
-/** Does any file of the folder hold these bytes? */
-const holds = (folder: string, text: string): boolean =>
-  readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(text))
 
 describe('knowledge files', () => {
   test('asking about an agent without documents makes no file', async () => {
@@ -49,10 +46,10 @@ describe('knowledge files', () => {
       ...Array.from({ length: 20 }, (_, i) => knowledge.addDocument(agent, textOf(`Note ${i}.`))),
     ])
     await settled(knowledge, agent)
-    assert.ok(holds(folder, 'xylophonequartz'))
+    assert.ok(isInFiles(folder, 'xylophonequartz'))
     await knowledge.deleteDocument(agent, document.id)
     await until(
-      async () => !['xylophonequartz', 'artholomew', 'bartholomew', 'ushhush'].some((word) => holds(folder, word)),
+      async () => !['xylophonequartz', 'artholomew', 'bartholomew', 'ushhush'].some((word) => isInFiles(folder, word)),
       2_000,
     )
     assert.equal((await find(knowledge, agent, 'where do things stay'))[0]?.title, 'Other')
@@ -67,7 +64,7 @@ describe('knowledge files', () => {
     await settled(knowledge, agent)
     await knowledge.replaceDocument(agent, document.id, textOf('There is no password.', { title: 'Open' }))
     await settled(knowledge, agent)
-    await until(async () => !['xylophonequartz', 'ushhush'].some((word) => holds(folder, word)), 2_000)
+    await until(async () => !['xylophonequartz', 'ushhush'].some((word) => isInFiles(folder, word)), 2_000)
     await knowledge.close()
   })
 
@@ -177,7 +174,7 @@ describe('ingestion', () => {
     await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
     await until(async () => questions.findDocument(agent, id)!.progress > 0)
     await ingest.remove(agent, id)
-    await until(async () => !holds(folder, 'hazel'), 5_000)
+    await until(async () => !isInFiles(folder, 'hazel'), 5_000)
     assert.equal(count(questions, 'hazel'), 0)
     questions.close()
     await ingest.close()

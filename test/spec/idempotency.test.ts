@@ -1,8 +1,6 @@
 // The contract of Idempotency-Key: a repeated request has one effect and one answer
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isError, isOk } from '../support/assert.ts'
@@ -10,6 +8,7 @@ import { readEvents } from '../support/events.ts'
 import { hangs, refuses, says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
+import { isInFiles } from '../support/store.ts'
 
 const service = await startService()
 const { client, model } = service
@@ -211,8 +210,6 @@ describe('Idempotency-Key', () => {
     isOk(await send(secret))
     isOk(await client.delete(session))
     isError(await send(secret), 404, 'session_not_found')
-    const files = () =>
-      readdirSync(service.data, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter((f) => f.isFile())
-    await until('no trace is left', () => files().every((f) => !readFileSync(join(f.parentPath, f.name)).includes(secret)))
+    await until('no trace is left', () => !isInFiles(service.data, secret))
   })
 })

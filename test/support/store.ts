@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -64,7 +64,11 @@ function postgres(data: string, url: string): Store {
   }
 }
 
-const isInFiles = (folder: string, text: string): boolean =>
+/** Of a database its journal is read first: what leaves that one, at a checkpoint, is in the file by then. */
+export const isInFiles = (folder: string, text: string): boolean =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .some((entry) => readFileSync(join(entry.parentPath, entry.name)).includes(text))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .reverse()
+    .some((path) => existsSync(path) && readFileSync(path).includes(text))
