@@ -1,24 +1,29 @@
 import { mkdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
-import { type BackedUpFile, BackupError } from '../store/backup.ts'
-import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from './command.ts'
+import type { BackedUpFile } from '../store/backup.ts'
+import { type Command, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { printJson } from './show.ts'
-
-const IN_DATABASE = 'Conversations and documents are in PostgreSQL: back them up with its own tools, such as pg_dump.'
+import { told } from './told.ts'
 
 export const backup: Command = {
   name: 'backup',
   usage: '<folder>',
-  about: 'Copy the data folder, whether or not the service runs, into a new folder.',
+  about: 'Copy all data, whether or not the service runs, into a new folder.',
   takes: [1, 1],
   options: jsonOption,
-  details: 'The folder must not be there, or be empty. It holds all conversations and documents: keep it as safe as the data.',
+  details: `The folder must not be there, or be empty. It holds all conversations and documents: keep it as safe as the data.
+It is the same whether the data was in a folder or in PostgreSQL, and can be restored to either.`,
   async run(terminal, { positionals, values }) {
-    const { backUp } = await import('../store/backup.ts')
-    const { data } = folderOf(terminal)
+    const { backUp, backUpDatabase } = await import('../store/backup.ts')
+    const { data, databaseUrl } = loadConfig(terminal.env)
     const target = resolve(positionals[0]!)
-    const files = await told(() => backUp(resolve(data), target, (path) => terminal.status(`Copying ${path}`)))
+    const tell = (what: string) => terminal.status(`Copying ${what}`)
+    const files = await told(() =>
+      databaseUrl === undefined
+        ? backUp(resolve(data), target, tell)
+        : backUpDatabase(databaseUrl, target, (text) => terminal.status(text)),
+    )
     report(terminal, values, files, `Backed up to ${target}`)
     return exitCodes.ok
   },
@@ -27,50 +32,42 @@ export const backup: Command = {
 export const restore: Command = {
   name: 'restore',
   usage: '<folder>',
-  about: 'Put a backup into a data folder that holds nothing yet.',
+  about: 'Put a backup into a data folder, or a database, that holds nothing yet.',
   takes: [1, 1],
   options: jsonOption,
-  details: 'REPARTEE_DATA names the data folder. Every file is compared with what was backed up before any is put there.',
+  details:
+    'REPARTEE_DATA names the data folder, or REPARTEE_DATABASE_URL the database. Every file is compared with what was backed up before any is put there.',
   async run(terminal, { positionals, values }) {
-    const [{ restore }, { lockFolder }, { KnowledgeFolder }] = await Promise.all([
-      import('../store/backup.ts'),
-      import('../store/lock.ts'),
-      import('../store/knowledge-folder.ts'),
-    ])
-    const { data } = folderOf(terminal)
-    const lock = await told(async () => {
-      mkdirSync(data, { recursive: true, mode: 0o700 })
-      return lockFolder(data)
-    })
-    try {
-      const files = await told(() => restore(resolve(positionals[0]!), data, (path) => terminal.status(`Reading ${path}`)))
-      // What was to be indexed when the backup was made may have lost its mark.
-      for (const { path } of files)
-        if (/^knowledge\/.+\.db$/.test(path)) new KnowledgeFolder(join(data, 'knowledge')).markPending(basename(path, '.db'))
-      report(terminal, values, files, `Restored to ${resolve(data)}`)
-      return exitCodes.ok
-    } finally {
-      lock.release()
-    }
+    const { restoreDatabase } = await import('../store/backup.ts')
+    const { data, databaseUrl } = loadConfig(terminal.env)
+    const source = resolve(positionals[0]!)
+    const files =
+      databaseUrl === undefined
+        ? await restoreFolder(terminal, source, data)
+        : await told(() => restoreDatabase(source, databaseUrl, (text) => terminal.status(text)))
+    report(terminal, values, files, `Restored to ${databaseUrl === undefined ? resolve(data) : 'the database'}`)
+    return exitCodes.ok
   },
 }
 
-function folderOf({ env }: Terminal): { data: string } {
-  const { data, databaseUrl } = loadConfig(env)
-  if (databaseUrl !== undefined) throw new CommandError(IN_DATABASE)
-  return { data }
-}
-
-async function told<T>(work: () => Promise<T>): Promise<T> {
+async function restoreFolder(terminal: Terminal, source: string, data: string): Promise<BackedUpFile[]> {
+  const [{ restore }, { lockFolder }, { KnowledgeFolder }] = await Promise.all([
+    import('../store/backup.ts'),
+    import('../store/lock.ts'),
+    import('../store/knowledge-folder.ts'),
+  ])
+  const lock = await told(async () => {
+    mkdirSync(data, { recursive: true, mode: 0o700 })
+    return lockFolder(data)
+  })
   try {
-    return await work()
-  } catch (error) {
-    const isTellable =
-      error instanceof BackupError ||
-      /^E[A-Z]+$/.test((error as NodeJS.ErrnoException).code ?? '') ||
-      /in use by/.test(String(error))
-    if (!isTellable) throw error
-    throw new CommandError(`${(error as Error).message}.`, exitCodes.failed, { cause: error })
+    const files = await told(() => restore(source, data, (path) => terminal.status(`Reading ${path}`)))
+    // What was to be indexed when the backup was made may have lost its mark.
+    for (const { path } of files)
+      if (/^knowledge\/.+\.db$/.test(path)) new KnowledgeFolder(join(data, 'knowledge')).markPending(basename(path, '.db'))
+    return files
+  } finally {
+    lock.release()
   }
 }
 

@@ -22,6 +22,8 @@ export const commands: Record<string, () => Promise<Command>> = {
   'keys roll': async () => (await import('./keys/roll.ts')).keysRoll,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./backup.ts')).restore,
+  move: async () => (await import('./move.ts')).move,
+  check: async () => (await import('./check.ts')).check,
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
 }
 

@@ -7,15 +7,19 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
+import { openFrozenFolder, openNewFolder } from './move/folder-place.ts'
+import { move } from './move/move.ts'
+import { checkUnused, openNewPostgres, openPostgresSnapshot } from './move/postgres-place.ts'
 import { quickCheck } from './quick-check.ts'
+import { MAIN } from './sqlite.ts'
 
-const MAIN = 'repartee.db'
 /** Written last: a backup without it was cut off. */
 const MANIFEST = 'backup.json'
 const FORMAT = 1
@@ -48,8 +52,7 @@ export async function backUp(data: string, target: string, tell: (path: string) 
   if (!holdsData(data)) throw new BackupError(`${data} holds no data`)
   if (!relative(data, target).startsWith('..'))
     throw new BackupError(`${target} is in the data folder, and would be part of the next backup`)
-  if (existsSync(target) && readdirSync(target).length > 0) throw new BackupError(`${target} is not empty`)
-  mkdirSync(target, { recursive: true, mode: 0o700 })
+  makeTarget(target)
   const files: BackedUpFile[] = []
   for (const path of [MAIN, ...othersIn(data)]) {
     tell(path)
@@ -67,9 +70,34 @@ export async function backUp(data: string, target: string, tell: (path: string) 
     if (damage !== undefined) throw new BackupError(`${from} is damaged: ${damage}`)
     files.push({ path, ...(await measure(to)) })
   }
+  writeManifest(target, files)
+  return files
+}
+
+/** Copies a database as of one moment, in use or not, into a new folder of the same kind as `backUp` makes. */
+export async function backUpDatabase(url: string, target: string, tell: (text: string) => void): Promise<BackedUpFile[]> {
+  makeTarget(target)
+  const from = await openPostgresSnapshot(url)
+  try {
+    await move(from, openNewFolder(target), tell)
+  } finally {
+    await from.close()
+  }
+  rmSync(join(target, 'lock'))
+  const files: BackedUpFile[] = []
+  for (const path of [MAIN, ...othersIn(target)]) files.push({ path, ...(await measure(join(target, path))) })
+  writeManifest(target, files)
+  return files
+}
+
+function makeTarget(target: string): void {
+  if (existsSync(target) && readdirSync(target).length > 0) throw new BackupError(`${target} is not empty`)
+  mkdirSync(target, { recursive: true, mode: 0o700 })
+}
+
+function writeManifest(target: string, files: BackedUpFile[]): void {
   const manifest: Manifest = { format: FORMAT, createdAt: new Date().toISOString(), files }
   writeFileSync(join(target, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
-  return files
 }
 
 /** Of a process alone: the lock, and the way to the running service; what belongs to a database file. */
@@ -103,17 +131,40 @@ async function measure(path: string): Promise<Pick<BackedUpFile, 'bytes' | 'sha2
 export async function restore(source: string, data: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
   if (holdsData(data))
     throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
-  const { files } = readManifest(source)
-  for (const file of files) {
-    tell(file.path)
-    await verify(source, file)
-  }
+  const files = await verifyAll(source, tell)
   // The one by which a folder is known to hold data comes last: what is cut off can be done again.
   for (const { path } of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN))) {
     tell(path)
     mkdirSync(dirname(join(data, path)), { recursive: true })
     copyFileSync(join(source, path), join(data, `${path}.part`))
     renameSync(join(data, `${path}.part`), join(data, path))
+  }
+  return files
+}
+
+/** Puts a backup into a database that holds nothing. Cut off, it goes on where it was. */
+export async function restoreDatabase(source: string, url: string, tell: (text: string) => void): Promise<BackedUpFile[]> {
+  await checkUnused(url)
+  const files = await verifyAll(source, tell)
+  const from = openFrozenFolder(source)
+  try {
+    const to = await openNewPostgres(url, source)
+    try {
+      await move(from, to, tell)
+    } finally {
+      await to.close()
+    }
+  } finally {
+    await from.close()
+  }
+  return files
+}
+
+async function verifyAll(source: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
+  const { files } = readManifest(source)
+  for (const file of files) {
+    tell(file.path)
+    await verify(source, file)
   }
   return files
 }

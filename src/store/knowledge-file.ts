@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { KnowledgeBase, SqlRow, SqlValue } from './knowledge-base.ts'
-import { migrate } from './migrate.ts'
+import { migrate, newestMigration } from './migrate.ts'
 
-const MIGRATIONS = new URL('../../migrations/knowledge/', import.meta.url)
+export const MIGRATIONS = new URL('../../migrations/knowledge/', import.meta.url)
 // A cache of 256 kB a file: many agents' files are open at once, and the index keeps its own lists at hand.
 const PRAGMAS =
   'PRAGMA busy_timeout = 5000; PRAGMA secure_delete = ON; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -256; PRAGMA temp_store = MEMORY;'
@@ -13,8 +13,6 @@ const PRAGMAS =
 const CHECKPOINT_PAGES = 8_000
 
 let newest: number | undefined
-
-const newestMigration = (folder: URL): number => Math.max(...readdirSync(folder).map((name) => Number.parseInt(name, 10) || 0))
 
 /** A knowledge base in a file of its own: one connection to it, with its statements prepared once. Not for sharing between threads. */
 export class KnowledgeFile implements KnowledgeBase {

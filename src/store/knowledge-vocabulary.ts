@@ -6,7 +6,8 @@ import { Bytes } from './knowledge-posting.ts'
 /** Words longer than this are identifiers: nobody misspells them. */
 const MAX_WORD = 40
 
-function countsOf(builder: SegmentBuilder): { words: Map<string, number>; grams: Map<string, number> } {
+/** In how many of the passages that were collected each word stands, and each 4-gram. */
+export function countsOf(builder: SegmentBuilder): { words: Map<string, number>; grams: Map<string, number> } {
   const words = new Map<string, number>()
   const grams = new Map<string, number>()
   for (const [word, { packed, spaced }] of builder.lists.exact) {

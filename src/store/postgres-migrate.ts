@@ -1,21 +1,28 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { ClientBase } from 'pg'
+import { migrationsIn, numberOf } from './migrate.ts'
 
 /** Taken by one process at a time, of all that start. Any number, as long as it stays the same. */
 const LOCK = 7_370_417
 
+/** There is a table of this name while a database is being filled from elsewhere. */
+export const HALF_MOVED = 'half_moved'
+
 /**
  * Brings a database to the newest schema: the numbered `.sql` files of a folder, all in one transaction with the number of the last. Of replicas that
- * start at once, one does it and the others wait. Throws where the schema is newer than this version of the service knows.
+ * start at once, one does it and the others wait. Throws where the schema is newer than this version of the service knows,
+ * and where the database is not whole because its filling was cut off.
  */
 export async function migratePostgres(client: ClientBase, folder: URL): Promise<void> {
-  const files = readdirSync(folder)
-    .filter((name) => /^\d{4}-.+\.sql$/.test(name))
-    .sort()
-  const numberOf = (file: string) => Number(file.slice(0, 4))
+  const files = migrationsIn(folder)
   const newest = numberOf(files.at(-1)!)
   await client.query('BEGIN')
   await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`)
+  const { rows: half } = await client.query(`SELECT to_regclass('${HALF_MOVED}') AS name`)
+  if (half[0].name !== null) {
+    await client.query('ROLLBACK')
+    throw new Error('a move into the database is not finished: run the same `repartee move` again')
+  }
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)')
   const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version')
   const version = rows[0]?.version ?? 0

@@ -5,6 +5,8 @@ export function quickCheck(path: string): string | undefined {
   try {
     const db = new DatabaseSync(path)
     try {
+      // In use, perhaps.
+      db.exec('PRAGMA busy_timeout = 10000')
       const rows = db.prepare('PRAGMA quick_check').all() as { quick_check: string }[]
       const text = rows.map((row) => row.quick_check).join('; ')
       return text === 'ok' ? undefined : text

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -26,6 +26,10 @@ interface Job {
   reject: (error: unknown) => void
 }
 
+export const MAIN = 'repartee.db'
+/** What is being filled from elsewhere has another name until it is whole: no service takes it for its data. */
+export const UNFINISHED = 'moving.db'
+
 const PRAGMAS = 'PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;'
 /** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
 const BUSY_MS = 1_000
@@ -51,7 +55,9 @@ export class SqliteDatabase implements Database {
 
   constructor(folder: string) {
     mkdirSync(folder, { recursive: true })
-    this.#path = join(folder, 'repartee.db')
+    this.#path = join(folder, MAIN)
+    if (existsSync(join(folder, UNFINISHED)) && !existsSync(this.#path))
+      throw new Error(`a move into ${folder} is not finished: run the same \`repartee move\` again, or empty the folder`)
     this.#db = new DatabaseSync(this.#path)
     this.#db.exec(
       `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`,

@@ -115,12 +115,6 @@ describe('a backup', { skip: needsProcess }, () => {
     assert.match((await restore(target, service.data)).stderr, /in use by another process/)
     await service.end('SIGTERM')
     assert.match((await restore(target, service.data)).stderr, /holds data already/)
-    const inDatabase = await repartee(['backup', folder()], {
-      REPARTEE_DATA: folder(),
-      REPARTEE_DATABASE_URL: 'postgres://u@h/d',
-    })
-    assert.equal(inDatabase.code, 1)
-    assert.match(inDatabase.stderr, /pg_dump/)
     assert.equal(existsSync(join(target, 'local.json')), false)
   })
 })

@@ -64,6 +64,9 @@ test('kills during sends, streamed and plain: every acknowledged message is ther
   }
   assert.deepEqual(failures, [])
   assert.ok(acknowledged.length >= ROUNDS * 5)
+  const place = service.database === undefined ? { REPARTEE_DATA: service.data } : { REPARTEE_DATABASE_URL: service.database }
+  const { code, stdout, stderr } = await repartee(['check'], place)
+  assert.equal(code, 0, stdout + stderr)
 })
 
 async function faults(session: string, acknowledged: Sent[]): Promise<string[]> {

@@ -1,0 +1,118 @@
+import { createHash, type Hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { type Cell, CONVERSATIONS, KNOWLEDGE, MoveError, type Part, type Place, type Table, type Target } from './place.ts'
+
+export interface MovedTable {
+  /** Those of knowledge bases, of all of them together, begin with `knowledge_`. */
+  table: string
+  rows: number
+  /** Over all rows in order, the same on both sides. */
+  sha256: string
+}
+
+/**
+ * Copies everything from one place to another, and reads both through to see that they are the same. Cut off at any point, it goes on where it was when
+ * it is called again, as long as nothing changes at the source. Throws `MoveError` where the two differ.
+ */
+export async function move(from: Place, to: Target, tell: (text: string) => void): Promise<MovedTable[]> {
+  const bases = await from.listBases()
+  for (const table of CONVERSATIONS) await copyTable(from, to, table, undefined, tell)
+  for (const [i, agentId] of bases.entries()) {
+    if (await to.hasBase(agentId)) continue
+    const tellBase = (text: string) => tell(`Knowledge base ${i + 1} of ${bases.length}: ${text}`)
+    for (const table of KNOWLEDGE) await copyTable(from, to, table, agentId, tellBase)
+    await to.writeState(agentId, await from.readState(agentId))
+  }
+  const moved = await compare(from, to, bases, tell)
+  await to.finish()
+  return moved
+}
+
+async function copyTable(from: Place, to: Target, table: Table, part: Part, tell: (text: string) => void): Promise<void> {
+  const columns = await to.columns(table, part)
+  const keyAt = table.key.map((column) => columns.indexOf(column))
+  let after = await to.lastKey(table, part)
+  for (let copied = 0; ; ) {
+    const rows = await from.read(table, part, columns, after)
+    if (rows.length > 0) await to.write(table, part, columns, rows)
+    copied += rows.length
+    tell(`copying ${table.name}, ${copied} rows`)
+    if (rows.length < table.slice) return
+    after = keyAt.map((i) => rows.at(-1)![i]!)
+  }
+}
+
+async function compare(from: Place, to: Target, bases: string[], tell: (text: string) => void): Promise<MovedTable[]> {
+  const differ = (what: string) =>
+    new MoveError(
+      `${what} of ${to.name} is not that of ${from.name}, which changed since the move began: empty ${to.name} and begin again`,
+    )
+  if (!isDeepStrictEqual(await to.listBases(), bases)) throw differ('The list of knowledge bases')
+  const [there, here] = await Promise.all([from, to].map((place) => new Digest(place, to).of(bases, tell)))
+  for (const [i, { table, rows, sha256 }] of here!.entries())
+    if (there![i]!.rows !== rows || there![i]!.sha256 !== sha256) throw differ(`Table ${table}`)
+  return here!
+}
+
+/** Of all that one place holds, read through once. */
+class Digest {
+  readonly #place: Place
+  /** Whose columns are read. */
+  readonly #to: Target
+  readonly #tables = new Map<string, { hash: Hash; rows: number }>()
+
+  constructor(place: Place, to: Target) {
+    this.#place = place
+    this.#to = to
+  }
+
+  async of(bases: string[], tell: (text: string) => void): Promise<MovedTable[]> {
+    for (const table of CONVERSATIONS) await this.#add(table, undefined, table.name, tell)
+    for (const agentId of bases) {
+      for (const table of KNOWLEDGE) await this.#add(table, agentId, `knowledge_${table.name}`, tell)
+      const { version, last } = await this.#place.readState(agentId)
+      const numbers = Object.keys(last).sort()
+      this.#feed('knowledge_manifest', [[version, ...numbers.map((table) => last[table]!)]])
+    }
+    return [...this.#tables].map(([table, { hash, rows }]) => ({ table, rows, sha256: hash.digest('hex') }))
+  }
+
+  async #add(table: Table, part: Part, name: string, tell: (text: string) => void): Promise<void> {
+    const columns = await this.#to.columns(table, part)
+    const keyAt = table.key.map((column) => columns.indexOf(column))
+    let after: Cell[] | undefined
+    for (;;) {
+      const rows = await this.#place.read(table, part, columns, after)
+      tell(`Comparing ${name}, ${this.#feed(name, rows)} rows`)
+      if (rows.length < table.slice) return
+      after = keyAt.map((i) => rows.at(-1)![i]!)
+    }
+  }
+
+  /** Returns the rows so far. */
+  #feed(name: string, rows: readonly Cell[][]): number {
+    const known = this.#tables.get(name) ?? { hash: createHash('sha256'), rows: 0 }
+    this.#tables.set(name, known)
+    addTo(known.hash, rows)
+    known.rows += rows.length
+    return known.rows
+  }
+}
+
+/** Each value with its kind and its length, so that no two lists of rows read the same. */
+function addTo(hash: Hash, rows: readonly Cell[][]): void {
+  let text = ''
+  for (const row of rows) {
+    for (const cell of row) {
+      if (cell === null) text += 'n'
+      else if (typeof cell === 'number') text += `d${cell};`
+      else if (typeof cell === 'string') text += `s${cell.length}:${cell}`
+      else {
+        hash.update(`${text}b${cell.length}:`)
+        hash.update(cell)
+        text = ''
+      }
+    }
+  }
+  hash.update(text)
+}

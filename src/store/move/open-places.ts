@@ -1,0 +1,16 @@
+import { openFolder, openNewFolder } from './folder-place.ts'
+import { isDatabase, type Place, type Target } from './place.ts'
+import { checkUnused, openNewPostgres, openPostgresSnapshot } from './postgres-place.ts'
+
+/** Each a folder, or the address of a PostgreSQL database, which no service uses meanwhile. Throws `MoveError`. */
+export async function openPlaces(from: string, to: string): Promise<{ from: Place; to: Target; close(): Promise<void> }> {
+  for (const place of [from, to]) if (isDatabase(place)) await checkUnused(place)
+  const source = isDatabase(from) ? await openPostgresSnapshot(from) : openFolder(from)
+  try {
+    const target = isDatabase(to) ? await openNewPostgres(to, source.name) : openNewFolder(to)
+    return { from: source, to: target, close: () => Promise.all([source.close(), target.close()]).then(() => {}) }
+  } catch (error) {
+    await source.close()
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+export type Cell = string | number | null | Uint8Array
+
+export interface Table {
+  name: string
+  /** The columns that its rows are ordered by; of a knowledge base without the agent. */
+  key: readonly string[]
+  /** Rows that are read and written at once: some hold a few bytes, some megabytes. */
+  slice: number
+}
+
+const table = (name: string, key: string[], slice = 2_000): Table => ({ name, key, slice })
+
+/** All that is kept of agents and conversations. What processes tell each other while they run is not moved. */
+export const CONVERSATIONS: readonly Table[] = [
+  table('agent', ['id']),
+  table('api_key', ['id']),
+  table('session', ['agent_id', 'id']),
+  table('message', ['agent_id', 'session_id', 'seq']),
+  table('message_version', ['agent_id', 'session_id', 'message_id', 'version']),
+  table('summary', ['agent_id', 'session_id']),
+  table('purge', ['agent_id', 'session_id']),
+  table('kept_answer', ['api_key_id', 'key_hash'], 500),
+]
+
+/** All that is kept of one agent's knowledge base, but for what stands in `BaseState`. */
+export const KNOWLEDGE: readonly Table[] = [
+  table('document', ['number']),
+  table('content', ['document'], 1),
+  table('passage', ['id'], 1_000),
+  table('segment', ['number'], 10),
+  table('post', ['segment', 'key']),
+  table('dead', ['first']),
+  table('word', ['number'], 5_000),
+  table('spelling', ['gram'], 500),
+  table('gram', ['gram'], 5_000),
+  table('language', ['code']),
+  table('site', ['number']),
+  table('page', ['site', 'url']),
+  table('vector_space', ['number']),
+  table('vector', ['key'], 500),
+  table('vector_block', ['space', 'number'], 20),
+]
+
+/** What is kept of a knowledge base in another way in a file than in a database. */
+export interface BaseState {
+  version: number
+  /** The number given last, by table. */
+  last: Record<string, number>
+  isPending: boolean
+  /** When its sites are next due, in milliseconds since 1970. */
+  dueAt: number | null
+}
+
+/** Whose rows: of all conversations, or of this agent's knowledge base. */
+export type Part = string | undefined
+
+/** Where data lies, and is read from. */
+export interface Place {
+  /** For people: a folder, or the address of a database without its password. */
+  readonly name: string
+  /** The agents that have a knowledge base, in order. */
+  listBases(): Promise<string[]>
+  /** In order of their names; of a knowledge base without the agent. */
+  columns(table: Table, part: Part): Promise<string[]>
+  /** The next rows behind a key, in order of the key, as many as the table says; fewer at its end. */
+  read(table: Table, part: Part, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]>
+  readState(agentId: string): Promise<BaseState>
+  /** A statement about conversations, in the SQL of both engines. */
+  query(sql: string): Promise<Cell[][]>
+  close(): Promise<void>
+}
+
+/** A place that is being filled. What was written stays when the work is cut off, and is gone on with the next time. */
+export interface Target extends Place {
+  /** The key of the last row. */
+  lastKey(table: Table, part: Part): Promise<Cell[] | undefined>
+  write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void>
+  /** Of a knowledge base that is whole. */
+  writeState(agentId: string, state: BaseState): Promise<void>
+  hasBase(agentId: string): Promise<boolean>
+  /** From now on a service may start on it. */
+  finish(): Promise<void>
+}
+
+/** Something that its user can put right; the message says what. */
+export class MoveError extends Error {}
+
+/** Otherwise it is a folder. */
+export const isDatabase = (place: string): boolean => /^postgres(ql)?:\/\//i.test(place)
