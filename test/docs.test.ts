@@ -30,6 +30,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/providers/google.md', '$ GOOGLE_GENERATIVE_AI_API_KEY=', 'starts a second service, with a key of the reader'],
   ['docs/providers/ollama.md', '$ ollama pull', 'downloads a model, and starts a second service'],
   ['docs/providers/compatible.md', '$ cat repartee.json', 'starts a second service, with keys of the reader'],
+  ['docs/operations.md', 'REPARTEE_DATABASE_URL=postgres://repartee@db/repartee repartee move', 'needs a database server'],
   ['docs/answers.md', '$ npm install --ignore-scripts', 'installs half a gigabyte, and starts a second service'],
   ['docs/models.md', '$ cat data/prices.json', 'shows a file of the reader'],
   ['docs/operations.md', '[Service]', 'is the unit file of a supervisor'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { repartee } from '../cli/repartee.ts'
 import { readEvents } from '../support/events.ts'
 import { streams } from '../support/model-server.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
