@@ -13,9 +13,11 @@ import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
+import { throughPooler } from './support/pgbouncer.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
 const url = await newDatabase()
+const pooled = await throughPooler(url)
 await (await PostgresDatabase.open({ url, connections: 1 })).close()
 const folder = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -32,14 +34,10 @@ async function newReplica(): Promise<string> {
 }
 const leaves = (replica: string) => query(url, `DELETE FROM replica WHERE id = '${replica}'`)
 const open = (holder: string, pooler = false): Knowledge =>
-  openKnowledge({ place: { postgres: { url, pooler, holder } }, ids: newId })
+  openKnowledge({ place: { postgres: { url: pooler ? pooled : url, pooler, holder } }, ids: newId })
 
 for (const pooler of [false, true])
-  knowledgeContract(
-    pooler ? 'PostgreSQL, as behind a pooler' : 'PostgreSQL',
-    async () => open(await newReplica(), pooler),
-    newAgent,
-  )
+  knowledgeContract(pooler ? 'PostgreSQL behind a pooler' : 'PostgreSQL', async () => open(await newReplica(), pooler), newAgent)
 
 describe('a knowledge base in a file and one in PostgreSQL', () => {
   const words = 'lamp river stone window garden market paper cloud engine bridge summer copper silver planet harbour'.split(' ')

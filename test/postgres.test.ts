@@ -6,17 +6,20 @@ import { PostgresDatabase } from '../src/store/postgres.ts'
 import { insertSession } from '../src/store/sessions.ts'
 import { databaseContract } from './contract/database.ts'
 import { storeContract } from './contract/store.ts'
+import { throughPooler } from './support/pgbouncer.ts'
 import { until } from './support/poll.ts'
 import { newDatabase, query, startPostgres } from './support/postgres.ts'
 
 const agent = (id: string) =>
   statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', id, 'n', '{}')
 const open = async (more: object = {}) => PostgresDatabase.open({ url: await newDatabase(), connections: 8, ...more })
+const openThroughPooler = async () => open({ url: await throughPooler(await newDatabase()), pooler: true })
 
 for (const pooler of [false, true]) {
-  const engine = pooler ? 'PostgreSQL, as behind a pooler' : 'PostgreSQL'
-  databaseContract(engine, () => open({ pooler }))
-  storeContract(engine, () => open({ pooler }))
+  const engine = pooler ? 'PostgreSQL behind a pooler' : 'PostgreSQL'
+  const openIt = pooler ? openThroughPooler : open
+  databaseContract(engine, openIt)
+  storeContract(engine, openIt)
 }
 
 test('replicas that start at once bring the schema up once, and all of them work', async () => {

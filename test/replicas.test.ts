@@ -6,6 +6,7 @@ import { isError, isOk } from './support/assert.ts'
 import type { Client } from './support/client.ts'
 import { readEvents } from './support/events.ts'
 import { says } from './support/model-server.ts'
+import { throughPooler } from './support/pgbouncer.ts'
 import { until } from './support/poll.ts'
 import { dropDatabase, newDatabase, query } from './support/postgres.ts'
 import { makeKey, needsProcess, type Service, startService } from './support/service.ts'
@@ -13,15 +14,17 @@ import { makeKey, needsProcess, type Service, startService } from './support/ser
 const echo = says((call) => `to ${call.body.messages.at(-1)!.content}`)
 
 for (const pooler of ['off', 'on'])
-  describe(`two replicas, ${pooler === 'on' ? 'as behind a pooler' : 'connected directly'}`, { skip: needsProcess }, () => {
+  describe(`two replicas, ${pooler === 'on' ? 'behind a pooler' : 'connected directly'}`, { skip: needsProcess }, () => {
     let database: string
+    let url: string
     let one: Service
     let two: Service
     let session: string
     const startReplica = async (env: Record<string, string> = {}) =>
-      startService({ REPARTEE_DATABASE_URL: database, REPARTEE_DATABASE_POOLER: pooler, ...env })
+      startService({ REPARTEE_DATABASE_URL: url, REPARTEE_DATABASE_POOLER: pooler, ...env })
     before(async () => {
       database = await newDatabase()
+      url = pooler === 'on' ? await throughPooler(database) : database
       const key = makeKey()
       one = await startReplica({ REPARTEE_ADMIN_KEY: key })
       two = await startReplica({ REPARTEE_ADMIN_KEY: key, OPENAI_BASE_URL: await one.model.listen() })

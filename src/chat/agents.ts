@@ -5,7 +5,7 @@ import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
 import type { Statement } from '../store/database.ts'
 import { deleteAgentRows } from '../store/deletion.ts'
-import { countSessions } from '../store/sessions.ts'
+import { countMessages, countSessions } from '../store/sessions.ts'
 import { agentNotFound } from './agent-book.ts'
 import type { Deps } from './deps.ts'
 
@@ -119,8 +119,12 @@ export interface AgentStats {
 }
 
 export async function countAgent(deps: Deps, agentId: string): Promise<AgentStats> {
-  const [chat, knowledge] = await Promise.all([countSessions(deps.db, { agentId }), deps.knowledge.count(agentId)])
-  return { ...chat, ...knowledge }
+  const [sessions, messages, knowledge] = await Promise.all([
+    countSessions(deps.db, { agentId }),
+    countMessages(deps.db, agentId),
+    deps.knowledge.count(agentId),
+  ])
+  return { sessions, messages, ...knowledge }
 }
 
 /** Newest first; only those that the caller's key sees. */

@@ -103,11 +103,8 @@ function toFilter({ agent, query }: Call<Contract['listSessions']>): SessionFilt
 }
 
 async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace | undefined, limit: number) {
-  const [items, { sessions }] = await Promise.all([
-    listSessions(deps.db, filter, after, limit + 1),
-    countSessions(deps.db, filter),
-  ])
-  return { items: items.slice(0, limit), hasMore: items.length > limit, total: sessions }
+  const [items, total] = await Promise.all([listSessions(deps.db, filter, after, limit + 1), countSessions(deps.db, filter)])
+  return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }
 
 async function searchPage(deps: Deps, filter: SessionFilter, q: string, after: SessionPlace | undefined, limit: number) {

@@ -1,6 +1,7 @@
 import type { Agent } from '../core/agent.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
+import { insertCounts } from './sessions.ts'
 
 type Settings = Omit<Agent, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 
@@ -16,7 +17,11 @@ const toSettings = ({ id, name, createdAt, updatedAt, ...settings }: Agent): str
 
 export async function insertAgent(db: Database, agent: Agent, alongside: Statement[] = []): Promise<void> {
   const sql = 'INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)'
-  await db.write([statement(sql, agent.id, agent.name, toSettings(agent), agent.createdAt, agent.updatedAt), ...alongside])
+  await db.write([
+    statement(sql, agent.id, agent.name, toSettings(agent), agent.createdAt, agent.updatedAt),
+    insertCounts(agent.id),
+    ...alongside,
+  ])
 }
 
 /** Resolves to false where the agent is gone, or was changed after `before`. */

@@ -1,6 +1,7 @@
 import type { Session } from '../core/session.ts'
 import { type Database, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
+import { countOneLess, deleteCounts } from './sessions.ts'
 
 /** Rows deleted in one transaction: small enough that no other request waits noticeably. */
 const SLICE_ROWS = 500
@@ -22,7 +23,7 @@ export async function deleteSession(db: Database, session: Session): Promise<{ l
   const long = session.totalMessages > SLICE_ROWS
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
   const rest = DELETE_REST.map((sql) => statement(sql, agentId, id))
-  const done = await db.writeIf([remove, statement(long ? MARK : DELETE_MESSAGES, agentId, id), ...rest])
+  const done = await db.writeIf([remove, countOneLess(agentId), statement(long ? MARK : DELETE_MESSAGES, agentId, id), ...rest])
   if (done === undefined) return undefined
   db.scrub()
   if (long) purgeSession(db, agentId, id).catch(() => {}) // still marked: the next start takes it up
@@ -36,6 +37,7 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
   const remove = statement('DELETE FROM agent WHERE id = $1 RETURNING id', agentId)
   const done = await db.writeIf([
     remove,
+    deleteCounts(agentId),
     raiseGeneration,
     statement(mark, agentId),
     statement('DELETE FROM session WHERE agent_id = $1', agentId),

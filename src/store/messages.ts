@@ -1,7 +1,7 @@
 import type { HistoryEntry, Message, Role, TurnState } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
-import { insertSessionStatement } from './sessions.ts'
+import { insertSessionStatements } from './sessions.ts'
 
 const toMessage = (row: Row): Message => ({
   id: row.id as string,
@@ -31,7 +31,7 @@ export async function insertConversation(
       m.createdAt,
     ),
   )
-  return (await db.writeIf([insertSessionStatement(session), ...rows, ...alongside])) !== undefined
+  return (await db.writeIf([...insertSessionStatements(session), ...rows, ...alongside])) !== undefined
 }
 
 /** The place of a message in its session, from 1; undefined where it is not of this session. */

@@ -14,24 +14,54 @@ export const toSession = (row: Row): Session => ({
   updatedAt: row.updated_at as number,
 })
 
-/** Returns a row where the agent is still there; its deletion waits until this is written, or comes first. */
-export const insertSessionStatement = (s: Session) =>
+/** Rows that share the count of an agent's sessions: see the migration. */
+export const SHARDS = 32
+const anyShard = (): number => Math.floor(Math.random() * SHARDS)
+
+export const insertCounts = (agentId: string): Statement =>
   statement(
-    `INSERT INTO session (${COLUMNS}) SELECT id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT),
-      CAST($7 AS BIGINT), CAST($8 AS BIGINT) FROM agent WHERE id = $1 FOR SHARE RETURNING id`,
-    s.agentId,
-    s.id,
-    s.name,
-    s.userId,
-    s.totalMessages,
-    s.lastMessageAt,
-    s.createdAt,
-    s.updatedAt,
+    `WITH RECURSIVE n (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM n WHERE shard < ${SHARDS - 1})
+     INSERT INTO session_count (agent_id, shard, sessions) SELECT CAST($1 AS TEXT), shard, 0 FROM n`,
+    agentId,
   )
+
+export const deleteCounts = (agentId: string): Statement => statement('DELETE FROM session_count WHERE agent_id = $1', agentId)
+
+export const countOneLess = (agentId: string): Statement =>
+  statement('UPDATE session_count SET sessions = sessions - 1 WHERE agent_id = $1 AND shard = $2', agentId, anyShard())
+
+/** The first returns a row where the agent is still there; its deletion waits until this is written, or comes first. */
+export function insertSessionStatements(s: Session): [count: Statement, insert: Statement] {
+  const shard = anyShard()
+  return [
+    statement(
+      'UPDATE session_count SET sessions = sessions + 1 WHERE agent_id = $1 AND shard = $2 RETURNING shard',
+      s.agentId,
+      shard,
+    ),
+    statement(
+      `INSERT INTO session (${COLUMNS}) SELECT agent_id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT),
+        CAST($7 AS BIGINT), CAST($8 AS BIGINT) FROM session_count WHERE agent_id = $1 AND shard = $9`,
+      s.agentId,
+      s.id,
+      s.name,
+      s.userId,
+      s.totalMessages,
+      s.lastMessageAt,
+      s.createdAt,
+      s.updatedAt,
+      shard,
+    ),
+  ]
+}
 
 /** Resolves to false where the agent is gone. */
 export async function insertSession(db: Database, session: Session, alongside: Statement[] = []): Promise<boolean> {
-  return (await db.writeIf([insertSessionStatement(session), ...alongside])) !== undefined
+  const statements = insertSessionStatements(session)
+  if (alongside.length > 0) return (await db.writeIf([...statements, ...alongside])) !== undefined
+  // Without the agent both do nothing: the second need not wait for what the first returns.
+  const [counted] = await db.write(statements)
+  return counted!.length > 0
 }
 
 export async function findSession(db: Database, agentId: string, sessionId: string): Promise<Session | undefined> {
@@ -93,8 +123,27 @@ export async function listSessions(
   return (await db.read(sql, [...filterParams(filter), place.lastMessageAt, place.id, limit])).map(toSession)
 }
 
-export async function countSessions(db: Database, filter: SessionFilter): Promise<{ sessions: number; messages: number }> {
-  const sql = `SELECT count(*) AS sessions, coalesce(sum(message_count), 0) AS messages FROM session WHERE ${where(filter)}`
-  const [row] = await db.read(sql, filterParams(filter))
-  return { sessions: row!.sessions as number, messages: row!.messages as number }
+export async function countSessions(db: Database, filter: SessionFilter): Promise<number> {
+  const { agentId, userId, from, to } = filter
+  const isWhole = userId === undefined && from === undefined && to === undefined
+  const [row] = isWhole
+    ? await db.read('SELECT coalesce(sum(sessions), 0) AS n FROM session_count WHERE agent_id = $1', [agentId])
+    : await db.read(`SELECT count(*) AS n FROM session WHERE ${where(filter)}`, filterParams(filter))
+  return row!.n as number
+}
+
+const SLICE_ROWS = 5_000
+const SUM_SLICE = `SELECT coalesce(sum(message_count), 0) AS messages, count(*) AS n, max(id) AS last FROM
+  (SELECT message_count, id FROM session WHERE agent_id = $1 AND id > $2 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
+
+/** Of all sessions, in slices: others are served between them. */
+export async function countMessages(db: Database, agentId: string): Promise<number> {
+  let messages = 0
+  for (let after = ''; ; ) {
+    const [row] = await db.read(SUM_SLICE, [agentId, after])
+    messages += row!.messages as number
+    if ((row!.n as number) < SLICE_ROWS) return messages
+    after = row!.last as string
+    await new Promise(setImmediate)
+  }
 }

@@ -19,6 +19,7 @@ const BREAK_CONVERSATIONS: [sql: string, what: RegExp][] = [
   [`DELETE FROM session WHERE name = 'talk'`, /1 sessions that do not exist, but have messages/],
   [`UPDATE message SET turn = 'running' WHERE ${OF_SESSION} AND seq = 3`, /1 turns that nobody runs/],
   [`UPDATE message_version SET message_id = 'x' WHERE ${OF_SESSION}`, /1 earlier versions of a message that does not exist/],
+  [`UPDATE session_count SET sessions = sessions + 1 WHERE shard = 7`, /\d agents whose sessions are counted wrongly/],
   [`DELETE FROM agent WHERE name = 'checked'`, /\d sessions of an agent that does not exist/],
   [`DELETE FROM agent WHERE name = 'checked'`, /1 knowledge bases of an agent that does not exist/],
   [

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from './free-port.ts'
+import { install } from './package-manager.ts'
 
 const DEBIAN = '/usr/lib/postgresql'
 const READY_WITHIN_MS = 30_000
@@ -20,8 +21,8 @@ export interface PostgresServer {
 
 /** Starts a server; installs PostgreSQL by the machine's package manager where there is none. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
-  const bin = findPrograms() ?? install()
-  const user = process.getuid?.() === 0 ? findUser() : undefined
+  const bin = findPrograms() ?? installPrograms()
+  const user = unprivileged()
   const folder = mkdtempSync(join(tmpdir(), 'repartee-postgres-'))
   chmodSync(folder, 0o700)
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
@@ -53,6 +54,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     url,
     async stop() {
       process.off('exit', end)
+      server.ref()
       const gone = new Promise((resolve) => server.once('exit', resolve))
       server.kill('SIGINT')
       await gone
@@ -101,25 +103,18 @@ function findPrograms(): string | undefined {
   return folders.find((folder) => ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))))
 }
 
-function install(): string {
-  const commands = {
-    'apt-get': ['install', '-y', '--no-install-recommends', 'postgresql'],
-    apk: ['add', 'postgresql'],
-    dnf: ['install', '-y', 'postgresql-server'],
-    brew: ['install', 'postgresql'],
-  }
-  for (const [manager, args] of Object.entries(commands)) {
-    if (spawnSync(manager, ['--version'], { stdio: 'ignore' }).status !== 0) continue
-    console.log(`# PostgreSQL is needed: ${manager} ${args.join(' ')}`)
-    if (manager === 'apt-get') spawnSync(manager, ['update'], { stdio: 'ignore' })
-    spawnSync(manager, args, { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
-    const found = findPrograms()
-    if (found !== undefined) return found
-  }
+function installPrograms(): string {
+  const packages = { 'apt-get': 'postgresql', apk: 'postgresql', dnf: 'postgresql-server', brew: 'postgresql' }
+  install('PostgreSQL', packages, () => findPrograms() !== undefined)
+  const found = findPrograms()
+  if (found !== undefined) return found
   throw new Error(
     'PostgreSQL is not on this machine, and could not be installed: put initdb and postgres on the PATH, or set TEST_POSTGRES_URL',
   )
 }
+
+/** For programs that refuse to run as root, where we are. */
+export const unprivileged = (): { uid: number; gid: number } | undefined => (process.getuid?.() === 0 ? findUser() : undefined)
 
 function findUser(): { uid: number; gid: number } {
   for (const name of USERS) {

@@ -27,6 +27,8 @@ const CHECKS: Record<string, string> = {
     AND ${NOT_BEING_DELETED}`,
   'summaries of a session that does not exist': `${OF_SESSION} summary x WHERE ${SESSION_GONE}`,
   'kept answers of a session that does not exist': `${OF_SESSION} kept_answer x WHERE x.session_id <> '' AND ${SESSION_GONE}`,
+  'agents whose sessions are counted wrongly': `SELECT id AS example FROM agent WHERE (SELECT sum(sessions) FROM session_count c WHERE c.agent_id = agent.id)
+    <> (SELECT count(*) FROM session s WHERE s.agent_id = agent.id)`,
   'turns that nobody runs': `SELECT m.agent_id || '/' || m.session_id AS example
     FROM message m JOIN session s ON s.agent_id = m.agent_id AND s.id = m.session_id WHERE m.turn = 'running' AND s.lease IS NULL`,
 }

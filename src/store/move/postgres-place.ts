@@ -35,7 +35,6 @@ class Postgres implements Place {
   readonly name: string
   protected readonly client: pg.Client
   readonly #types = new Map<string, Map<string, string>>()
-  readonly #prepared = new Map<string, string>()
 
   constructor(name: string, client: pg.Client) {
     this.name = name
@@ -85,9 +84,7 @@ class Postgres implements Place {
   }
 
   protected async ask(text: string, params: readonly Cell[] = []): Promise<Cell[][]> {
-    const name = this.#prepared.get(text) ?? `m${this.#prepared.size}`
-    this.#prepared.set(text, name)
-    return (await this.client.query({ text, name, values: params as Cell[], rowMode: 'array' })).rows as Cell[][]
+    return (await this.client.query({ text, values: params as Cell[], rowMode: 'array' })).rows as Cell[][]
   }
 
   /** By name of the column. */
@@ -177,7 +174,6 @@ export async function openNewPostgres(url: string, from: string): Promise<Target
     const { rows: begun } = await client.query(`SELECT source FROM ${HALF_MOVED}`)
     if (begun[0].source !== from)
       throw new MoveError(`${nameOf(url)} is half filled from ${begun[0].source}: finish that, or empty the database`)
-    await client.query('SET synchronous_commit = off')
     return new NewPostgres(nameOf(url), client)
   } catch (error) {
     await client.end()
@@ -229,7 +225,6 @@ class NewPostgres extends Postgres implements Target {
   }
 
   async finish(): Promise<void> {
-    await this.client.query('SET synchronous_commit = on')
     await this.client.query('ANALYZE')
     await this.client.query(`DROP TABLE ${HALF_MOVED}`)
     await this.close()
