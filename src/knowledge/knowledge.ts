@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { NewDocument } from '../core/document.ts'
 import type { Knowledge } from '../core/knowledge.ts'
+import { moduleBeside } from '../core/module-beside.ts'
 import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
@@ -45,7 +46,7 @@ export function openKnowledge({
   let closed = false
   let tellIndexed: (agentId: string) => void = () => {}
   const ingest = new WorkerHandle<IngestMethods>(
-    new URL('./ingest/ingest-worker.ts', import.meta.url),
+    moduleBeside(import.meta.url, './ingest/ingest-worker'),
     { place, fetch, read, crawlDelayMs } satisfies IngestSettings,
     INGEST_HEAP_MB,
     () => {
@@ -57,7 +58,7 @@ export function openKnowledge({
     (agentId) => tellIndexed(agentId),
   )
   const questions = new WorkerHandle<QuestionMethods>(
-    new URL('./questions-worker.ts', import.meta.url),
+    moduleBeside(import.meta.url, './questions-worker'),
     { place },
     QUESTIONS_HEAP_MB,
   )

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
+import { moduleBeside } from '../core/module-beside.ts'
 import type { SqlRow } from './knowledge-base.ts'
 import type { Step } from './postgres-batch.ts'
 
@@ -36,7 +37,7 @@ export class WaitingConnection {
   constructor(settings: ConnectionSettings) {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
-    this.#worker = new Worker(new URL('./waiting-connection-thread.ts', import.meta.url), {
+    this.#worker = new Worker(moduleBeside(import.meta.url, './waiting-connection-thread'), {
       workerData: { ...settings, port: port2, signal: this.#signal } satisfies ConnectionStart,
       transferList: [port2],
     })

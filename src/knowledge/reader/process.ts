@@ -1,6 +1,7 @@
 // The process that reads documents: a thread of it does the work, so that this one can watch what that takes and say so.
 import { setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
+import { moduleBeside } from '../../core/module-beside.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest } from './protocol.ts'
 
 const [memoryMb] = process.argv.slice(2).map(Number) as [number]
@@ -10,7 +11,7 @@ const LOOK_EVERY_MS = 20
 const NICENESS = 10
 
 setPriority(NICENESS)
-const thread = new Worker(new URL('./thread.ts', import.meta.url), {
+const thread = new Worker(moduleBeside(import.meta.url, './thread'), {
   resourceLimits: { maxOldGenerationSizeMb: memoryMb },
 })
 const giveUp = () => process.exit(OUT_OF_MEMORY)

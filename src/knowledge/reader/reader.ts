@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { DocumentError } from '../../core/document-error.ts'
+import { moduleBeside } from '../../core/module-beside.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { readableFolders } from './readable-folders.ts'
 
@@ -82,7 +83,7 @@ export class DocumentReader {
 
   #start(): ChildProcess {
     const { memoryMb } = this.#limits
-    const child = fork(new URL('./process.ts', import.meta.url), [String(memoryMb)], {
+    const child = fork(moduleBeside(import.meta.url, './process'), [String(memoryMb)], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       // No secret of the service is to be found in there.

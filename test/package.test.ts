@@ -1,0 +1,73 @@
+// The npm package: what is in it, and that it works without the source beside it.
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { isOk } from './support/assert.ts'
+import { Client } from './support/client.ts'
+import { until } from './support/poll.ts'
+import { makeKey } from './support/service.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+describe('the npm package', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'repartee-package-'))
+  const program = join(folder, 'package/dist/main.js')
+  let files: string[]
+  before(() => {
+    const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root, encoding: 'utf8' })
+    const [{ filename, files: inside }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
+    files = inside.map(({ path }: { path: string }) => path)
+    execFileSync('tar', ['-xzf', join(folder, filename), '-C', folder])
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('holds the program, its migrations and its documentation, and nothing else', () => {
+    const kinds = new Set(files.map((path) => path.split('/', 1)[0]))
+    const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'dist', 'docs', 'migrations', 'package.json']
+    assert.deepEqual([...kinds].sort(), expected.sort())
+    assert.deepEqual(
+      files.filter((path) => /\.ts$|test/.test(path)),
+      [],
+    )
+  })
+
+  test('knows its version', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    assert.equal(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }), `${version}\n`)
+  })
+
+  test('serves, reads documents and answers from them', { timeout: 60_000 }, async () => {
+    const key = makeKey()
+    const child = spawn(process.execPath, [program], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key, REPARTEE_LOG_LEVEL: 'silent' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    try {
+      let printed = ''
+      child.stdout.on('data', (chunk) => (printed += chunk))
+      await until('it is ready', () => /Base URL: (\S+)/.test(printed), 30_000)
+      const client = new Client({ baseUrl: /Base URL: (\S+)/.exec(printed)![1]! }, key)
+      const [sample] = (await client.get('/agents')).body.agents
+      isOk(await client.post(`/agents/${sample.id}/documents`, { html: '<main><p>The kettle weighs 900 grams.</p></main>' }), 202)
+      const waiting = async () => {
+        const { pagination } = (await client.get(`/agents/${sample.id}/documents`)).body
+        return (await client.get(`/agents/${sample.id}/documents?status=ready`)).body.pagination.total === pagination.total
+      }
+      await until('all is read', waiting, 30_000)
+      const { session } = (await client.post(`/agents/${sample.id}/sessions`, {})).body
+      const { aiMessage } = (
+        await client.post(`/agents/${sample.id}/sessions/${session.id}/messages`, { message: 'How heavy is the kettle?' })
+      ).body
+      assert.match(aiMessage.content, /900 grams/)
+    } finally {
+      child.kill()
+      await new Promise((resolve) => child.once('exit', resolve))
+    }
+  })
+})
