@@ -1,5 +1,7 @@
 import { mkdirSync } from 'node:fs'
+import { Server as NetServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { contract } from './api/contract.ts'
@@ -140,6 +142,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       return address
     },
     async close() {
+      if (config.leaveMs > 0) await leave(server, health, config.leaveMs)
       health.state = 'stopping'
       await drain(deps, server, config.drainMs)
       upkeep.stop()
@@ -213,6 +216,18 @@ async function removeOrphans({ db, knowledge, warn }: Deps): Promise<void> {
 function checkDefaultModel({ models, defaultModel }: Deps): void {
   const why = whyUnusable(models.find, defaultModel)
   if (why !== undefined) throw new ConfigError([`REPARTEE_MODEL ${why}`])
+}
+
+/** Time for requests on connections that were just made. */
+const LAST_REQUESTS_MS = 500
+
+/** Everything is still served, and every connection ends with its answer; at last none is taken any more. */
+async function leave(server: FastifyInstance, health: Health, ms: number): Promise<void> {
+  health.state = 'leaving'
+  await pause(ms)
+  // That of HTTP would also close the connections whose first request is still on its way.
+  NetServer.prototype.close.call(server.server)
+  await pause(LAST_REQUESTS_MS)
 }
 
 /** Time for the answers to turns that were stopped to get out. */

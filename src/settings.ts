@@ -351,6 +351,15 @@ export const settings = {
     min: 128,
     about: 'How much memory the process that reads documents may take.',
   },
+  leaveMs: {
+    env: 'REPARTEE_LEAVE_MS',
+    kind: 'integer',
+    fallback: 0,
+    min: 0,
+    max: 86_400_000,
+    about:
+      'How long requests are still served when the service is told to stop, while `/readyz` answers 503: as long as load balancers take to notice.',
+  },
   drainMs: {
     env: 'REPARTEE_DRAIN_MS',
     kind: 'integer',

@@ -109,10 +109,13 @@ export function openServer(options: ServerOptions): FastifyInstance {
       reply.header('allow', methods.join(', '))
       throw new ReparteeError('method_not_allowed', `This route takes ${methods.join(', ')}.`)
     }
-    if (health.state !== 'ready' && request.routeOptions.config.health !== true) {
+    const isServing = health.state === 'ready' || health.state === 'leaving'
+    if (!isServing && request.routeOptions.config.health !== true) {
       reply.header('connection', 'close')
       throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
     }
+    // The next request goes to another process, where a proxy keeps connections.
+    if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)

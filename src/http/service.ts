@@ -9,9 +9,9 @@ declare module 'fastify' {
   }
 }
 
-/** Set by whoever starts and stops the service. */
+/** Set by whoever starts and stops the service. One that is leaving still serves, while load balancers take notice that it will not for long. */
 export interface Health {
-  state: 'starting' | 'ready' | 'stopping'
+  state: 'starting' | 'ready' | 'leaving' | 'stopping'
 }
 
 /** What operators and tools ask, outside `/v1` and without a key. */

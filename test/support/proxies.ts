@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from './free-port.ts'
+import { findProgram } from './package-manager.ts'
+import { unprivileged } from './postgres.ts'
+
+const READY_WITHIN_MS = 10_000
+const DEPLOY = new URL('../../deploy/', import.meta.url)
+
+export interface Proxy {
+  port: number
+  stop(): void
+}
+
+export interface ProxyOptions {
+  /** `host:port` of each process behind it. */
+  servers: string[]
+  /** What stands in the folder beside the configuration, by name. */
+  files?: Record<string, string>
+  /** Changes the configuration as its reader would. */
+  edit?: (configuration: string, folder: string) => string
+}
+
+/** nginx with the configuration of `deploy`, for these servers and on a free port. */
+export async function startNginx({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<Proxy> {
+  const program = findProgram('nginx', { 'apt-get': 'nginx-light', apk: 'nginx', dnf: 'nginx', brew: 'nginx' })
+  const port = await freePort()
+  return start(program, port, files, 'nginx.conf', (folder) => {
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`)
+    const text = readFileSync(new URL('nginx.conf', DEPLOY), 'utf8')
+      .replace('server repartee:8080;', servers.map((server) => `server ${server};`).join('\n'))
+      .replace('listen 8080', `listen 127.0.0.1:${port}`)
+      .replace('pid /tmp/nginx.pid;', `pid ${folder}/pid;\nerror_log ${folder}/log;\ndaemon off;`)
+      .replace('http {', `http {\n${paths.join('\n')}`)
+    return { text: edit(text, folder), args: (path) => ['-c', path, '-e', `${folder}/log`] }
+  })
+}
+
+/** HAProxy, in the same way. */
+export async function startHaproxy({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<Proxy> {
+  const program = findProgram('haproxy', { 'apt-get': 'haproxy', apk: 'haproxy', dnf: 'haproxy', brew: 'haproxy' })
+  const port = await freePort()
+  return start(program, port, files, 'haproxy.cfg', (folder) => {
+    const text = readFileSync(new URL('haproxy.cfg', DEPLOY), 'utf8')
+      .replace('bind :8080', `bind 127.0.0.1:${port}`)
+      .replace(/( {2}server .*\n)+$/, servers.map((server, i) => `  server s${i} ${server}\n`).join(''))
+    return { text: edit(text, folder), args: (path) => ['-f', path, '-db'] }
+  })
+}
+
+async function start(
+  program: string,
+  port: number,
+  files: Record<string, string>,
+  name: string,
+  configure: (folder: string) => { text: string; args: (path: string) => string[] },
+): Promise<Proxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'repartee-proxy-'))
+  chmodSync(folder, 0o755)
+  const { text, args } = configure(folder)
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content)
+  const user = unprivileged()
+  if (user !== undefined) for (const each of ['.', ...readdirSync(folder)]) chownSync(join(folder, each), user.uid, user.gid)
+  const child = spawn(program, args(path), { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  const stop = () => {
+    child.kill('SIGTERM')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', stop)
+  await ready(port, child, () => said)
+  return { port, stop }
+}
+
+async function ready(port: number, child: ChildProcess, said: () => string): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+      socket.once('connect', () => socket.destroy())
+    })
+    if (isOpen) return
+    if (child.exitCode !== null || performance.now() > deadline) throw new Error(`the proxy did not start: ${said()}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
