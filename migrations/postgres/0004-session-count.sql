@@ -10,3 +10,6 @@ WITH RECURSIVE n (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM n WHERE sh
 INSERT INTO session_count (agent_id, shard, sessions)
   SELECT a.id, n.shard, CASE WHEN n.shard = 0 THEN (SELECT count(*) FROM session s WHERE s.agent_id = a.id) ELSE 0 END
   FROM agent a CROSS JOIN n;
+
+-- The list of agents, newest first.
+CREATE INDEX agent_created ON agent (created_at DESC, id DESC);

@@ -43,9 +43,14 @@ export async function listAgents(
   after: Agent | undefined,
   limit: number,
 ): Promise<Agent[]> {
-  const sql = `SELECT * FROM agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (CAST($2 AS BIGINT) IS NULL OR (created_at, id) < ($2, $3))
+  const sql = `SELECT * FROM agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (created_at, id) < ($2, $3)
     ORDER BY created_at DESC, id DESC LIMIT $4`
-  const rows = await db.read(sql, [agentIds && JSON.stringify(agentIds), after?.createdAt ?? null, after?.id ?? null, limit])
+  const rows = await db.read(sql, [
+    agentIds && JSON.stringify(agentIds),
+    after?.createdAt ?? Number.MAX_SAFE_INTEGER,
+    after?.id ?? '',
+    limit,
+  ])
   return rows.map(toAgent)
 }
 
