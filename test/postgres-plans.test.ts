@@ -48,6 +48,9 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
     )
     await fillKnowledgeOfOthers()
     await query(url, 'VACUUM ANALYZE')
+    // What its connections counted up to now is told when they end.
+    await service.end('SIGTERM')
+    await service.restart()
   })
   /** A hundred agents that know the same. */
   async function fillKnowledgeOfOthers(): Promise<void> {
