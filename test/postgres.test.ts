@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ReparteeError } from '../src/core/errors.ts'
 import { statement } from '../src/store/database.ts'
 import { deleteAgentRows } from '../src/store/deletion.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { insertSession } from '../src/store/sessions.ts'
 import { databaseContract } from './contract/database.ts'
 import { storeContract } from './contract/store.ts'
+import { CuttingProxy } from './support/cutting-proxy.ts'
 import { throughPooler } from './support/pgbouncer.ts'
 import { until } from './support/poll.ts'
 import { newDatabase, query, startPostgres } from './support/postgres.ts'
@@ -29,6 +31,23 @@ test('replicas that start at once bring the schema up once, and all of them work
   assert.equal((await replicas[0]!.read('SELECT id FROM agent', [])).length, 10)
   assert.equal((await query(url, 'SELECT version FROM schema_version')).length, 1)
   await Promise.all(replicas.map((db) => db.close()))
+})
+
+test('connections that die without a word cost one wait, and not one for each of them', async () => {
+  const url = new URL(await newDatabase())
+  const silent = new CuttingProxy(Number(url.port))
+  url.port = String(await silent.listen())
+  const db = await PostgresDatabase.open({ url: url.href, connections: 8, answerWithinMs: 1_000 })
+  const ask = () => db.read('SELECT 1 AS one', [])
+  // As many connections as there may be.
+  await Promise.all(Array.from({ length: 40 }, () => db.write([statement('SELECT pg_sleep(0.02)')])))
+  silent.freeze()
+  await assert.rejects(ask(), (error: ReparteeError) => error.code === 'unavailable')
+  const begun = performance.now()
+  for (let i = 0; i < 20; i++) await ask()
+  assert.ok(performance.now() - begun < 900)
+  await db.close()
+  silent.close()
 })
 
 test('data of a newer version is refused', async () => {

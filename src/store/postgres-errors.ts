@@ -29,3 +29,6 @@ export const isLost = (error: unknown): boolean => ofConnection(error) || ENDED.
 /** In words. Where a name has several addresses, that of the first that failed. */
 export const reasonOf = (error: unknown): string =>
   error instanceof AggregateError ? reasonOf(error.errors[0]) : error instanceof Error ? error.message : String(error)
+
+/** True where no answer came in time. */
+export const isSilence = (error: unknown): boolean => ofConnection(error) && /timeout/i.test((error as Error).message)

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
-import { isLost, isPassing, lostTheRace, reasonOf } from './postgres-errors.ts'
+import { isLost, isPassing, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 
 export interface PostgresOptions {
@@ -15,6 +15,8 @@ export interface PostgresOptions {
    * neither prepared nor sent ahead of answers.
    */
   pooler?: boolean
+  /** A connection that does not answer for so long is given up. */
+  answerWithinMs?: number
   /** Told of connections that broke while nobody used them. */
   warn?: (about: string, error: unknown) => void
 }
@@ -40,14 +42,17 @@ export class PostgresDatabase implements Database {
   readonly #streams: pg.Pool
   readonly #pooler: boolean
   readonly #prepared = new Map<string, { text: string; name?: string }>()
+  /** When each connection was made; and before when one that was made may be dead, because another did not answer. */
+  readonly #born = new WeakMap<pg.PoolClient, number>()
+  #suspectBefore = 0
 
-  private constructor({ url, connections, pooler = false, warn = () => {} }: PostgresOptions) {
+  private constructor({ url, connections, pooler = false, answerWithinMs = ANSWER_WITHIN_MS, warn = () => {} }: PostgresOptions) {
     this.#pooler = pooler
     const settings: pg.PoolConfig = {
       connectionString: url,
       application_name: 'repartee',
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
-      query_timeout: ANSWER_WITHIN_MS,
+      query_timeout: answerWithinMs,
       keepAlive: true,
       types: TYPES,
     }
@@ -62,7 +67,10 @@ export class PostgresDatabase implements Database {
     for (const pool of [this.#pool, this.#streams]) {
       pool.on('error', (error) => warn('an idle connection to the database broke', error))
       // One that breaks in use is told of by the statement under way; without anybody who listens it would end the process.
-      pool.on('connect', (client) => client.on('error', () => {}))
+      pool.on('connect', (client) => {
+        this.#born.set(client, performance.now())
+        client.on('error', () => {})
+      })
     }
   }
 
@@ -142,16 +150,26 @@ export class PostgresDatabase implements Database {
   /** Whoever lost against another transaction tries again, because nothing of it was written. */
   async #retried<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const client = await this.#pool.connect().catch(fail)
+      const client = await this.#connect()
       let broken = false
       try {
         return await work(client)
       } catch (error) {
+        if (isSilence(error)) this.#suspectBefore = performance.now()
         broken = isLost(error) || !(await this.#isClean(client))
         if (!lostTheRace(error) || tries === MAX_TRIES) fail(error)
       } finally {
         client.release(broken)
       }
+    }
+  }
+
+  /** A connection that broke without a word takes its time to be noticed: those that are as old as one that did are not tried one by one. */
+  async #connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect().catch(fail)
+      if (this.#born.get(client)! >= this.#suspectBefore) return client
+      client.release(true)
     }
   }
 

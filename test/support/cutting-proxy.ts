@@ -9,6 +9,7 @@ const DONE_AFTER_MS = 200
 export class CuttingProxy {
   readonly #server: Server
   readonly #open = new Set<Socket>()
+  #frozen = new WeakSet<Socket>()
   #until: { text: string; tell: () => void } | undefined
 
   constructor(port: number) {
@@ -25,6 +26,7 @@ export class CuttingProxy {
       }
       let isSilent = false
       near.on('data', (chunk: Buffer) => {
+        if (this.#frozen.has(near)) return
         far.write(chunk)
         if (this.#until === undefined || !chunk.includes(this.#until.text)) return
         const { tell } = this.#until
@@ -36,7 +38,7 @@ export class CuttingProxy {
         })
       })
       far.on('data', (chunk: Buffer) => {
-        if (!isSilent) near.write(chunk)
+        if (!isSilent && !this.#frozen.has(near)) near.write(chunk)
       })
     })
   }
@@ -52,6 +54,11 @@ export class CuttingProxy {
     return new Promise((tell) => {
       this.#until = { text, tell }
     })
+  }
+
+  /** Connections that are open stay open, and nothing goes through them any more; new ones are as before. */
+  freeze(): void {
+    for (const socket of this.#open) this.#frozen.add(socket)
   }
 
   close(): void {

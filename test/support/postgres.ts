@@ -16,6 +16,8 @@ const USERS = ['postgres', 'nobody']
 export interface PostgresServer {
   /** Of its database `postgres`. */
   url: string
+  /** Ends it, by `SIGINT` in order and by `SIGQUIT` as a crash does, and starts it again some time later. */
+  restart(signal: 'SIGINT' | 'SIGQUIT', awayMs: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -40,7 +42,8 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     ...settings,
   }
   const args = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = spawn(join(bin, 'postgres'), ['-D', data, ...args], as)
+  const launch = () => spawn(join(bin, 'postgres'), ['-D', data, ...args], as)
+  let server = launch()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   // It must not keep this process alive, and must not outlive it.
   server.unref()
@@ -52,15 +55,26 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   await ready(url, server)
   return {
     url,
+    async restart(signal, awayMs) {
+      await gone(server, signal)
+      await new Promise((resolve) => setTimeout(resolve, awayMs))
+      server = launch()
+      server.unref()
+      await ready(url, server)
+    },
     async stop() {
       process.off('exit', end)
-      server.ref()
-      const gone = new Promise((resolve) => server.once('exit', resolve))
-      server.kill('SIGINT')
-      await gone
+      await gone(server, 'SIGINT')
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function gone(server: ChildProcess, signal: NodeJS.Signals): Promise<unknown> {
+  server.ref()
+  const gone = new Promise((resolve) => server.once('exit', resolve))
+  server.kill(signal)
+  return gone
 }
 
 let own: Promise<PostgresServer> | undefined

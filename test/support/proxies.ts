@@ -10,7 +10,7 @@ import { unprivileged } from './postgres.ts'
 const READY_WITHIN_MS = 10_000
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 
-export interface Proxy {
+export interface RunningProxy {
   port: number
   stop(): void
 }
@@ -25,7 +25,7 @@ export interface ProxyOptions {
 }
 
 /** nginx with the configuration of `deploy`, for these servers and on a free port. */
-export async function startNginx({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<Proxy> {
+export async function startNginx({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<RunningProxy> {
   const program = findProgram('nginx', { 'apt-get': 'nginx-light', apk: 'nginx', dnf: 'nginx', brew: 'nginx' })
   const port = await freePort()
   return start(program, port, files, 'nginx.conf', (folder) => {
@@ -40,7 +40,7 @@ export async function startNginx({ servers, files = {}, edit = (text) => text }:
 }
 
 /** HAProxy, in the same way. */
-export async function startHaproxy({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<Proxy> {
+export async function startHaproxy({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<RunningProxy> {
   const program = findProgram('haproxy', { 'apt-get': 'haproxy', apk: 'haproxy', dnf: 'haproxy', brew: 'haproxy' })
   const port = await freePort()
   return start(program, port, files, 'haproxy.cfg', (folder) => {
@@ -57,7 +57,7 @@ async function start(
   files: Record<string, string>,
   name: string,
   configure: (folder: string) => { text: string; args: (path: string) => string[] },
-): Promise<Proxy> {
+): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'repartee-proxy-'))
   chmodSync(folder, 0o755)
   const { text, args } = configure(folder)
