@@ -2,7 +2,7 @@
 //   node bench/large.ts [messages, default 10000000] [sessions, default 1000000] [agents, default 10000] [engines, default sqlite,postgres]
 // The stores lie in the folder for temporary files: 10 million messages take some 5 GB there for each engine.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -44,7 +44,13 @@ for (const engine of engines) {
   const begun = performance.now()
   const stores = await Promise.all([make(engine, 'large', large, server?.url), make(engine, 'small', small, server?.url)])
   if (server !== undefined) await query(stores[0].place, 'VACUUM (FREEZE, ANALYZE)')
-  console.log(JSON.stringify({ engine, ...large, filledInSeconds: Math.round((performance.now() - begun) / 1000) }))
+  const [{ place, data }] = stores
+  const bytes =
+    server === undefined
+      ? statSync(join(data, 'repartee.db')).size
+      : (await query(place, 'SELECT pg_database_size(current_database())::float8 AS n'))[0].n
+  const seconds = Math.round((performance.now() - begun) / 1000)
+  console.log(JSON.stringify({ engine, ...large, filledInSeconds: seconds, bytesPerMessage: Math.round(bytes / messages) }))
   const [full, empty] = (await Promise.all(stores.map(serve))) as [Served, Served]
   for (const [what, call] of Object.entries(CALLS_OF)) {
     const times = { full: [] as number[], empty: [] as number[] }

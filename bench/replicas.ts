@@ -1,0 +1,182 @@
+// What a message costs with PostgreSQL: statements and round trips, processor time of the service and of the server, and what a second process adds
+// where both share the machine with the server.
+//   node bench/replicas.ts [seconds, default 6]
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { makeKey } from '../src/chat/key-format.ts'
+import { Client } from '../test/support/client.ts'
+import { newDatabase, startPostgres } from '../test/support/postgres.ts'
+
+const [seconds = 6] = process.argv.slice(2).map(Number)
+const AT_ONCE = 16
+const ROUNDS = 3
+const server = await startPostgres({ fsync: 'on', shared_buffers: '512MB' })
+process.env['TEST_POSTGRES_URL'] = server.url
+const database = await newDatabase()
+const key = makeKey()
+const folder = mkdtempSync(join(tmpdir(), 'repartee-replicas-'))
+
+const one = await serve(database)
+const { agent } = (await one.client.post('/agents', { name: 'bench' })).body
+await trips()
+const two = await serve(database)
+const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1]!
+const rates: Record<string, number[]> = { one: [], two: [] }
+for (let round = 0; round < ROUNDS; round++)
+  for (const [name, served] of [
+    ['one', [one]],
+    ['two', [one, two]],
+  ] as const) {
+    const before = { service: cpuMs([one, two].map(({ child }) => child.pid!)), server: cpuMs(postgresPids()) }
+    const sends = await load(served.map(({ client }) => client))
+    rates[name]!.push(sends / seconds)
+    report({
+      what: `${AT_ONCE} senders, ${name} process${name === 'one' ? '' : 'es'}`,
+      sendsPerSecond: Math.round(sends / seconds),
+      serviceCpuMsPerSend: round2((cpuMs([one, two].map(({ child }) => child.pid!)) - before.service) / sends),
+      serverCpuMsPerSend: round2((cpuMs(postgresPids()) - before.server) / sends),
+    })
+  }
+report({ what: 'a second process', ratio: round2(median(rates['two']!) / median(rates['one']!)) })
+for (const { child } of [one, two]) child.kill()
+await pause(1_000)
+await server.stop()
+rmSync(folder, { recursive: true })
+
+async function load(clients: Client[]): Promise<number> {
+  const until = performance.now() + seconds * 1_000
+  let sends = 0
+  const sender = async (i: number) => {
+    const client = clients[i % clients.length]!
+    const { session } = (await client.post(`/agents/${agent.id}/sessions`, {})).body
+    while (performance.now() < until) {
+      const { status } = await client.post(`/agents/${agent.id}/sessions/${session.id}/messages`, { message: 'Hello there' })
+      if (status !== 200) throw new Error(`a send was answered with ${status}`)
+      sends++
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => sender(i)))
+  return sends
+}
+
+/** What goes over the wire for one request, counted between a process of its own and the server. */
+async function trips(): Promise<void> {
+  let counts = { statements: 0, trips: 0, bytes: 0 }
+  const { port } = new URL(database)
+  const proxy = createServer((near) => {
+    const far = connect(Number(port), '127.0.0.1')
+    let isAsking = false
+    near.on('data', (chunk: Buffer) => {
+      if (!isAsking) counts.trips++
+      isAsking = true
+      counts.bytes += chunk.length
+      // Every statement is an Execute of its portal, or a simple query.
+      for (let at = 0; at + 5 <= chunk.length; at += 1 + chunk.readInt32BE(at + 1))
+        if (/[EQ]/.test(String.fromCharCode(chunk[at]!))) counts.statements++
+      far.write(chunk)
+    })
+    far.on('data', (chunk) => {
+      isAsking = false
+      near.write(chunk)
+    })
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      from.on('close', () => to.destroy()).on('error', () => {})
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const url = new URL(database)
+  url.port = String((proxy.address() as AddressInfo).port)
+  const { child, client } = await serve(url.href)
+  const path = `/agents/${agent.id}/sessions`
+  const { session } = (await client.post(path, {})).body
+  const calls: Record<string, () => Promise<{ status: number }>> = {
+    'new session': () => client.post(path, {}),
+    send: () => client.post(`${path}/${session.id}/messages`, { message: 'Hello there' }),
+    'send with Idempotency-Key': () =>
+      client.post(
+        `${path}/${session.id}/messages`,
+        { message: 'Hello there' },
+        { headers: { 'idempotency-key': String(Math.random()) } },
+      ),
+    'history page': () => client.get(`${path}/${session.id}/messages?limit=50`),
+    'page of sessions': () => client.get(`${path}?limit=50`),
+  }
+  for (const [what, call] of Object.entries(calls)) {
+    for (let i = 0; i < 5; i++) await call()
+    const seen: (typeof counts)[] = []
+    for (let i = 0; i < 9; i++) {
+      await pause(30)
+      counts = { statements: 0, trips: 0, bytes: 0 }
+      await call()
+      seen.push(counts)
+    }
+    // The process also looks around by itself, now and then: the fewest are the request's own.
+    const fewest = seen.toSorted((a, b) => a.trips - b.trips || a.statements - b.statements)[0]!
+    report({ what, ...fewest })
+  }
+  child.kill()
+  await pause(500)
+  proxy.close()
+}
+
+async function serve(url: string): Promise<{ child: ChildProcess; client: Client }> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
+    env: {
+      PATH: process.env['PATH'],
+      REPARTEE_DATA: mkdtempSync(join(folder, 'data-')),
+      REPARTEE_DATABASE_URL: url,
+      REPARTEE_PORT: '0',
+      REPARTEE_ADMIN_KEY: key,
+      REPARTEE_SAMPLE: 'off',
+      REPARTEE_LOG_LEVEL: 'silent',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  for await (const chunk of child.stdout) {
+    const baseUrl = /Base URL: (\S+)/.exec(String(chunk))?.[1]
+    if (baseUrl !== undefined) return { child, client: new Client({ baseUrl }, key) }
+  }
+  throw new Error('the service did not start')
+}
+
+function cpuMs(pids: number[]): number {
+  let ticks = 0
+  for (const pid of pids) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
+      ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14])
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return ticks * 10
+}
+
+function postgresPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/comm`, 'latin1').trim() === 'postgres'
+      } catch {
+        return false
+      }
+    })
+}
+
+function report(entry: object): void {
+  console.log(JSON.stringify(entry))
+}
+
+function round2(n: number): number {
+  return Math.round(n * 100) / 100
+}
