@@ -1,14 +1,11 @@
 import type { Session } from '../core/session.ts'
 import { estimateTokens } from '../core/tokens.ts'
-import { listFrom, type RecentMessage } from '../store/messages.ts'
-import { findSummary } from '../store/summaries.ts'
+import { listRecent, type RecentMessage } from '../store/messages.ts'
 import type { Deps } from './deps.ts'
 
 /** Messages that stay in the prompt word by word; the rest goes in steps, so that a prompt begins as the one before and is cached. */
 export const NEWEST = 20
 export const STEP = 10
-/** A session of fewer messages has no summary. */
-const FIRST_SUMMARY = 6
 
 /** What a prompt says of the conversation so far. */
 export interface Past {
@@ -23,10 +20,10 @@ export interface Past {
 /** The newest messages of a session up to a place, and the summary of what stands before them. Costs the same however long the session is. */
 export async function readPast(deps: Deps, session: Session, last: number): Promise<Past> {
   const { agentId, id } = session
-  const summary = last >= FIRST_SUMMARY ? await findSummary(deps.db, agentId, id) : undefined
+  if (last === 0) return { summary: '', upto: 0, messages: [] }
+  const { summary, messages } = await listRecent(deps.db, agentId, id, firstOf(last))
   const upto = summary === undefined || summary.upto > last ? 0 : summary.upto
-  const messages = last === 0 ? [] : await listFrom(deps.db, agentId, id, Math.max(upto + 1, firstOf(last)))
-  return { summary: upto === 0 ? '' : summary!.text, upto, messages: messages.filter((m) => m.seq <= last) }
+  return { summary: upto === 0 ? '' : summary!.text, upto, messages: messages.filter((m) => m.seq > upto && m.seq <= last) }
 }
 
 /** The place of the first message in a prompt: between NEWEST and NEWEST + STEP stay. */

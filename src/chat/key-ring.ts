@@ -30,11 +30,14 @@ export class KeyRing {
     this.#own.set(key.hash, key)
   }
 
-  /** The key record behind a key. Throws `unauthorized`, one and the same for every fault. */
-  async identify(key: string): Promise<ApiKey> {
+  /**
+   * The key record behind a key. Throws `unauthorized`, one and the same for every fault. `catchUp`, where something else that is read tells whether
+   * what is remembered still holds, takes the place of asking for that.
+   */
+  async identify(key: string, catchUp?: () => Promise<unknown>): Promise<ApiKey> {
     if (!isKeyLike(key)) throw unauthorized()
     const hash = hashKey(key)
-    await this.#isCurrent()
+    await (catchUp ?? this.#isCurrent)()
     const found = this.#held.get(hash) ?? this.#own.get(hash) ?? (await this.#find(hash))
     const now = this.#clock()
     if (found === undefined || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthorized()

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock, Ids } from '../core/ports.ts'
+import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
 import {
   askToStop,
@@ -9,6 +10,7 @@ import {
   listOthers,
   ownedId,
   readGeneration,
+  readGenerationWith,
   type SeenReplica,
   settleReplica,
   takeStopRequests,
@@ -199,7 +201,17 @@ export class Replicas implements TurnQueue {
 
   /** Where an agent or a key was changed anywhere, nothing of them is remembered. */
   async #catchUp(): Promise<void> {
-    const generation = await readGeneration(this.#parts.db)
+    this.#catchUpWith(await readGeneration(this.#parts.db))
+  }
+
+  /** The same for a request to a session, which is read with it. */
+  async lookUp(agentId: string, sessionId: string): Promise<Session | undefined> {
+    const { generation, session } = await readGenerationWith(this.#parts.db, agentId, sessionId)
+    this.#catchUpWith(generation)
+    return session
+  }
+
+  #catchUpWith(generation: number): void {
     if (generation === this.#generation) return
     this.#generation = generation
     this.#parts.agents.forgetAll()

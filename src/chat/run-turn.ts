@@ -28,6 +28,8 @@ export interface Window {
 export interface Asked {
   agent: Agent
   sessionId: string
+  /** As it was a moment ago; read anew where that is not how it is any more. */
+  session?: Session | undefined
   additionalContext?: string | undefined
   include: Extra[]
 }
@@ -60,9 +62,10 @@ export async function runTurn(
   window: Window,
 ): Promise<{ exchange: Exchange; opened: Opened }> {
   const { agent } = asked
+  const isFree = deps.turns.isFree(asked.sessionId)
   const turn = await deps.turns.take(agent.id, asked.sessionId)
   try {
-    const opened = await openInTurn(deps, asked, turn, open)
+    const opened = await openInTurn(deps, isFree ? asked : { ...asked, session: undefined }, turn, open)
     const { session } = opened
     const { userMessage, past } = opened
     try {
@@ -91,22 +94,27 @@ export async function runTurn(
   }
 }
 
-/** Where another replica has the session, or sends wait there that came before, this one waits, and reads anew what the session holds. */
+/**
+ * Begins with the session as it was when it was asked for: if that is not how it is, nothing is written, and it is read. Where another replica has
+ * it, or sends wait there that came before, this one waits, and reads anew what the session holds.
+ */
 async function openInTurn(
   deps: Deps,
-  { agent, sessionId }: Asked,
+  { agent, sessionId, session: asked }: Asked,
   turn: Turn,
   open: (turn: Turn, session: Session) => Promise<Opened>,
 ): Promise<Opened> {
+  let known = asked
   for (;;) {
-    const session = await findSession(deps.db, agent.id, sessionId)
+    const session = known ?? (await findSession(deps.db, agent.id, sessionId))
     if (session === undefined) throw sessionNotFound()
     try {
       return await open(turn, session)
     } catch (error) {
-      if (!(error instanceof SessionTaken) || deps.replicas === undefined) throw error
+      if (!(error instanceof SessionTaken) || (known === undefined && deps.replicas === undefined)) throw error
     }
-    await deps.replicas.waitFor(turn)
+    if (known === undefined) await deps.replicas!.waitFor(turn)
+    known = undefined
   }
 }
 

@@ -66,6 +66,11 @@ export class Turns {
     return this.#isClosed
   }
 
+  /** Nothing runs or waits in the session, as far as this process knows. */
+  isFree(sessionId: string): boolean {
+    return !this.#lines.has(sessionId)
+  }
+
   /** Resolves when it is this send's turn. Throws `session_busy` where too many wait already, or it took too long. */
   take(agentId: string, sessionId: string): Promise<Turn> {
     if (this.#isClosed) return Promise.reject(stopping())

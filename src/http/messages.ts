@@ -19,14 +19,30 @@ import { answerTurn, resumeTurn } from './turn-answer.ts'
 export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
   route(app, deps, contract.sendMessage, async (call) => {
     const { message, additionalContext, format = 'markdown', include = [] } = call.body
-    const input = { agent: call.agent, sessionId: call.session.id, message, additionalContext, format, include }
+    const input = {
+      agent: call.agent,
+      sessionId: call.session.id,
+      session: call.session,
+      message,
+      additionalContext,
+      format,
+      include,
+    }
     return answerTurn(deps, streams, call, (window) => sendMessage(deps, input, window))
   })
 
   route(app, deps, contract.regenerateMessage, async (call) => {
     const { additionalContext, format, include = [] } = call.body
     const { messageId } = call.params
-    const input = { agent: call.agent, sessionId: call.session.id, messageId, additionalContext, format, include }
+    const input = {
+      agent: call.agent,
+      sessionId: call.session.id,
+      session: call.session,
+      messageId,
+      additionalContext,
+      format,
+      include,
+    }
     return answerTurn(deps, streams, call, (window) => regenerate(deps, input, window))
   })
 

@@ -9,6 +9,7 @@ import { sessionNotFound } from '../chat/sessions.ts'
 import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
+import { isUuid } from '../core/ids.ts'
 import type { Session } from '../core/session.ts'
 import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
@@ -69,7 +70,8 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     bodyLimit: op.upload ? deps.limits.maxUploadBytes : deps.limits.maxBodyBytes,
     schema,
     onRequest: async (request) => {
-      const key = await deps.keys.identify(readKey(request.raw))
+      const ahead = readAhead(deps, request.params as Record<string, string>)
+      const key = await deps.keys.identify(readKey(request.raw), ahead)
       request.caller = key
       checkPath(request.params)
       checkEncoding(request.url)
@@ -80,7 +82,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
         if (key.agentIds?.includes(agentId) === false) throw agentNotFound()
         request.agent = await deps.agents.get(agentId)
         if (sessionId !== undefined) {
-          const session = await findSession(deps.db, agentId, sessionId)
+          const session = ahead === undefined ? await findSession(deps.db, agentId, sessionId) : await ahead()
           if (session === undefined) throw sessionNotFound()
           request.session = session
         }
@@ -109,6 +111,14 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       return reply.type('application/json; charset=utf-8').send(answer)
     },
   })
+}
+
+/** Where others use the database too, every request asks it whether anything changed: one for a session reads that along. Once, when called. */
+function readAhead({ replicas }: Deps, { agentId, sessionId }: Record<string, string>) {
+  if (replicas === undefined || agentId === undefined || sessionId === undefined) return undefined
+  if (!isUuid(agentId) || !isUuid(sessionId)) return undefined
+  let read: Promise<Session | undefined> | undefined
+  return () => (read ??= replicas.lookUp(agentId.toLowerCase(), sessionId.toLowerCase()))
 }
 
 function checkScope({ scopes, params }: Operation, key: ApiKey): void {

@@ -2,6 +2,7 @@ import type { HistoryEntry, Message, Role, TurnState } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 import { insertSessionStatements } from './sessions.ts'
+import type { Summary } from './summaries.ts'
 
 const toMessage = (row: Row): Message => ({
   id: row.id as string,
@@ -181,10 +182,25 @@ export interface RecentMessage extends HistoryEntry {
   turn: TurnState | null
 }
 
-/** The messages from a place on, oldest first, as prompts need them. */
-export async function listFrom(db: Database, agentId: string, sessionId: string, seq: number): Promise<RecentMessage[]> {
-  const sql = `SELECT id, role, coalesce(markdown, content) AS content, seq, turn, created_at FROM message
-    WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq`
-  const rows = await db.read(sql, [agentId, sessionId, seq])
-  return rows.map((row) => ({ ...toMessage(row), seq: row.seq as number, turn: row.turn as TurnState | null }))
+/** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
+const SUMMARY = 'SUMMARY'
+const RECENT = `SELECT id, role, coalesce(markdown, content) AS content, seq, turn, created_at FROM message
+  WHERE agent_id = $1 AND session_id = $2 AND seq >= $3
+  UNION ALL SELECT session_id, '${SUMMARY}', text, upto, NULL, updated_at FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
+
+/** The messages from a place on, oldest first, as prompts need them, and the session's summary. */
+export async function listRecent(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  seq: number,
+): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
+  const rows = await db.read(RECENT, [agentId, sessionId, seq])
+  const summary = rows.find((row) => row.role === SUMMARY)
+  return {
+    summary: summary && { upto: summary.seq as number, text: summary.content as string },
+    messages: rows
+      .filter((row) => row !== summary)
+      .map((row) => ({ ...toMessage(row), seq: row.seq as number, turn: row.turn as TurnState | null })),
+  }
 }

@@ -1,4 +1,6 @@
+import type { Session } from '../core/session.ts'
 import { type Database, type Statement, statement } from './database.ts'
+import { toSession } from './sessions.ts'
 import { failTurns } from './turns.ts'
 
 /** Of the ids that begin with a replica's: leases and claims. */
@@ -12,6 +14,17 @@ export const raiseGeneration: Statement = statement('UPDATE generation SET n = n
 export async function readGeneration(db: Database): Promise<number> {
   const [row] = await db.read('SELECT n FROM generation', [])
   return row!.n as number
+}
+
+/** The same with a session, in one statement: most requests need both. */
+export async function readGenerationWith(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+): Promise<{ generation: number; session: Session | undefined }> {
+  const sql = `SELECT g.n, s.* FROM generation g LEFT JOIN session s ON s.agent_id = $1 AND s.id = $2`
+  const [row] = await db.read(sql, [agentId, sessionId])
+  return { generation: row!.n as number, session: row!.id === null ? undefined : toSession(row!) }
 }
 
 const BEAT = `INSERT INTO replica (id, seen_at, lock_id) VALUES ($1, $2, $3)

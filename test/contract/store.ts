@@ -7,7 +7,7 @@ import type { Database } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
-import { findMessage, findPlace, insertConversation, listFrom, listMessages, listVersions } from '../../src/store/messages.ts'
+import { findMessage, findPlace, insertConversation, listMessages, listRecent, listVersions } from '../../src/store/messages.ts'
 import {
   askToStop,
   beat,
@@ -118,7 +118,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       ...change,
     })
     const states = async (db: Database, sessionId: string) =>
-      (await listFrom(db, AGENT, sessionId, 1)).map(({ content, turn }) => [content, turn])
+      (await listRecent(db, AGENT, sessionId, 1)).messages.map(({ content, turn }) => [content, turn])
 
     test('of turns begun at the same moment in one session one gets it, and appends from many sessions leave no gap', () =>
       kept(async (db) => {
