@@ -21,6 +21,7 @@ class Folder implements Place {
   #base: { agentId: string; db: DatabaseSync } | undefined
   readonly #statements = new Map<string, StatementSync>()
   readonly #openBase: (path: string) => DatabaseSync
+  #readMarks: { pending: Set<string>; due: Map<string, number> } | undefined
 
   constructor(folder: string, main: DatabaseSync, openBase: (path: string) => DatabaseSync) {
     this.name = folder
@@ -65,9 +66,15 @@ class Folder implements Place {
     return {
       version,
       last: Object.fromEntries([...none, ...given]),
-      isPending: this.knowledge.list().pending.includes(agentId),
-      dueAt: this.knowledge.listDue().get(agentId) ?? null,
+      isPending: this.#marks.pending.has(agentId),
+      dueAt: this.#marks.due.get(agentId) ?? null,
     }
+  }
+
+  /** Read once: they lie in a file for each base. */
+  get #marks(): { pending: Set<string>; due: Map<string, number> } {
+    this.#readMarks ??= { pending: new Set(this.knowledge.list().pending), due: this.knowledge.listDue() }
+    return this.#readMarks
   }
 
   async query(sql: string): Promise<Cell[][]> {
