@@ -37,13 +37,13 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
     )
     await query(url, 'VACUUM ANALYZE')
     const documents = `/agents/${agent}/documents`
-    for (let i = 0; i < 40; i++) {
-      const words = Array.from({ length: 60 }, (_, n) => `word${(i * 37 + n * n) % 4_000}`).join(' ')
+    for (let i = 0; i < 20; i++) {
+      const words = Array.from({ length: 120 }, (_, n) => `word${(i * 37 + n * n) % 4_000}`).join(' ')
       isOk(await service.client.post(documents, { markdown: `# Document ${i}\n\n${words}` }), 202)
     }
     await until(
       'all are ready',
-      async () => (await service.client.get(`${documents}?status=ready`)).body.pagination.total === 40,
+      async () => (await service.client.get(`${documents}?status=ready`)).body.pagination.total === 20,
       60_000,
     )
     await fillKnowledgeOfOthers()
@@ -52,7 +52,7 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
     await service.end('SIGTERM')
     await service.restart()
   })
-  /** A hundred agents that know the same. */
+  /** Forty agents that know the same. */
   async function fillKnowledgeOfOthers(): Promise<void> {
     const tables = await query(
       url,
@@ -67,7 +67,7 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
       await query(
         url,
         `INSERT INTO ${name} (agent_id, ${names.join(', ')})
-         SELECT md5('a' || i)::uuid::text, ${names.join(', ')} FROM ${name}, generate_series(1, 100) i WHERE agent_id = '${agent}'`,
+         SELECT md5('a' || i)::uuid::text, ${names.join(', ')} FROM ${name}, generate_series(1, 40) i WHERE agent_id = '${agent}'`,
       )
     }
   }

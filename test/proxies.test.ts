@@ -15,7 +15,7 @@ import { dropDatabase, newDatabase } from './support/postgres.ts'
 import { startHaproxy, startNginx } from './support/proxies.ts'
 import { makeKey, needsProcess, type Service, startService } from './support/service.ts'
 
-const LEAVE_MS = 2_500
+const LEAVE_MS = 2_000
 const PROXIES = { nginx: startNginx, HAProxy: startHaproxy }
 /** As the page on deployment says it. */
 const BELOW_A_PATH = {
@@ -57,7 +57,8 @@ for (const [name, startProxy] of Object.entries(PROXIES) as ['nginx' | 'HAProxy'
     })
     after(async () => {
       for (const close of closing) close()
-      await Promise.all(replicas.map((replica) => replica.stop()))
+      // To leave takes its time.
+      await Promise.all(replicas.map((replica) => replica.kill().then(replica.stop)))
       await dropDatabase(database)
     })
     let session: string

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { check as checkAll } from '../../src/store/check/check.ts'
 import { KnowledgeFile } from '../../src/store/knowledge-file.ts'
 import { scope } from '../../src/store/knowledge-scope.ts'
 import { isOk } from '../support/assert.ts'
@@ -110,9 +111,8 @@ for (const engine of ['embedded', 'PostgreSQL'] as const)
           const folder = `${saved}-${Math.random()}`
           cpSync(saved, folder, { recursive: true })
           await breakIt(folder)
-          const { code, stdout, stderr } = await repartee(['check'], { REPARTEE_DATA: folder })
-          assert.equal(code, 1, sql)
-          assert.match(stdout + stderr, what)
+          const { problems } = await checkAll({ folder }, () => {})
+          assert.match(problems.map(({ count, what, example }) => `${count} ${what}, such as ${example}`).join('\n'), what, sql)
         }
         for (const [sql, what] of BREAK_CONVERSATIONS)
           await broken(sql, what, (folder) => storeOf({ ...service, data: folder, database: undefined }).run(sql))

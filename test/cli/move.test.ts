@@ -65,7 +65,7 @@ async function fill({ client, model, newAgent, newSession }: Service): Promise<s
     const { body } = await client.post(`${session}/messages`, { message: 'And the kettle? \u{1f600} \\ "quoted"\n\t{a,b}' })
     isOk(await client.post(`${session}/messages/${body.aiMessage.id}/regenerate`, {}))
     isOk(await client.put(`${session}/messages/${body.aiMessage.id}/feedback`, { rating: 'down', comment: 'NULL' }))
-    const messages = Array.from({ length: 2_500 }, (_, i) => ({ role: i % 2 ? 'AI' : 'USER', content: `old ${i}` }))
+    const messages = Array.from({ length: 2_100 }, (_, i) => ({ role: i % 2 ? 'AI' : 'USER', content: `old ${i}` }))
     isOk(await client.post(`/agents/${agent}/sessions/import`, { messages }), 201)
     for (let i = 0; i < 30; i++) await newSession(agent)
   }
@@ -116,7 +116,7 @@ describe('move', { timeout: 170_000 }, () => {
     const { tables } = JSON.parse(there.stdout)
     const rowsOf = (name: string) => tables.find(({ table }: { table: string }) => table === name).rows
     assert.equal(rowsOf('session'), 64)
-    assert.equal(rowsOf('message'), 5_008)
+    assert.equal(rowsOf('message'), 4_208)
     assert.equal(rowsOf('message_version'), 2)
     assert.equal(rowsOf('api_key'), 2)
     assert.equal(rowsOf('knowledge_document'), 10)
@@ -173,7 +173,8 @@ describe('move', { timeout: 170_000 }, () => {
         child.kill('SIGKILL')
         if ((await ended).code === 0) break
         if (!(await isBegun())) continue
-        if (cut++ > 0) continue
+        if (++cut === 3) break
+        if (cut > 1) continue
         const started = serve(to).then((service) => service.stop())
         await assert.rejects(started, /a move into .* is not finished/)
       }

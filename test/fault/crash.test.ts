@@ -5,7 +5,8 @@ import { faultsOf, type Sent, send, speakSlowly } from '../support/acknowledged.
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
 /** More for a long run: `CRASH_ROUNDS=200 node --test test/fault/crash.test.ts`. */
-const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 20)
+const { CRASH_ROUNDS, TEST_ENGINE } = process.env
+const ROUNDS = Number(CRASH_ROUNDS ?? (TEST_ENGINE === 'postgres' ? 8 : 20))
 /** Every other one asks for events. */
 const SENDERS = 8
 

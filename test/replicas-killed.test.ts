@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { repartee } from '../cli/repartee.ts'
-import { faultsOf, type Sent, send, speakSlowly } from '../support/acknowledged.ts'
-import { Client } from '../support/client.ts'
-import { until } from '../support/poll.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres.ts'
-import { type RunningProxy, startHaproxy } from '../support/proxies.ts'
-import { makeKey, needsProcess, type Service, startService } from '../support/service.ts'
+import { repartee } from './cli/repartee.ts'
+import { faultsOf, type Sent, send, speakSlowly } from './support/acknowledged.ts'
+import { Client } from './support/client.ts'
+import { until } from './support/poll.ts'
+import { type PostgresServer, startPostgres } from './support/postgres.ts'
+import { type RunningProxy, startHaproxy } from './support/proxies.ts'
+import { makeKey, needsProcess, type Service, startService } from './support/service.ts'
 
-/** More for a long run: `REPLICA_ROUNDS=100 REPLICAS=4 node --test test/fault/replicas.test.ts`. */
-const ROUNDS = Number(process.env['REPLICA_ROUNDS'] ?? 4)
+/** More for a long run: `REPLICA_ROUNDS=100 REPLICAS=4 node --test test/replicas-killed.test.ts`. */
+const ROUNDS = Number(process.env['REPLICA_ROUNDS'] ?? 2)
 const REPLICAS = Number(process.env['REPLICAS'] ?? 2)
 const SENDERS = 12
 const AWAY_MS = 1_500
