@@ -6,7 +6,7 @@ import { needsProcess, type Service, startService } from '../support/service.ts'
 
 /** More for a long run: `CRASH_ROUNDS=200 node --test test/fault/crash.test.ts`. */
 const { CRASH_ROUNDS, TEST_ENGINE } = process.env
-const ROUNDS = Number(CRASH_ROUNDS ?? (TEST_ENGINE === 'postgres' ? 8 : 20))
+const ROUNDS = Number(CRASH_ROUNDS ?? (TEST_ENGINE === 'postgres' ? 6 : 12))
 /** Every other one asks for events. */
 const SENDERS = 8
 
