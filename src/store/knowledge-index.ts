@@ -1,6 +1,7 @@
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { type IndexedText, letterOf, SegmentBuilder, streams } from './knowledge-build.ts'
 import { numbersOf } from './knowledge-posting.ts'
+import { rangeOf } from './knowledge-ranges.ts'
 import { listSegments, listSizes, mergeSegments, type Segment, writeSegment } from './knowledge-segments.ts'
 import { eraseVectors } from './knowledge-vectors.ts'
 import { addToVocabulary, takeFromVocabulary } from './knowledge-vocabulary.ts'
@@ -148,16 +149,7 @@ function dropDeadLists(base: KnowledgeBase, builder: SegmentBuilder, first: numb
 /** Tells the dead by passage id. */
 function deathOf(base: KnowledgeBase): (id: number) => boolean {
   const ranges = base.all<{ first: number; last: number }>('SELECT first, last FROM dead ORDER BY first')
-  return (id) => {
-    let low = 0
-    let high = ranges.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (ranges[middle]!.first <= id) low = middle + 1
-      else high = middle
-    }
-    return low > 0 && id <= ranges[low - 1]!.last
-  }
+  return (id) => rangeOf(ranges, id) !== undefined
 }
 
 /** Neighbours of one size that are joined into one. */

@@ -23,9 +23,9 @@ export const KNOWLEDGE_TYPES: pg.CustomTypesConfig = {
 
 const names = new Map<string, string>()
 
-/** Sends them all in one packet, or one by one where a pooler stands between. The rows of each; rejects with the first error. */
-export async function sendTogether(client: pg.ClientBase, steps: readonly Step[], pooler: boolean): Promise<SqlRow[][]> {
-  const one = ({ sql, params = [], prepared = false }: Step): Promise<SqlRow[]> => {
+/** The rows of each; rejects with the first error. */
+export function sendTogether(client: pg.ClientBase, steps: readonly Step[], pooler: boolean): Promise<SqlRow[][]> {
+  return inOrder(client, steps, pooler, ({ sql, params = [], prepared = false }) => {
     const query: pg.QueryConfig = { text: sql, values: params }
     if (prepared && !pooler) {
       const name = names.get(sql) ?? `k${names.size}`
@@ -33,15 +33,27 @@ export async function sendTogether(client: pg.ClientBase, steps: readonly Step[]
       query.name = name
     }
     return client.query<SqlRow>(query).then(({ rows }) => rows)
-  }
+  })
+}
+
+/**
+ * Sends one behind the other without waiting for answers, all in one packet; one by one where a pooler stands between. What comes behind a failed
+ * statement of a transaction fails too, and COMMIT then rolls back. Rejects with the first error.
+ */
+export async function inOrder<S, T>(
+  client: pg.ClientBase,
+  steps: readonly S[],
+  pooler: boolean,
+  run: (step: S) => Promise<T>,
+): Promise<T[]> {
   if (pooler) {
-    const all: SqlRow[][] = []
-    for (const step of steps) all.push(await one(step))
-    return all
+    const results: T[] = []
+    for (const step of steps) results.push(await run(step))
+    return results
   }
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
   stream.cork()
-  const running = Promise.allSettled(steps.map(one))
+  const running = Promise.allSettled(steps.map(run))
   stream.uncork()
   return (await running).map((outcome) => {
     if (outcome.status === 'rejected') throw outcome.reason

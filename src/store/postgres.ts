@@ -1,7 +1,7 @@
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
+import { inOrder } from './postgres-batch.ts'
 import { isLost, isPassing, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 
@@ -181,28 +181,10 @@ export class PostgresDatabase implements Database {
     )
   }
 
-  /**
-   * Sent one behind the other without waiting for answers, where nothing stands between. What comes behind a failed statement of a transaction
-   * fails too, and COMMIT then rolls back.
-   */
-  async #inOrder(client: pg.PoolClient, steps: (Statement | 'BEGIN' | 'COMMIT')[]): Promise<Row[][]> {
-    const run = (step: Statement | string) =>
-      typeof step === 'string' ? client.query<Row>(step).then(({ rows }) => rows) : this.#run(client, step)
-    if (this.#pooler) {
-      const results: Row[][] = []
-      for (const step of steps) results.push(await run(step))
-      return results
-    }
-    // All of them leave in one packet.
-    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
-    stream.cork()
-    const running = Promise.allSettled(steps.map(run))
-    stream.uncork()
-    const outcomes = await running
-    return outcomes.map((outcome) => {
-      if (outcome.status === 'rejected') throw outcome.reason
-      return outcome.value
-    })
+  #inOrder(client: pg.PoolClient, steps: (Statement | 'BEGIN' | 'COMMIT')[]): Promise<Row[][]> {
+    return inOrder(client, steps, this.#pooler, (step) =>
+      typeof step === 'string' ? client.query<Row>(step).then(({ rows }) => rows) : this.#run(client, step),
+    )
   }
 
   async #run(client: pg.PoolClient, { sql, params }: Statement): Promise<Row[]> {

@@ -43,7 +43,7 @@ export class OpenBases {
     this.#unscrubbed.add(agentId)
   }
 
-  /** The deletions of this agent are over for now. */
+  /** The deletions of this agent that were under way are over. */
   scrub(agentId: string): void {
     if (this.#unscrubbed.has(agentId)) this.#scrubSoon()
   }

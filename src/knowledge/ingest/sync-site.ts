@@ -217,7 +217,7 @@ export function heeded(text: string, userAgent: string): string {
   return lines.join('\n')
 }
 
-/** RFC 9309: no robots.txt allows all; one that cannot be had for now allows nothing. */
+/** RFC 9309: no robots.txt allows all; one that exists and cannot be had allows nothing. */
 async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string): Promise<HostRules> {
   const url = `${origin}/robots.txt`
   let text = ''

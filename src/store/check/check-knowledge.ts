@@ -1,6 +1,7 @@
 import type { KnowledgeBase } from '../knowledge-base.ts'
 import { letterOf, SegmentBuilder, streams } from '../knowledge-build.ts'
 import { numbersOf } from '../knowledge-posting.ts'
+import { type Range, rangeOf } from '../knowledge-ranges.ts'
 import { listSegments } from '../knowledge-segments.ts'
 import { countsOf } from '../knowledge-vocabulary.ts'
 import type { Problem } from './check-conversations.ts'
@@ -12,13 +13,12 @@ interface PassageRow {
   text: string
 }
 
-interface Range {
-  first: number
-  last: number
+/** Passages that were indexed under one title. */
+interface Titled extends Range {
   title: string
 }
 
-interface Extent extends Range {
+interface Extent extends Titled {
   document: number
 }
 
@@ -31,7 +31,7 @@ class KnowledgeCheck {
   readonly #base: KnowledgeBase
   readonly #problems = new Map<string, Problem>()
   readonly #documents: Extent[]
-  readonly #dead: Range[]
+  readonly #dead: Titled[]
   /** What the text of each live passage says of its lists: the sum of their hashes. */
   readonly #expected = new Map<number, number>()
   readonly #words = new Map<string, number>()
@@ -43,7 +43,7 @@ class KnowledgeCheck {
     this.#documents = base.all<Extent>(
       'SELECT number AS document, first, last, indexed_title AS title FROM document WHERE last >= first ORDER BY first',
     )
-    this.#dead = base.all<Range>('SELECT first, last, title FROM dead ORDER BY first')
+    this.#dead = base.all<Titled>('SELECT first, last, title FROM dead ORDER BY first')
   }
 
   run(): Problem[] {
@@ -153,16 +153,4 @@ function add(sum: number, name: string): number {
   let hash = 2_166_136_261
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16_777_619)
   return (sum + (hash >>> 0)) >>> 0
-}
-
-function rangeOf<T extends Range>(ranges: readonly T[], id: number): T | undefined {
-  let low = 0
-  let high = ranges.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ranges[middle]!.first <= id) low = middle + 1
-    else high = middle
-  }
-  const range = ranges[low - 1]
-  return range !== undefined && id <= range.last ? range : undefined
 }

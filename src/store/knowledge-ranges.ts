@@ -1,0 +1,18 @@
+/** Passages by their ids, both ends included. */
+export interface Range {
+  first: number
+  last: number
+}
+
+/** The range that holds an id, of such as lie apart from each other and are in order. */
+export function rangeOf<T extends Range>(ranges: readonly T[], id: number): T | undefined {
+  let low = 0
+  let high = ranges.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ranges[middle]!.first <= id) low = middle + 1
+    else high = middle
+  }
+  const range = ranges[low - 1]
+  return range !== undefined && id <= range.last ? range : undefined
+}
