@@ -80,7 +80,7 @@ const groups: Group[] = [
     title: 'How do I keep conversations in PostgreSQL?',
     intro:
       'Conversations are kept in PostgreSQL with `REPARTEE_DATABASE_URL`; [operations](operations.md) tells what that means.',
-    names: ['databaseUrl', 'databaseConnections', 'databasePooler'],
+    names: ['databaseUrl', 'databaseConnections', 'databasePooler', 'pgvectorFrom'],
   },
   {
     title: 'How do I make the log more or less detailed?',

@@ -76,7 +76,14 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     place:
       config.databaseUrl === undefined
         ? { folder: join(config.data, 'knowledge') }
-        : { postgres: { url: config.databaseUrl, pooler: config.databasePooler, holder: replicas!.id } },
+        : {
+            postgres: {
+              url: config.databaseUrl,
+              pooler: config.databasePooler,
+              holder: replicas!.id,
+              nearFrom: config.pgvectorFrom,
+            },
+          },
     ids: newId,
     fetch: fetchRulesOf(config),
     read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },

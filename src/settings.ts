@@ -53,6 +53,15 @@ export const settings = {
     about:
       'The address leads to a pooler that lends a connection to each transaction (PgBouncer, Supavisor): statements are not prepared, and nothing is listened for.',
   },
+  pgvectorFrom: {
+    env: 'REPARTEE_PGVECTOR_FROM',
+    kind: 'integer',
+    fallback: 200_000,
+    min: 1_000,
+    max: 2_147_483_647,
+    about:
+      'Vectors from which on a knowledge base in PostgreSQL is searched by pgvector, where the database has that extension (0.7 or newer), and no longer in the memory of each process.',
+  },
   adminKey: {
     env: 'REPARTEE_ADMIN_KEY',
     kind: 'secret',

@@ -85,7 +85,8 @@ describe('a schema that can be distributed by agent', () => {
     for (const file of files)
       for (const sql of statementsIn(readFileSync(new URL(file, folder), 'utf8'))) {
         const used = [...sql.matchAll(/\b(?:FROM|INTO|UPDATE|JOIN) ([a-z_]+)\b/g)].map(([, name]) => name!)
-        if (used.length === 0) continue
+        // What the server says of itself, and what is put into a table that is of one agent alone.
+        if (used.every((name) => name.startsWith('pg_') || name === 'unnest')) continue
         checked++
         for (const name of used) assert.ok(names.includes(name), `${file}: ${name} in ${sql}`)
         const { text } = scope(sql)

@@ -30,6 +30,8 @@ export class KnowledgeEmbedder {
   readonly #busy = new Set<string>()
   /** Agents that got new passages while they were busy. */
   readonly #again = new Set<string>()
+  /** Agents of whose vectors was told that they are in no index. */
+  readonly #unindexed = new Set<string>()
   readonly #stop = new AbortController()
 
   constructor(deps: EmbedderDeps) {
@@ -75,7 +77,8 @@ export class KnowledgeEmbedder {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; ) {
       try {
         const name = embeddingModelOf(this.#deps, await this.#deps.agents.get(agentId))
-        if (name === null || !(await this.#embedSome(agentId, name))) return
+        if (name === null) return
+        if (!(await this.#embedSome(agentId, name)) && !(await this.#indexSome(agentId, name))) return
         pauseMs = FIRST_PAUSE_MS
       } catch (error) {
         if (signal.aborted || (error instanceof ReparteeError && error.code === 'agent_not_found')) return
@@ -112,6 +115,16 @@ export class KnowledgeEmbedder {
       vectors.flat(),
     )
     return true
+  }
+
+  /** False when nothing is left to be brought into an index of the database. */
+  async #indexSome(agentId: string, name: string): Promise<boolean> {
+    const grown = await this.#deps.knowledge.growVectorIndex(agentId, name)
+    if (typeof grown === 'object' && !this.#unindexed.has(agentId)) {
+      this.#unindexed.add(agentId)
+      this.#deps.warn(`the many vectors of agent ${agentId} are searched in the memory of each process: ${grown.impossible}`)
+    }
+    return grown === 'more'
   }
 
   /** Null for a text that the model refuses in every length. */

@@ -40,6 +40,11 @@ export interface Knowledge {
   takeUnembedded(agentId: string, model: string, most: number): Promise<{ id: number; text: string }[]>
   /** False where they are of no use any more. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): Promise<boolean>
+  /**
+   * Brings the vectors of a large base that is searched by this model into an index of the database's own, some at each call; `impossible` says why it cannot.
+   * Nothing is to be done where the base is smaller, or no such index can be had.
+   */
+  growVectorIndex(agentId: string, model: string): Promise<'more' | 'done' | { impossible: string }>
   /** Calls back when an agent has new passages. */
   onIndexed(tell: (agentId: string) => void): void
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>

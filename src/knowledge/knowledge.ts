@@ -119,6 +119,9 @@ export function openKnowledge({
     async putVectors(agentId, model, vectorIds, vectors) {
       return known.has(agentId) && ingest.call('putVectors', agentId, model, vectorIds, vectors)
     },
+    async growVectorIndex(agentId, model) {
+      return 'postgres' in place ? ingest.call('growNear', agentId, model) : 'done'
+    },
     onIndexed(tell) {
       tellIndexed = tell
     },

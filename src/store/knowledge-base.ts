@@ -11,18 +11,38 @@ export interface KnowledgeBase {
   iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T>
   /** Returns the number of the row that was inserted. */
   run(sql: string, ...params: SqlValue[]): number
-  /** One transaction. `durable: false` leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
-  write<T>(work: () => T, options?: { durable?: boolean }): T
+  /** One transaction. */
+  write<T>(work: () => T, options?: WriteOptions): T
   /** One consistent view over all that `work` reads. */
   read<T>(work: () => T): T
   /** Has deleted text leave the disk. False while a reader holds it up. */
   scrub(): boolean
+  /** Not there in a file. */
+  readonly near?: NearTables
   readonly isOpen: boolean
   /** Something that was read just now is not there yet, and will be read again: what was made of it must not be kept. */
   readonly isPartial: boolean
   /** The same base, for work that one process alone may do (see `KnowledgeStore.hold`): a change throws `HoldLost` where another has taken over. */
   readonly held: KnowledgeBase
   close(): void
+}
+
+export interface WriteOptions {
+  /** False leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
+  durable?: boolean
+  /** False where it leaves nothing to be done to whoever holds the base. */
+  bringsWork?: boolean
+}
+
+/** Tables of a database that searches vectors itself, by pgvector where it has it. Statements are sent as they are. */
+export interface NearTables {
+  /** Vectors from which on a base is searched so. */
+  readonly from: number
+  /** Of the table that belongs to a space of vectors of this base. */
+  nameOf(space: number): string
+  ask(sql: string, params: unknown[]): SqlRow[]
+  /** In a transaction. */
+  tell(sql: string, params: unknown[]): void
 }
 
 /** Where the knowledge bases of all agents lie, with notes of the work in them that outlive the process. */

@@ -1,6 +1,14 @@
 import { ReparteeError } from '../core/errors.ts'
-import { HoldLost, type KnowledgeBase, type KnowledgeStore, type SqlRow, type SqlValue } from './knowledge-base.ts'
-import { NUMBERED, type Scoped, scope } from './knowledge-scope.ts'
+import {
+  HoldLost,
+  type KnowledgeBase,
+  type KnowledgeStore,
+  type NearTables,
+  type SqlRow,
+  type SqlValue,
+  type WriteOptions,
+} from './knowledge-base.ts'
+import { NUMBERED, nearTable, type Scoped, scope } from './knowledge-scope.ts'
 import { insertTogether, PLACE, selectTogether } from './knowledge-together.ts'
 import type { Step } from './postgres-batch.ts'
 import { type ConnectionSettings, WaitingConnection } from './waiting-connection.ts'
@@ -23,27 +31,31 @@ const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, hel
   WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
 const TABLES = [
   ...['document', 'content', 'passage', 'segment', 'post', 'dead', 'word', 'spelling', 'gram', 'language', 'site', 'page'],
-  ...['vector_space', 'vector', 'vector_block', 'manifest'],
+  ...['vector_space', 'vector', 'vector_block', 'near', 'manifest'],
 ]
 
 export interface PostgresKnowledgeOptions extends ConnectionSettings {
   /** What this process is known by among those that share the database. */
   holder: string
+  /** Vectors from which on a base is searched by pgvector; left out: none is. */
+  nearFrom?: number
 }
 
 /** Knowledge bases in PostgreSQL, for the thread that made it. */
 export class PostgresKnowledge implements KnowledgeStore {
   readonly #settings: ConnectionSettings
   readonly #holder: string
+  readonly #nearFrom: number
   readonly isShared = true
   /** As of the last `hold`. */
   readonly #held = new Map<string, { hold: number; work: number }>()
   #writing: WaitingConnection | undefined
   #reading: WaitingConnection | undefined
 
-  constructor({ holder, ...settings }: PostgresKnowledgeOptions) {
+  constructor({ holder, nearFrom = Number.POSITIVE_INFINITY, ...settings }: PostgresKnowledgeOptions) {
     this.#settings = settings
     this.#holder = holder
+    this.#nearFrom = nearFrom
   }
 
   /** Throws `not_found` where there is no such agent. */
@@ -55,20 +67,22 @@ export class PostgresKnowledge implements KnowledgeStore {
       },
     ])
     const isHeld = (row: SqlRow) => row['holder'] === this.#holder && row['hold'] === this.#held.get(agentId)?.hold
-    return new PostgresBase(this.#write, agentId, isHeld)
+    return new PostgresBase(this.#write, agentId, this.#nearFrom, isHeld)
   }
 
   openToRead(agentId: string): KnowledgeBase | undefined {
     this.#reading ??= new WaitingConnection(this.#settings)
     const [rows] = this.#reading.run([{ sql: 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1', params: [agentId] }])
-    return rows!.length === 0 ? undefined : new PostgresBase(this.#reading, agentId)
+    return rows!.length === 0 ? undefined : new PostgresBase(this.#reading, agentId, this.#nearFrom)
   }
 
   remove(agentId: string): void {
     const params = [agentId]
+    const [near] = this.#write.run([{ sql: 'SELECT space FROM knowledge_near WHERE agent_id = $1', params }])
     this.#write.run([
       { sql: 'BEGIN' },
       { sql: LOCK, params },
+      ...near!.map(({ space }) => ({ sql: `DROP TABLE IF EXISTS ${nearTable(agentId, space as number)}` })),
       ...TABLES.map((table) => ({ sql: `DELETE FROM knowledge_${table} WHERE agent_id = $1`, params })),
       { sql: 'COMMIT' },
     ])
@@ -158,6 +172,7 @@ function scoped(sql: string): Scoped {
 class PostgresBase implements KnowledgeBase {
   readonly #connection: WaitingConnection
   readonly #agentId: string
+  readonly near: NearTables
   readonly #isHeld: (row: SqlRow) => boolean
   #waiting: Step[] = []
   #waitingBytes = 0
@@ -168,9 +183,15 @@ class PostgresBase implements KnowledgeBase {
   #isOpen = true
 
   /** `isHeld` tells by the base's row whether this process works on it alone. */
-  constructor(connection: WaitingConnection, agentId: string, isHeld: (row: SqlRow) => boolean = () => false) {
+  constructor(connection: WaitingConnection, agentId: string, nearFrom: number, isHeld: (row: SqlRow) => boolean = () => false) {
     this.#connection = connection
     this.#agentId = agentId
+    this.near = {
+      from: nearFrom,
+      nameOf: (space) => nearTable(agentId, space),
+      ask: (sql, params) => this.#ask([{ sql, params: params as SqlValue[] }])[0]!,
+      tell: (sql, params) => this.#waiting.push({ sql, params: params as SqlValue[] }),
+    }
     this.#isHeld = isHeld
   }
 
@@ -223,11 +244,12 @@ class PostgresBase implements KnowledgeBase {
     return number
   }
 
-  write<T>(work: () => T, options: { durable?: boolean } = {}): T {
+  write<T>(work: () => T, options: WriteOptions = {}): T {
     return this.#write(work, options, false)
   }
 
-  #write<T>(work: () => T, { durable = true }: { durable?: boolean }, mustHold: boolean): T {
+  #write<T>(work: () => T, { durable = true, ...options }: WriteOptions, mustHold: boolean): T {
+    const { bringsWork = !mustHold } = options
     const begin = [{ sql: 'BEGIN' }, ...(durable ? [] : [{ sql: 'SET LOCAL synchronous_commit = off' }])]
     const held = this.#connection.run([...begin, { sql: LOCK, params: [this.#agentId], prepared: true }]).at(-1)![0]
     try {
@@ -239,7 +261,7 @@ class PostgresBase implements KnowledgeBase {
       const given = COUNTERS.filter((table) => this.#last[table] !== held[`last_${table}`])
       const sets = given.map((table, i) => `last_${table} = $${i + 2}`)
       // What comes from outside may be work for whoever holds the base.
-      if (!mustHold) sets.push('work = work + 1', 'is_pending = 1')
+      if (bringsWork) sets.push('work = work + 1', 'is_pending = 1')
       if (sets.length > 0)
         this.#waiting.push({
           sql: `UPDATE knowledge_manifest SET ${sets.join(', ')} WHERE agent_id = $1`,
@@ -287,6 +309,7 @@ class PostgresBase implements KnowledgeBase {
       write: (work, options = {}) => this.#write(work, options, true),
       read: (work) => this.read(work),
       scrub: () => this.scrub(),
+      near: this.near,
       isOpen: true,
       isPartial: false,
       held: this,

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
-import { BaseGone, type KnowledgeBase, type SqlRow, type SqlValue } from './knowledge-base.ts'
-import { scope } from './knowledge-scope.ts'
+import { BaseGone, type KnowledgeBase, type NearTables, type SqlRow, type SqlValue } from './knowledge-base.ts'
+import { nearTable, scope } from './knowledge-scope.ts'
 import { PLACE, selectTogether } from './knowledge-together.ts'
 import { KNOWLEDGE_TYPES, type Step, sendTogether } from './postgres-batch.ts'
-import { isLost, isPassing } from './postgres-errors.ts'
+import { isLost, isPassing, isTableGone } from './postgres-errors.ts'
 import type { ConnectionSettings } from './waiting-connection.ts'
 
 const CONNECTIONS = 4
@@ -22,6 +22,8 @@ interface Missing {
   params: SqlValue[]
   /** Its first row alone. */
   one: boolean
+  /** Sent as it is, and not for the agent. */
+  raw: boolean
 }
 
 /** Rows of one state of a base, as far as a question has come to need them. */
@@ -100,7 +102,13 @@ export class KnowledgeReplay {
       ...fetches.map(({ step }) => step),
       { sql: 'COMMIT' },
     ]
-    const [, manifest, ...rows] = await this.#send(steps)
+    const answers = await this.#send(steps)
+    if (answers === 'table gone') {
+      // It was that of vectors of which the base says by now that there is none.
+      base.version = undefined
+      return { version: undefined, rows: new Map() }
+    }
+    const [, manifest, ...rows] = answers
     const found = manifest![0]?.['version'] as number | undefined
     if (found === undefined) {
       base.version = undefined
@@ -116,7 +124,7 @@ export class KnowledgeReplay {
     return view
   }
 
-  async #send(steps: readonly Step[]): Promise<SqlRow[][]> {
+  async #send(steps: readonly Step[]): Promise<SqlRow[][] | 'table gone'> {
     let client: pg.PoolClient | undefined
     let broken = false
     try {
@@ -124,6 +132,7 @@ export class KnowledgeReplay {
       return await sendTogether(client, steps, this.#pooler)
     } catch (error) {
       broken = true
+      if (isTableGone(error)) return 'table gone'
       if (!isPassing(error) && !isLost(error)) throw error
       throw new ReparteeError('unavailable', 'The knowledge base is out of reach. Try again.', { retryAfter: 1, cause: error })
     } finally {
@@ -137,8 +146,8 @@ interface Fetch {
   put: (view: Map<string, SqlRow[]>, rows: SqlRow[]) => void
 }
 
-const alone = (agentId: string, { sql, params }: Missing): Fetch => ({
-  step: { sql: scope(sql).text, params: [agentId, ...params], prepared: true },
+const alone = (agentId: string, { sql, params, raw }: Missing): Fetch => ({
+  step: raw ? { sql, params } : { sql: scope(sql).text, params: [agentId, ...params], prepared: true },
   put: (view, rows) => view.set(keyOf(sql, params), rows),
 })
 
@@ -160,6 +169,7 @@ function together(agentId: string, group: readonly Missing[]): Fetch {
 /** One agent's base, of which a run sees what its view holds; for the rest it is given nothing, and what it makes of that is thrown away. */
 class ReplayedBase implements KnowledgeBase {
   readonly agentId: string
+  readonly near: NearTables
   readonly close: () => void
   /** As of the last trip. */
   version: number | undefined
@@ -168,6 +178,12 @@ class ReplayedBase implements KnowledgeBase {
 
   constructor(agentId: string, close: () => void) {
     this.agentId = agentId
+    this.near = {
+      from: Number.POSITIVE_INFINITY,
+      nameOf: (space) => nearTable(agentId, space),
+      ask: (sql, params) => this.#rows(sql, params as SqlValue[], false, true),
+      tell: () => this.run(),
+    }
     this.close = close
   }
 
@@ -234,11 +250,11 @@ class ReplayedBase implements KnowledgeBase {
     return this
   }
 
-  #rows(sql: string, params: SqlValue[], one: boolean): SqlRow[] {
+  #rows(sql: string, params: SqlValue[], one: boolean, raw = false): SqlRow[] {
     const key = keyOf(sql, params)
     const rows = this.#view.rows.get(key)
     if (rows !== undefined) return rows
-    this.#missing.set(key, { sql, params, one })
+    this.#missing.set(key, { sql, params, one, raw })
     return []
   }
 }

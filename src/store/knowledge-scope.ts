@@ -13,7 +13,7 @@ export const NUMBERED: Record<string, string> = {
   vector_space: 'number',
 }
 const TABLES =
-  'document|content|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|vector_space|vector_block|vector'
+  'document|content|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|vector_space|vector_block|vector|near'
 const KEYWORDS = /^(WHERE|ORDER|GROUP|LIMIT|JOIN|ON|SET|SELECT|VALUES|RETURNING|LEFT)$/i
 
 export interface Scoped {
@@ -21,6 +21,9 @@ export interface Scoped {
   /** Of an insertion into a table whose rows are numbered: the number is the last parameter. */
   numbered: string | undefined
 }
+
+/** The table of the vectors of one space that pgvector searches. */
+export const nearTable = (agentId: string, space: number): string => `knowledge_near_${agentId.replaceAll('-', '')}_${space}`
 
 /** In PostgreSQL's words. `$1` is the agent; the parameters of the statement follow. */
 export function scope(sql: string): Scoped {

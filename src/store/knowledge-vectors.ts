@@ -1,4 +1,5 @@
 import type { KnowledgeBase } from './knowledge-base.ts'
+import { addToNear, dropNear, eraseNear } from './knowledge-near.ts'
 
 /** Vectors of one embedding model. */
 export interface VectorSpace {
@@ -20,13 +21,20 @@ export interface VectorBlock {
   bits: Uint8Array
 }
 
+/** Of a passage. */
+export interface Vector {
+  id: number
+  code: Uint8Array
+}
+
 /** A passage that has no vector yet. */
 export interface Unembedded {
   id: number
   text: string
 }
 
-const SPACE_STEP = 2 ** 40
+/** The key of a vector is the number of its space times this, and the id of its passage. */
+export const SPACE_STEP = 2 ** 40
 export const BLOCK_VECTORS = 1_024
 
 interface SpaceRow {
@@ -94,12 +102,9 @@ export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<numb
 }
 
 /** In a transaction of the caller. */
-export function insertVector(base: KnowledgeBase, space: number, id: number, code: Uint8Array): void {
-  base.run(
-    'INSERT INTO vector (key, code) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET code = excluded.code',
-    space * SPACE_STEP + id,
-    code,
-  )
+export function insertVectors(base: KnowledgeBase, space: VectorSpace, rows: readonly Vector[]): void {
+  for (const { id, code } of rows) base.run('INSERT INTO vector (key, code) VALUES (?, ?)', space.number * SPACE_STEP + id, code)
+  addToNear(base, space, rows)
 }
 
 export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }: VectorSpace): void {
@@ -121,13 +126,14 @@ export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
 
 /** In a transaction of the caller. */
 export function dropSpace(base: KnowledgeBase, number: number): void {
+  dropNear(base, number)
   base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP, (number + 1) * SPACE_STEP - 1)
   base.run('DELETE FROM vector_block WHERE space = ?', number)
   base.run('DELETE FROM vector_space WHERE number = ?', number)
 }
 
 /** Every vector of a space, or those of the passages given, in order of their ids. */
-export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): { id: number; code: Uint8Array }[] {
+export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {
   if (ids === undefined)
     return base.all(
       'SELECT key - ?1 AS id, code FROM vector WHERE key BETWEEN ?1 AND ?2 ORDER BY key',
@@ -139,6 +145,31 @@ export function listVectors(base: KnowledgeBase, space: number, ids?: readonly n
     ids.map((id) => [space * SPACE_STEP + id]),
   )
   return ids.flatMap((id, i) => (rows[i] === undefined ? [] : [{ id, code: rows[i].code }]))
+}
+
+/** The next vectors of a space behind a passage, in order of their ids. */
+export function listVectorsBehind(base: KnowledgeBase, space: number, id: number, most: number): Vector[] {
+  return base.all(
+    'SELECT key - ?1 AS id, code FROM vector WHERE key > ?1 + ?2 AND key < ?3 ORDER BY key LIMIT ?4',
+    space * SPACE_STEP,
+    id,
+    (space + 1) * SPACE_STEP,
+    most,
+  )
+}
+
+/** Those of the passages that have a vector. */
+export function embeddedOf(base: KnowledgeBase, space: number, ids: readonly number[]): Set<number> {
+  const rows = base.getMany(
+    'SELECT 1 FROM vector WHERE key = ?',
+    ids.map((id) => [space * SPACE_STEP + id]),
+  )
+  return new Set(ids.filter((_, i) => rows[i] !== undefined))
+}
+
+/** Vectors that have their signs. */
+export function countSigns(base: KnowledgeBase, space: number): number {
+  return base.get<{ n: number | null }>('SELECT sum(length(ids)) / 4 AS n FROM vector_block WHERE space = ?', space)?.n ?? 0
 }
 
 export function countVectors(base: KnowledgeBase, space: number, most: number): number {
@@ -225,6 +256,7 @@ function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, 
 export function eraseVectors(base: KnowledgeBase, first: number, last: number): void {
   for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space')) {
     base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
+    eraseNear(base, number, first, last)
     const blocks = base
       .all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND first <= ? AND last >= ?`, number, last, first)
       .map(toBlock)

@@ -1,10 +1,19 @@
 import pg from 'pg'
+import { whyNoPgvector } from './knowledge-near.ts'
 import { reasonOf } from './postgres-errors.ts'
 
 const CONNECT_WITHIN_MS = 5_000
 
 /** What a look at a database finds, which it leaves as it is. */
-export type PostgresFinding = { reason: string } | { server: string /** 0: nothing is there yet. */; schema: number }
+export type PostgresFinding = { reason: string } | PostgresFound
+
+export interface PostgresFound {
+  server: string
+  /** 0: nothing is there yet. */
+  schema: number
+  /** Why large numbers of vectors cannot be searched by the database itself. */
+  noPgvector: string | undefined
+}
 
 export async function checkPostgres(url: string): Promise<PostgresFinding> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS })
@@ -15,9 +24,11 @@ export async function checkPostgres(url: string): Promise<PostgresFinding> {
       "SELECT current_setting('server_version') AS server, to_regclass('schema_version') AS known",
     )
     const { server, known } = rows[0] as { server: string; known: string | null }
-    if (known === null) return { server, schema: 0 }
+    const { rows: extensions } = await client.query("SELECT extversion AS version FROM pg_extension WHERE extname = 'vector'")
+    const noPgvector = whyNoPgvector(extensions[0])
+    if (known === null) return { server, schema: 0, noPgvector }
     const { rows: versions } = await client.query('SELECT version FROM schema_version')
-    return { server, schema: Number(versions[0]?.version ?? 0) }
+    return { server, schema: Number(versions[0]?.version ?? 0), noPgvector }
   } catch (error) {
     return { reason: reasonOf(error) }
   } finally {

@@ -26,6 +26,9 @@ export const lostTheRace = (error: unknown): boolean => RACES.has(codeOf(error) 
 /** True where the connection is of no more use. */
 export const isLost = (error: unknown): boolean => ofConnection(error) || ENDED.test(codeOf(error) ?? '')
 
+/** True where a statement names a table that is gone. */
+export const isTableGone = (error: unknown): boolean => codeOf(error) === '42P01'
+
 /** In words. Where a name has several addresses, that of the first that failed. */
 export const reasonOf = (error: unknown): string =>
   error instanceof AggregateError ? reasonOf(error.errors[0]) : error instanceof Error ? error.message : String(error)

@@ -5,6 +5,10 @@ import { migrationsIn, numberOf } from './migrate.ts'
 /** Taken by one process at a time, of all that start. Any number, as long as it stays the same. */
 const LOCK = 7_370_417
 
+/** Indexes of vectors that cannot be searched in this database: it was made anew without pgvector, or from a copy without their tables. */
+const FORGET_LOST = `DELETE FROM knowledge_near WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector')
+  OR to_regclass('knowledge_near_' || replace(agent_id, '-', '') || '_' || space) IS NULL`
+
 /** There is a table of this name while a database is being filled from elsewhere. */
 export const HALF_MOVED = 'half_moved'
 
@@ -35,5 +39,6 @@ export async function migratePostgres(client: ClientBase, folder: URL): Promise<
   for (const file of files) if (numberOf(file) > version) await client.query(readFileSync(new URL(file, folder), 'utf8'))
   if (rows.length === 0) await client.query(`INSERT INTO schema_version VALUES (${newest})`)
   else if (version < newest) await client.query(`UPDATE schema_version SET version = ${newest}`)
+  await client.query(FORGET_LOST)
   await client.query('COMMIT')
 }

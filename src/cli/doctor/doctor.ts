@@ -33,7 +33,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     ...findings,
     ...checkFolder(config),
     ...service.findings,
-    ...(config.databaseUrl === undefined ? checkStore(config, service.isRunning) : [await checkDatabase(config.databaseUrl)]),
+    ...(config.databaseUrl === undefined ? checkStore(config, service.isRunning) : await checkDatabase(config.databaseUrl)),
     ...checkModels(config),
   ]
 }

@@ -28,18 +28,23 @@ export function checkStore({ data }: Config, isRunning: boolean): Finding[] {
   }
 }
 
-export async function checkDatabase(url: string): Promise<Finding> {
+export async function checkDatabase(url: string): Promise<Finding[]> {
   const { checkPostgres } = await import('../../store/postgres-check.ts')
   const found = await checkPostgres(url)
   if ('reason' in found) {
-    return fail(
-      NAME,
-      `the PostgreSQL database cannot be used: ${found.reason}`,
-      'Look at REPARTEE_DATABASE_URL, and whether the server runs.',
-    )
+    return [
+      fail(
+        NAME,
+        `the PostgreSQL database cannot be used: ${found.reason}`,
+        'Look at REPARTEE_DATABASE_URL, and whether the server runs.',
+      ),
+    ]
   }
-  const { server, schema } = found
-  return ok(NAME, `PostgreSQL ${server}, ${schema === 0 ? 'no data yet' : `schema ${schema}`}`)
+  const { server, schema, noPgvector } = found
+  return [
+    ok(NAME, `PostgreSQL ${server}, ${schema === 0 ? 'no data yet' : `schema ${schema}`}`),
+    ok('vectors', noPgvector === undefined ? 'large bases are searched by pgvector' : `searched in memory: ${noPgvector}`),
+  ]
 }
 
 function checkFile(path: string): Finding[] {

@@ -41,6 +41,7 @@ const methods = {
   takeUnembedded: (agentId: string, model: string, most: number) => ingest.takeUnembedded(agentId, model, most),
   putVectors: (agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]) =>
     ingest.putVectors(agentId, model, ids, vectors),
+  growNear: (agentId: string, model: string) => ingest.growNear(agentId, model),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
   /** Starting is enough: what was left is taken up below. */
   start: () => undefined,

@@ -11,7 +11,7 @@ import type { Unembedded } from '../../store/knowledge-vectors.ts'
 import { kindOf } from '../read/kind.ts'
 import { type ReadDocument, type ReadInput, readDocument } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
-import { putVectors, takeUnembedded } from '../vectors/build.ts'
+import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Changes } from './changes.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
 import { OpenBases } from './open-bases.ts'
@@ -172,6 +172,10 @@ export class Ingest {
   /** False where they are of no use any more. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): boolean {
     return putVectors(this.#bases.open(agentId), model, ids, vectors)
+  }
+
+  growNear(agentId: string, model: string): NearProgress {
+    return growNear(this.#bases.open(agentId), model)
   }
 
   /**

@@ -1,15 +1,19 @@
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import type { KnowledgeBase, WriteOptions } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
 import { raiseVersion } from '../../store/knowledge-index.ts'
+import { addToNear, beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../store/knowledge-near.ts'
 import {
   appendSigns,
   copyVectors,
+  countSigns,
   countVectors,
   dropSpace,
+  embeddedOf,
   findSpace,
-  insertVector,
+  insertVectors,
   listUnembedded,
   listVectors,
+  listVectorsBehind,
   makeLive,
   openSpace,
   presentOf,
@@ -22,6 +26,9 @@ import { fromCode, toCode, toSigns, toUnit } from './quantise.ts'
 /** The mean is taken from the first so many vectors; fewer are compared one by one. */
 export const MEAN_OF = 1_000
 
+/** Whoever holds the base is not waited for, and has nothing to do with vectors. */
+const NO_WORK: WriteOptions = { bringsWork: false }
+
 /** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
 export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {
   return base.write(() => {
@@ -32,7 +39,7 @@ export function takeUnembedded(base: KnowledgeBase, model: string, most: number)
       raiseVersion(base)
     }
     return items
-  })
+  }, NO_WORK)
 }
 
 /**
@@ -53,13 +60,18 @@ export function putVectors(
       dropSpace(base, space.number)
       return false
     }
-    // Some may have been deleted while their vectors were made.
+    // Meanwhile some may have been deleted, and others been embedded by another process.
     const present = presentOf(base, ids)
+    const embedded = embeddedOf(base, space.number, ids)
     const rows = ids.flatMap((id, i) => {
       const vector = vectors[i] ?? null
-      return vector === null || !present.has(id) ? [] : [{ id, unit: toUnit(vector) }]
+      return vector === null || !present.has(id) || embedded.has(id) ? [] : [{ id, unit: toUnit(vector) }]
     })
-    for (const { id, unit } of rows) insertVector(base, space.number, id, toCode(unit))
+    insertVectors(
+      base,
+      space,
+      rows.map(({ id, unit }) => ({ id, code: toCode(unit) })),
+    )
     const upto = Math.max(space.upto, ...ids)
     const grown = { ...space, dimensions, upto }
     if (space.mean !== null)
@@ -72,7 +84,33 @@ export function putVectors(
     setSpace(base, grown)
     raiseVersion(base)
     return true
-  })
+  }, NO_WORK)
+}
+
+export type NearProgress = 'more' | 'done' | { impossible: string }
+
+/** Brings the vectors of a large base into the index that the database itself keeps, where it can: some of them at each call, and it is searched once all are in it. */
+export function growNear(base: KnowledgeBase, model: string): NearProgress {
+  const { near } = base
+  if (near === undefined) return 'done'
+  return base.write((): NearProgress => {
+    const space = findSpace(base, model)
+    if (space === undefined || !space.isLive) return 'done'
+    const index = findNear(base, space.number)
+    if (index?.isReady) return 'done'
+    if (index === undefined) {
+      if (countSigns(base, space.number) < near.from) return 'done'
+      const impossible = whyNoNear(near, space.dimensions)
+      if (impossible !== undefined) return { impossible }
+      beginNear(base, near, space)
+      return 'more'
+    }
+    const rows = listVectorsBehind(base, space.number, index.upto, NEAR_SLICE)
+    const isAll = rows.length < NEAR_SLICE
+    fillNear(base, space, rows, isAll)
+    if (isAll) raiseVersion(base)
+    return isAll ? 'done' : 'more'
+  }, NO_WORK)
 }
 
 /** A new version's passages take over the vectors of those of the old that say the same: asking for them again would cost. In a transaction of the caller. */
@@ -81,7 +119,9 @@ export function adoptVectors(base: KnowledgeBase, old: Omit<Extent, 'indexedTitl
   for (const { space, ids } of copyVectors(base, old, fresh)) {
     const { number, dimensions, mean } = space
     if (mean === null || ids.length === 0) continue
-    const units = listVectors(base, number, ids).map(({ code }) => fromCode(code, dimensions))
+    const vectors = listVectors(base, number, ids)
+    addToNear(base, space, vectors)
+    const units = vectors.map(({ code }) => fromCode(code, dimensions))
     appendSigns(base, number, toSignRows(ids, units, mean))
   }
 }

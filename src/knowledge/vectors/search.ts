@@ -1,4 +1,5 @@
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { findNear, listNear, TOLD_BY_INDEX } from '../../store/knowledge-near.ts'
 import { BLOCK_VECTORS, findLiveSpace, listVectors, readBlocks, type VectorSpace } from '../../store/knowledge-vectors.ts'
 import { HammingScan } from './hamming.ts'
 import { cosine, padded, toSigns, toUnit } from './quantise.ts'
@@ -24,10 +25,17 @@ export interface Hide {
   mask: (ids: Uint32Array) => Uint8Array | undefined
 }
 
-/** Vectors of one base, as far as a question needs them in memory: a bit a dimension. Reads within the transaction of the caller. */
+/**
+ * Vectors of one base, as far as a question needs them in memory: a bit a dimension, or nothing where the database has an index over them.
+ * Reads within the transaction of the caller.
+ */
 export class VectorSearch {
   #space: VectorSpace | undefined
   #version = -1
+  /** The database has an index over the space. */
+  #isIndexed = false
+  /** Of the blocks that are loaded. */
+  #blocksVersion = -1
   #scan: HammingScan | undefined
   readonly #versions = new Map<number, number>()
   /** Ids by slot; a block has its slots for itself, and 0 stands where there is no vector. */
@@ -44,10 +52,27 @@ export class VectorSearch {
 
   /** The passages nearest to the question, best first. Nothing where the question has other dimensions. */
   nearest(base: KnowledgeBase, version: number, question: Float32Array, most: number, hide: Hide): Near[] {
-    this.#load(base, version)
+    if (!this.#load(base, version)) return []
     const space = this.#space
     if (space === undefined || space.dimensions !== question.length) return []
     const unit = toUnit(question)
+    return (this.#isIndexed && this.#toldByIndex(base, space, unit, most, hide)) || this.#compared(base, space, unit, most, hide)
+  }
+
+  /** Undefined where it tells of too few that may be found. */
+  #toldByIndex(base: KnowledgeBase, space: VectorSpace, unit: Float32Array, most: number, { mask }: Hide): Near[] | undefined {
+    const told = listNear(base.near!, space.number, unit)
+    const ids = Uint32Array.from(told, ({ id }) => id).sort()
+    const hidden = mask(ids)
+    const gone = new Set(ids.filter((_, i) => hidden?.[i] === 1))
+    const near = told.filter(({ id }) => !gone.has(id)).slice(0, most)
+    const isEnough = near.length === most || told.length < TOLD_BY_INDEX
+    return isEnough || base.isPartial ? near : undefined
+  }
+
+  #compared(base: KnowledgeBase, space: VectorSpace, unit: Float32Array, most: number, hide: Hide): Near[] {
+    if (space.mean !== null) this.#loadBlocks(base, space)
+    if (base.isPartial) return []
     const rows =
       space.mean === null
         ? this.#few.filter((_, i) => this.#hidden(base, hide)?.[i] !== 1)
@@ -93,27 +118,26 @@ export class VectorSearch {
     return near
   }
 
-  #load(base: KnowledgeBase, version: number): void {
-    if (version === this.#version) return
+  /** False where what is known is of an earlier state, in which there may have been another space. */
+  #load(base: KnowledgeBase, version: number): boolean {
+    if (version === this.#version) return version >= 0
     this.#version = -1
     this.#hiddenBy = undefined
     const space = findLiveSpace(base)
-    if (base.isPartial) return
+    if (base.isPartial) return false
     if (space?.number !== this.#space?.number) this.#forget()
     this.#space = space
-    if (space === undefined) {
-      this.#version = version
-      return
+    if (space !== undefined) {
+      this.#isIndexed = space.mean !== null && findNear(base, space.number)?.isReady === true
+      this.#few = space.mean === null ? listVectors(base, space.number) : []
     }
-    if (space.mean === null) this.#few = listVectors(base, space.number)
-    else {
-      this.#few = []
-      this.#loadBlocks(base, space)
-    }
-    if (!base.isPartial) this.#version = version
+    if (base.isPartial) return false
+    this.#version = version
+    return true
   }
 
   #loadBlocks(base: KnowledgeBase, { number, dimensions }: VectorSpace): void {
+    if (this.#blocksVersion === this.#version) return
     const bytes = padded(dimensions) / 8
     this.#scan ??= new HammingScan(bytes)
     const { all, changed } = readBlocks(base, number, this.#versions)
@@ -135,9 +159,11 @@ export class VectorSearch {
       this.#versions.set(block.number, block.version)
     }
     this.#ids = ids
+    this.#blocksVersion = this.#version
   }
 
   #forget(): void {
+    this.#blocksVersion = -1
     this.#scan = undefined
     this.#versions.clear()
     this.#ids = new Uint32Array(0)

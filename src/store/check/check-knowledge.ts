@@ -3,6 +3,7 @@ import { letterOf, SegmentBuilder, streams } from '../knowledge-build.ts'
 import { numbersOf } from '../knowledge-posting.ts'
 import { type Range, rangeOf } from '../knowledge-ranges.ts'
 import { listSegments } from '../knowledge-segments.ts'
+import { SPACE_STEP } from '../knowledge-vectors.ts'
 import { countsOf } from '../knowledge-vocabulary.ts'
 import type { Problem } from './check-conversations.ts'
 
@@ -140,11 +141,23 @@ class KnowledgeCheck {
 
   #checkVectors(): void {
     const vectors = this.#base.iterate<{ space: number; id: number }>(
-      'SELECT key / 1099511627776 AS space, key % 1099511627776 AS id FROM vector ORDER BY key',
+      `SELECT key / ${SPACE_STEP} AS space, key % ${SPACE_STEP} AS id FROM vector ORDER BY key`,
     )
     const spaces = new Set(this.#base.all<{ number: number }>('SELECT number FROM vector_space').map(({ number }) => number))
     for (const { space, id } of vectors)
       if (!this.#passages.has(id) || !spaces.has(space)) this.#report('vectors of no passage', `passage ${id}`)
+    this.#checkNear()
+  }
+
+  #checkNear(): void {
+    const { near } = this.#base
+    if (near === undefined) return
+    for (const { space } of this.#base.all<{ space: number }>('SELECT space FROM near WHERE is_ready = 1')) {
+      const [{ n: indexed }] = near.ask(`SELECT count(*) AS n FROM ${near.nameOf(space)}`, []) as [{ n: number }]
+      const range = [space * SPACE_STEP, (space + 1) * SPACE_STEP - 1]
+      const { n } = this.#base.get<{ n: number }>('SELECT count(*) AS n FROM vector WHERE key BETWEEN ? AND ?', ...range)!
+      if (indexed !== n) this.#report('vectors that pgvector does not know, or knows and should not', `${n - indexed} of ${n}`)
+    }
   }
 }
 

@@ -1,0 +1,14 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { freePort } from './free-port.ts'
+
+/**
+ * A PostgreSQL with pgvector, compiled to WebAssembly: one backend behind all connections, so that statements cannot be prepared, as behind a pooler.
+ * Resolves to the URL of its only database, to which the extension is not yet added.
+ */
+export async function startPgvector(): Promise<{ url: string; stop(): Promise<unknown> }> {
+  const port = await freePort()
+  const server = new Worker(new URL('pgvector-server.ts', import.meta.url), { workerData: port })
+  await once(server, 'message')
+  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres?sslmode=disable`, stop: () => server.terminate() }
+}
