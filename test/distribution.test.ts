@@ -70,7 +70,9 @@ describe('a schema that can be distributed by agent', () => {
         const own = used.filter((name) => names.includes(name))
         if (own.length === 0 || BACKGROUND.some((known) => known.test(sql))) continue
         checked++
-        const named = sql.match(/agent_id\b|\$\{(where\(filter\)|COLUMNS|WHERE|DELETE_MESSAGES|VERSIONS|firstOf)/g)?.length ?? 0
+        const named =
+          sql.match(/agent_id\b|\$\{(where\(filter\)|COLUMNS|SESSION_COLUMNS|WHERE|DELETE_MESSAGES|VERSIONS|firstOf)/g)?.length ??
+          0
         assert.ok(named >= own.length, `${file}: ${sql}`)
       }
     }

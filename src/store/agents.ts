@@ -3,6 +3,9 @@ import { type Database, type Row, type Statement, statement } from './database.t
 import { raiseGeneration } from './replicas.ts'
 import { insertCounts } from './sessions.ts'
 
+/** Named one by one: what a prepared statement returns must not change when a newer version adds a column. */
+const COLUMNS = 'id, name, settings, created_at, updated_at'
+
 type Settings = Omit<Agent, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 
 const toAgent = (row: Row): Agent => ({
@@ -32,7 +35,7 @@ export async function updateAgent(db: Database, agent: Agent, before: Agent): Pr
 }
 
 export async function findAgent(db: Database, agentId: string): Promise<Agent | undefined> {
-  const [row] = await db.read('SELECT * FROM agent WHERE id = $1', [agentId])
+  const [row] = await db.read(`SELECT ${COLUMNS} FROM agent WHERE id = $1`, [agentId])
   return row && toAgent(row)
 }
 
@@ -43,7 +46,7 @@ export async function listAgents(
   after: Agent | undefined,
   limit: number,
 ): Promise<Agent[]> {
-  const sql = `SELECT * FROM agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (created_at, id) < ($2, $3)
+  const sql = `SELECT ${COLUMNS} FROM agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (created_at, id) < ($2, $3)
     ORDER BY created_at DESC, id DESC LIMIT $4`
   const rows = await db.read(sql, [
     agentIds && JSON.stringify(agentIds),

@@ -61,12 +61,12 @@ export async function rollKey(db: Database, oldId: string, endsAt: number, key: 
 }
 
 export async function findKeyByHash(db: Database, hash: string): Promise<ApiKey | undefined> {
-  const [row] = await db.read('SELECT * FROM api_key WHERE hash = $1', [hash])
+  const [row] = await db.read(`SELECT ${COLUMNS} FROM api_key WHERE hash = $1`, [hash])
   return row && toKey(row)
 }
 
 export async function findKey(db: Database, keyId: string): Promise<ApiKey | undefined> {
-  const [row] = await db.read('SELECT * FROM api_key WHERE id = $1', [keyId])
+  const [row] = await db.read(`SELECT ${COLUMNS} FROM api_key WHERE id = $1`, [keyId])
   return row && toKey(row)
 }
 
@@ -77,7 +77,7 @@ export async function deleteKey(db: Database, keyId: string): Promise<boolean> {
 
 /** Newest first. */
 export async function listKeys(db: Database, after: ApiKey | undefined, limit: number): Promise<ApiKey[]> {
-  const sql = `SELECT * FROM api_key WHERE CAST($1 AS BIGINT) IS NULL OR (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3`
+  const sql = `SELECT ${COLUMNS} FROM api_key WHERE CAST($1 AS BIGINT) IS NULL OR (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3`
   return (await db.read(sql, [after?.createdAt ?? null, after?.id ?? null, limit])).map(toKey)
 }
 

@@ -81,11 +81,14 @@ export class PostgresDatabase implements Database {
   static async open(options: PostgresOptions): Promise<PostgresDatabase> {
     const db = new PostgresDatabase(options)
     try {
-      const client = await db.#streams.connect()
+      // Of its own, because a change of large tables takes longer than any other statement may.
+      const client = new pg.Client({ connectionString: options.url, connectionTimeoutMillis: CONNECT_WITHIN_MS, types: TYPES })
+      client.on('error', () => {})
       try {
+        await client.connect()
         await migratePostgres(client, new URL('../../migrations/postgres/', import.meta.url))
       } finally {
-        client.release(true)
+        await client.end().catch(() => {})
       }
       return db
     } catch (cause) {

@@ -1,6 +1,6 @@
 import type { Session } from '../core/session.ts'
 import { type Database, type Statement, statement } from './database.ts'
-import { toSession } from './sessions.ts'
+import { SESSION_COLUMNS, toSession } from './sessions.ts'
 import { failTurns } from './turns.ts'
 
 /** Of the ids that begin with a replica's: leases and claims. */
@@ -22,7 +22,7 @@ export async function readGenerationWith(
   agentId: string,
   sessionId: string,
 ): Promise<{ generation: number; session: Session | undefined }> {
-  const sql = `SELECT g.n, s.* FROM generation g LEFT JOIN session s ON s.agent_id = $1 AND s.id = $2`
+  const sql = `SELECT n, ${SESSION_COLUMNS} FROM generation LEFT JOIN session ON agent_id = $1 AND id = $2`
   const [row] = await db.read(sql, [agentId, sessionId])
   return { generation: row!.n as number, session: row!.id === null ? undefined : toSession(row!) }
 }

@@ -1,7 +1,7 @@
 import type { Session } from '../core/session.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 
-const COLUMNS = 'agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at'
+export const SESSION_COLUMNS = 'agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at'
 
 export const toSession = (row: Row): Session => ({
   id: row.id as string,
@@ -40,7 +40,7 @@ export function insertSessionStatements(s: Session): [count: Statement, insert: 
       shard,
     ),
     statement(
-      `INSERT INTO session (${COLUMNS}) SELECT agent_id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT),
+      `INSERT INTO session (${SESSION_COLUMNS}) SELECT agent_id, $2, $3, $4, CAST($5 AS BIGINT), CAST($6 AS BIGINT),
         CAST($7 AS BIGINT), CAST($8 AS BIGINT) FROM session_count WHERE agent_id = $1 AND shard = $9`,
       s.agentId,
       s.id,
@@ -65,7 +65,7 @@ export async function insertSession(db: Database, session: Session, alongside: S
 }
 
 export async function findSession(db: Database, agentId: string, sessionId: string): Promise<Session | undefined> {
-  const [row] = await db.read(`SELECT ${COLUMNS} FROM session WHERE agent_id = $1 AND id = $2`, [agentId, sessionId])
+  const [row] = await db.read(`SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND id = $2`, [agentId, sessionId])
   return row && toSession(row)
 }
 
@@ -108,7 +108,7 @@ const filterParams = (f: SessionFilter) => [f.agentId, f.userId ?? null, f.from 
 
 /** All sessions that pass, last activity first, in slices over one consistent view. */
 export async function* streamSessions(db: Database, filter: SessionFilter, sliceRows: number): AsyncGenerator<Session[]> {
-  const sql = `SELECT ${COLUMNS} FROM session WHERE ${where(filter)} ${ORDER}`
+  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} ${ORDER}`
   for await (const rows of db.stream(sql, filterParams(filter), sliceRows)) yield rows.map(toSession)
 }
 
@@ -119,7 +119,7 @@ export async function listSessions(
   limit: number,
 ): Promise<Session[]> {
   const place = after ?? { lastMessageAt: LATEST, id: '' }
-  const sql = `SELECT ${COLUMNS} FROM session WHERE ${where(filter)} AND (last_message_at, id) < ($5, $6) ${ORDER} LIMIT $7`
+  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} AND (last_message_at, id) < ($5, $6) ${ORDER} LIMIT $7`
   return (await db.read(sql, [...filterParams(filter), place.lastMessageAt, place.id, limit])).map(toSession)
 }
 
