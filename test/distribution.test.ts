@@ -16,6 +16,7 @@ const BACKGROUND = [
   /UPDATE session SET lease = NULL, lease_until = NULL WHERE lease IS NOT NULL AND lease = \$1/,
   /FROM waiting_send WHERE (replica = \$1|until)/,
   /FROM stop_request WHERE (lease >= \$1|asked_at)/,
+  /FROM followed_turn WHERE (lease >= \$1|asked_at)/,
   /SELECT agent_id, session_id FROM purge LIMIT/,
   /SELECT agent_id FROM knowledge_manifest WHERE is_pending = 1/,
   /SELECT agent_id, due_at FROM knowledge_manifest WHERE due_at IS NOT NULL/,

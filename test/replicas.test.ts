@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isError, isOk } from './support/assert.ts'
 import type { Client } from './support/client.ts'
 import { readEvents } from './support/events.ts'
-import { says } from './support/model-server.ts'
+import { says, streams } from './support/model-server.ts'
 import { throughPooler } from './support/pgbouncer.ts'
 import { until } from './support/poll.ts'
 import { dropDatabase, newDatabase, query } from './support/postgres.ts'
@@ -107,6 +107,36 @@ for (const pooler of ['off', 'on'])
       isOk(await two.client.delete(session))
       isError(await sending, 404, 'session_not_found')
       release()
+    })
+
+    test('a stream is taken up at the other where it broke, with no text twice and none left out', async () => {
+      const parts = Array.from({ length: 12 }, (_, i) => `part ${i} 😀 `)
+      const gates = parts.map(() => Promise.withResolvers<void>())
+      one.model.behaviour = streams(parts, { gates: gates.map(({ promise }) => promise) })
+      const whole = parts.join('')
+      const stream = await readEvents(one.client, 'POST', `${session}/messages`, { body: { message: 'Hello' } })
+      const { data } = await stream.find('turn.started')
+      for (const gate of gates.slice(0, 3)) gate.resolve()
+      await until('some is streamed', () => stream.text().includes('part 2'))
+      const last = stream.events.at(-1)!
+      const seen = stream.text()
+      const at = `${session}/messages/${data.userMessage.id}/stream`
+      const behind = await readEvents(two.client, 'GET', at, { headers: { 'Last-Event-ID': last.id } })
+      const anew = await readEvents(two.client, 'GET', at)
+      await anew.find('turn.started')
+      for (const gate of gates.slice(3, 6)) gate.resolve()
+      await until('it is seen at the other while the turn runs', () =>
+        [behind, anew].every((again) => again.text().includes('part 5')),
+      )
+      for (const gate of gates) gate.resolve()
+      for (const again of [behind, anew]) {
+        const end = await again.find('turn.completed')
+        assert.equal(end.data.aiMessage.content, whole)
+        await again.ended
+      }
+      assert.equal(seen + behind.text(), whole)
+      assert.equal(anew.text(), whole)
+      await stream.ended
     })
 
     test('a stream is taken up again at the other, which tells how it ended', async () => {

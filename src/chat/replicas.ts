@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
+import { askToFollow, deletePiecesBefore, listFollowed } from '../store/followed-turns.ts'
 import {
   askToStop,
   askToStopLease,
@@ -17,9 +18,10 @@ import {
 } from '../store/replicas.ts'
 import { enterQueue, isFree, leaveQueue } from '../store/waiting.ts'
 import type { AgentBook } from './agent-book.ts'
+import { followTurn, publishTurn } from './follow-turn.ts'
 import type { KeyRing } from './key-ring.ts'
 import { sessionNotFound } from './sessions.ts'
-import type { StopReason, Turn } from './turn.ts'
+import { type StopReason, Turn } from './turn.ts'
 import { busy, stopping, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
 
 /** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */
@@ -41,7 +43,7 @@ export interface ReplicaParts {
 }
 
 /** What replicas tell each other. */
-type News = { stop: string; reason: StopReason } | { stopAgent: string } | { changed: true }
+type News = { stop: string; reason: StopReason } | { follow: string } | { stopAgent: string } | { changed: true }
 
 const BEAT_EVERY_MS = 2_000
 /** One that has not written for so long, and has no lock by which it would be seen, is gone. */
@@ -63,6 +65,8 @@ export class Replicas implements TurnQueue {
   #generation = -1
   /** Since when each of those is missed that cannot be seen. */
   readonly #missed = new Map<string, number>()
+  /** Turns whose text is put down for readers elsewhere. */
+  readonly #published = new WeakSet<Turn>()
   #tellChanged: () => void = () => {}
 
   constructor(id: string, turns: (queue: Replicas) => Turns, parts: ReplicaParts) {
@@ -110,13 +114,16 @@ export class Replicas implements TurnQueue {
       await this.#beat()
       await this.#settle(await this.#findLost(LOOK_AGAIN_AFTER_MS))
     })
-    every(FORGET_EVERY_MS, 'what is left of waiting could not be deleted', () =>
-      forgetLeftovers(this.#parts.db, this.#parts.clock() - FORGET_EVERY_MS),
-    )
+    every(FORGET_EVERY_MS, 'what is left of waiting could not be deleted', async () => {
+      const { db, clock, limits } = this.#parts
+      await forgetLeftovers(db, clock() - FORGET_EVERY_MS)
+      await deletePiecesBefore(db, clock() - 2 * limits.turnTimeoutMs)
+    })
     every(STOPS_EVERY_MS, 'what other replicas want could not be read', async () => {
       await this.#catchUp()
       if (this.#turns.running === 0) return
-      for (const lease of await takeStopRequests(this.#parts.db, this.id)) this.#turns.stopLease(lease, 'cancelled')
+      for (const lease of await takeStopRequests(this.#parts.db, this.id)) this.#turns.findLease(lease)?.stop('cancelled')
+      for (const lease of await listFollowed(this.#parts.db, this.id)) this.#publish(lease)
     })
   }
 
@@ -136,7 +143,8 @@ export class Replicas implements TurnQueue {
   hear(text: string): void {
     const news = readNews(text)
     if (news === undefined) return
-    if ('stop' in news) this.#turns.stopLease(news.stop, news.reason)
+    if ('stop' in news) this.#turns.findLease(news.stop)?.stop(news.reason)
+    else if ('follow' in news) this.#publish(news.follow)
     else if ('stopAgent' in news) this.#turns.stopAgent(news.stopAgent, 'deleted')
     else this.#catchUp().catch((error: unknown) => this.#parts.warn('a change could not be read', error))
   }
@@ -153,6 +161,29 @@ export class Replicas implements TurnQueue {
     if (lease.startsWith(this.own(''))) return
     this.tell({ stop: lease, reason: 'deleted' })
     await askToStopLease(this.#parts.db, agentId, lease, this.#parts.clock())
+  }
+
+  /**
+   * The turn that another replica runs in a session, its text growing as it does there as long as that is wanted; `text` resolves when all of it is there.
+   * Undefined where none runs one.
+   */
+  async follow({ agentId, id }: Session, isWanted: () => boolean): Promise<{ turn: Turn; text: Promise<void> } | undefined> {
+    const { db, clock, warn } = this.#parts
+    const lease = await askToFollow(db, agentId, id, clock())
+    if (lease === undefined) return undefined
+    this.tell({ follow: lease })
+    const turn = new Turn(agentId, id, lease.slice(lease.indexOf('/') + 1), lease)
+    const text = followTurn(db, turn, isWanted).catch((error: unknown) => warn('a turn elsewhere could not be followed', error))
+    return { turn, text }
+  }
+
+  #publish(lease: string): void {
+    const turn = this.#turns.findLease(lease)
+    if (turn === undefined || this.#published.has(turn)) return
+    this.#published.add(turn)
+    publishTurn(this.#parts.db, turn).catch((error: unknown) =>
+      this.#parts.warn('a turn could not be shown to readers elsewhere', error),
+    )
   }
 
   async enter(agentId: string, sessionId: string): Promise<number> {

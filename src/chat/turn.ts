@@ -103,11 +103,13 @@ export class Turn {
     this.#half = ''
   }
 
-  /** The text from a place on, of so many characters at most. Readers that keep up do not make the whole text be copied together for each piece. */
+  /** The text from a place on, of so many characters at most, and never half of a surrogate pair. Readers that keep up do not make the whole text be copied together for each piece. */
   read(start: number, chars: number): string {
     const isRecent = start >= this.#recentStart
     const [text, from] = isRecent ? [this.#recent, start - this.#recentStart] : [this.text, start]
-    return text.slice(from, from + chars)
+    const piece = text.slice(from, from + chars)
+    const last = piece.charCodeAt(piece.length - 1)
+    return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece
   }
 
   /** Calls back whenever there is more to read. Returns how to stop that. */

@@ -166,9 +166,10 @@ export class Turns {
     this.#lines.get(sessionId)?.turn.stop(reason)
   }
 
-  /** Stops the turn under a lease, if it is one of this process. */
-  stopLease(lease: string, reason: StopReason): void {
-    for (const { turn } of this.#lines.values()) if (turn.lease === lease) turn.stop(reason)
+  /** The turn under a lease, if it is one of this process. */
+  findLease(lease: string): Turn | undefined {
+    for (const { turn } of this.#lines.values()) if (turn.lease === lease) return turn
+    return undefined
   }
 
   /** Stops the turns of an agent that are running. */

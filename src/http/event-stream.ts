@@ -108,10 +108,10 @@ export class EventStream {
     return !this.#response.destroyed && !this.#response.writableEnded
   }
 
-  /** The turn begins; its text follows as it grows. */
+  /** The turn begins; its text follows as it grows, behind what was sent of it before. */
   follow(turn: Turn, sent: number): void {
     this.#turn = turn
-    this.#sent = Math.min(sent, turn.text.length)
+    this.#sent = sent
     this.#unwatch = turn.watch(() => this.#pumpSoon())
     this.#pump()
   }
@@ -155,7 +155,7 @@ export class EventStream {
   #pump(): void {
     const turn = this.#turn
     while (turn !== undefined && !this.#isBlocked && this.#sent < turn.text.length) {
-      const text = pieceAt(turn, this.#sent)
+      const text = turn.read(this.#sent, PIECE_CHARS)
       this.#sent += text.length
       this.send('message.delta', eventId(turn, this.#sent), { text })
     }
@@ -172,13 +172,6 @@ export class EventStream {
     this.#writtenAt = performance.now()
     this.#isBlocked = !this.#response.write(text)
   }
-}
-
-/** Never half of a surrogate pair. */
-function pieceAt(turn: Turn, start: number): string {
-  const piece = turn.read(start, PIECE_CHARS)
-  const last = piece.charCodeAt(piece.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece
 }
 
 const toEvent = (event: string, id: string, data: object): string =>

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Exchange } from '../chat/exchange.ts'
@@ -72,24 +73,33 @@ function replay(streams: EventStreams, { reply, key }: TurnCall, { answer }: Kep
   stream.end('turn.completed', eventIdOf(userMessage.id, 'end'), JSON.parse(answer) as object)
 }
 
+/** The end of a turn may be known before the end of its text. */
+const TEXT_WITHIN_MS = 1_000
+
 /** A stream that dropped goes on behind `Last-Event-ID`; of a turn that has ended there is the last event only. */
 export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<Contract['streamMessage']>): Promise<undefined> {
   const { session, params, request, reply, key } = call
   const message = await getQuestion(deps, session, params.messageId)
   const turn = deps.turns.find(message.id)
   const stream = streams.open(reply, key)
-  const id = turn === undefined ? eventIdOf(message.id, 'end') : eventId(turn, 'end')
+  const isWanted = () => stream.isOpen
+  const elsewhere = turn === undefined && message.turn === 'running' ? await deps.replicas?.follow(session, isWanted) : undefined
+  const running = turn ?? elsewhere?.turn
+  const id = running === undefined ? eventIdOf(message.id, 'end') : eventId(running, 'end')
   try {
+    if (running !== undefined) {
+      const seen = positionAfter(running, request.headers['last-event-id'] as string | undefined)
+      if (seen === undefined) stream.send('turn.started', eventId(running, 0), toStarted(session, message))
+      stream.follow(running, seen ?? 0)
+    }
     if (turn !== undefined) {
-      const seen = positionAfter(turn, request.headers['last-event-id'] as string | undefined)
-      if (seen === undefined) stream.send('turn.started', eventId(turn, 0), toStarted(session, message))
-      stream.follow(turn, seen ?? 0)
       const end = await turn.finished
       if ('error' in end) throw end.error
       stream.end('turn.completed', id, { success: true, ...toAnswer(end.exchange) })
       return
     }
-    const exchange = await waitForEnd(deps, session, message.id, () => stream.isOpen)
+    const exchange = await waitForEnd(deps, session, message.id, isWanted)
+    if (elsewhere?.turn.text) await Promise.race([elsewhere.text, pause(TEXT_WITHIN_MS)])
     if (exchange instanceof ReparteeError) throw exchange
     if (exchange !== undefined) stream.end('turn.completed', id, { success: true, ...toAnswer(exchange) })
   } catch (thrown) {

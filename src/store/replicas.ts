@@ -6,7 +6,7 @@ import { failTurns } from './turns.ts'
 /** Of the ids that begin with a replica's: leases and claims. */
 export const ownedId = (replica: string, id: string): string => `${replica}/${id}`
 /** '0' is the character behind '/'. */
-const rangeOf = (replica: string): [string, string] => [`${replica}/`, `${replica}0`]
+export const rangeOf = (replica: string): [string, string] => [`${replica}/`, `${replica}0`]
 
 /** Part of every change of an agent or a key. */
 export const raiseGeneration: Statement = statement('UPDATE generation SET n = n + 1')

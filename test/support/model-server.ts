@@ -29,15 +29,16 @@ export const finishes =
   (text: string, reason: Said['reason']): Behaviour =>
   (call, response) =>
     begin(call, response).end(bodyOf(call, text, reason))
-/** Answers piece by piece; all at once where no stream is asked for. */
+/** Answers piece by piece, each when its gate is open where there is one; all at once where no stream is asked for. */
 export const streams =
-  (pieces: string[], { everyMs = 1 }: { everyMs?: number } = {}): Behaviour =>
+  (pieces: string[], { everyMs = 1, gates = [] }: { everyMs?: number; gates?: Promise<void>[] } = {}): Behaviour =>
   async (call, response) => {
     const said = toSaid(call, pieces.join(''))
     begin(call, response)
     if (!call.streams) return response.end(JSON.stringify(call.format.whole(said)))
     response.write(call.format.begin(said))
-    for (const text of pieces) {
+    for (const [i, text] of pieces.entries()) {
+      await gates[i]
       response.write(call.format.piece(said, text))
       await pause(everyMs)
     }
