@@ -139,6 +139,21 @@ for (const pooler of ['off', 'on'])
       await stream.ended
     })
 
+    test('a reply that is made anew is followed at the other', async () => {
+      one.model.behaviour = says('old')
+      const answer = await send(one, 'Hello')
+      isOk(answer)
+      const { userMessage, aiMessage } = answer.body
+      const release = one.model.hold(says('new'))
+      const making = one.client.post(`${session}/messages/${aiMessage.id}/regenerate`, {})
+      await one.model.received(2)
+      const again = await readEvents(two.client, 'GET', `${session}/messages/${userMessage.id}/stream`)
+      await again.find('turn.started')
+      release()
+      assert.equal((await again.find('turn.completed')).data.aiMessage.content, 'new')
+      isOk(await making)
+    })
+
     test('a stream is taken up again at the other, which tells how it ended', async () => {
       const release = one.model.hold(says('the whole reply'))
       const stream = await readEvents(one.client, 'POST', `${session}/messages`, { body: { message: 'Hello' } })

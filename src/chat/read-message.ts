@@ -82,8 +82,8 @@ export async function waitForEnd(
 
 /** How a turn ended that this process no longer holds, or never did. Undefined while it runs elsewhere. */
 async function readEnd(deps: Deps, session: Session, question: WholeMessage): Promise<Exchange | ReparteeError | undefined> {
-  const { turn, id, role, content, createdAt } = question
-  if (turn === 'running') return undefined
+  const { id, role, content, createdAt } = question
+  if ((await turnStateOf(deps, session, question)) === 'running') return undefined
   const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
   if (reply?.role !== 'AI') return failureOf(question)
   const { sources = [], usage = null, followUps, include = [], trace } = detailOf(reply)

@@ -3,7 +3,7 @@ import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Exchange } from '../chat/exchange.ts'
 import type { Kept } from '../chat/keep-answer.ts'
-import { getQuestion, waitForEnd } from '../chat/read-message.ts'
+import { getQuestion, turnStateOf, waitForEnd } from '../chat/read-message.ts'
 import type { Window } from '../chat/run-turn.ts'
 import type { Turn } from '../chat/turn.ts'
 import { ReparteeError } from '../core/errors.ts'
@@ -83,7 +83,8 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
   const turn = deps.turns.find(message.id)
   const stream = streams.open(reply, key)
   const isWanted = () => stream.isOpen
-  const elsewhere = turn === undefined && message.turn === 'running' ? await deps.replicas?.follow(session, isWanted) : undefined
+  const isElsewhere = turn === undefined && (await turnStateOf(deps, session, message)) === 'running'
+  const elsewhere = isElsewhere ? await deps.replicas?.follow(session, isWanted) : undefined
   const running = turn ?? elsewhere?.turn
   const id = running === undefined ? eventIdOf(message.id, 'end') : eventId(running, 'end')
   try {

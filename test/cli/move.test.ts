@@ -236,7 +236,16 @@ describe('move', { timeout: 170_000 }, () => {
 })
 
 test('every table of both engines is moved, but for what processes tell each other, or can make anew', async () => {
-  const notMoved = ['followed_text', 'followed_turn', 'generation', 'knowledge_near', 'replica', 'schema_version', 'stop_request', 'waiting_send']
+  const notMoved = [
+    'followed_text',
+    'followed_turn',
+    'generation',
+    'knowledge_near',
+    'replica',
+    'schema_version',
+    'stop_request',
+    'waiting_send',
+  ]
   const url = await database()
   const data = folder()
   for (const place of [url, data]) await (await serve(place)).stop()
