@@ -9,11 +9,13 @@ import { parseArgs } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { newId } from '../src/core/ids.ts'
 import type { HistoryEntry, Role } from '../src/core/message.ts'
+import { INDEX_LIMITS } from '../src/knowledge/ingest/index-documents.ts'
 import { cutPassages } from '../src/knowledge/read/cut.ts'
 import { readPlain } from '../src/knowledge/read/plain.ts'
 import { retrieve } from '../src/knowledge/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { addToBatch, mergeSome, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
+import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
+import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 
 interface Query {
@@ -111,13 +113,19 @@ function build(path: string, corpus: Passage[]): { documents: Map<string, string
       raiseVersion(file)
     })
     passages += batch.passages.length
-    while (mergeSome(file, () => KnowledgeFile.openToRead(path)!, false));
+    mergeAll(file, false)
   }
-  while (mergeSome(file, () => KnowledgeFile.openToRead(path)!, true));
+  mergeAll(file, true)
   const seconds = (performance.now() - start) / 1000
   file.scrub()
   file.close()
   return { documents, passages, seconds }
+}
+
+function mergeAll(file: KnowledgeFile, idle: boolean): void {
+  for (let merge = Merge.begin(file, idle); merge !== undefined; merge = Merge.begin(file, idle))
+    while (merge.step(file, INDEX_LIMITS.mergeMs));
+  while (emptySome(file));
 }
 
 /** Linear gain over the judged documents, as trec_eval. */

@@ -2,7 +2,7 @@ import type { KnowledgeBase } from './knowledge-base.ts'
 import { type IndexedText, letterOf, SegmentBuilder, streams } from './knowledge-build.ts'
 import { numbersOf } from './knowledge-posting.ts'
 import { rangeOf } from './knowledge-ranges.ts'
-import { listSegments, listSizes, mergeSegments, type Segment, writeSegment } from './knowledge-segments.ts'
+import { listSegments, writeSegment } from './knowledge-segments.ts'
 import { eraseVectors } from './knowledge-vectors.ts'
 import { addToVocabulary, takeFromVocabulary } from './knowledge-vocabulary.ts'
 
@@ -147,103 +147,7 @@ function dropDeadLists(base: KnowledgeBase, builder: SegmentBuilder, first: numb
 }
 
 /** Tells the dead by passage id. */
-function deathOf(base: KnowledgeBase): (id: number) => boolean {
+export function deathOf(base: KnowledgeBase): (id: number) => boolean {
   const ranges = base.all<{ first: number; last: number }>('SELECT first, last FROM dead ORDER BY first')
   return (id) => rangeOf(ranges, id) !== undefined
-}
-
-/** Neighbours of one size that are joined into one. */
-const FAN = 8
-/** A merge is one transaction, and a write that comes meanwhile waits: at 200,000 passages some seconds. Larger segments stay as they are. */
-const MAX_MERGED = 200_000
-/** Share of dead passages from which on a segment is written anew. */
-const MAX_DEAD_SHARE = 0.2
-
-/**
- * Keeps segments few and mostly alive: the first `FAN` neighbours of a size become one, or one with many dead is rewritten;
- * when `idle`, neighbours that fit into one become one where the small ones have come to weigh something. One transaction. False when there was nothing to do.
- */
-export function mergeSome(base: KnowledgeBase, openReader: () => KnowledgeBase, idle: boolean): boolean {
-  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return false
-  const sizes = listSizes(base)
-  const isDead = deathOf(base)
-  const group = mostlyDead(base, isDead) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
-  if (group === undefined) return false
-  const numbers = new Set(group.map(({ number }) => number))
-  const segments = listSegments(base).filter(({ number }) => numbers.has(number))
-  const reader = openReader()
-  try {
-    base.write(
-      () => {
-        mergeSegments(base, reader, segments, isDead)
-        forgetDead(base)
-        raiseVersion(base)
-      },
-      { durable: false },
-    )
-  } finally {
-    reader.close()
-  }
-  return true
-}
-
-type Size = Pick<Segment, 'number' | 'n'>
-
-function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[] | undefined {
-  if (base.get('SELECT 1 FROM dead') === undefined) return undefined
-  const segment = listSegments(base).find(
-    ({ ids, n }) => ids.reduce((dead, id) => dead + (isDead(id) ? 1 : 0), 0) >= n * MAX_DEAD_SHARE,
-  )
-  return segment === undefined ? undefined : [segment]
-}
-
-const tierOf = ({ n }: Size): number => Math.floor(Math.log(n) / Math.log(FAN))
-
-function neighbours(segments: readonly Size[]): Size[] | undefined {
-  for (let tier = 0; FAN ** tier <= MAX_MERGED; tier++) {
-    let run: Size[] = []
-    let n = 0
-    for (const segment of segments) {
-      if (tierOf(segment) > tier || n + segment.n > MAX_MERGED) {
-        if (run.length >= FAN) return run
-        run = []
-        n = 0
-        if (tierOf(segment) > tier) continue
-      }
-      run.push(segment)
-      n += segment.n
-    }
-    if (run.length >= FAN) return run
-  }
-  return undefined
-}
-
-/** The first neighbours that fit into one, and of which the small ones weigh something beside the largest. */
-function leftovers(segments: readonly Size[]): Size[] | undefined {
-  const weigh = (run: readonly Size[]): boolean => {
-    const largest = run.reduce((most, { n }) => Math.max(most, n), 0)
-    return run.length > 1 && sizeOf(run) - largest >= largest / 4
-  }
-  let run: Size[] = []
-  for (const segment of segments) {
-    if (sizeOf(run) + segment.n > MAX_MERGED) {
-      if (weigh(run)) return run
-      run = []
-    }
-    run.push(segment)
-  }
-  return weigh(run) ? run : undefined
-}
-
-const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n }) => sum + n, 0)
-
-/** Drops the marks of erased passages that no segment names any more. */
-function forgetDead(base: KnowledgeBase): void {
-  const erased = base.all<{ first: number; last: number }>('SELECT first, last FROM dead WHERE erased > last')
-  if (erased.length === 0) return
-  const segments = listSegments(base)
-  for (const { first, last } of erased) {
-    if (!segments.some((segment) => segment.ids.some((id) => id >= first && id <= last)))
-      base.run('DELETE FROM dead WHERE first = ?', first)
-  }
 }

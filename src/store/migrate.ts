@@ -17,16 +17,27 @@ export const newestMigration = (folder: URL): number => numberOf(migrationsIn(fo
  */
 export function migrate(db: DatabaseSync, folder: URL): void {
   const files = migrationsIn(folder)
-  const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+  const version = versionOf(db)
   const newest = numberOf(files.at(-1)!)
   if (version > newest) {
     throw new Error(
       `the data was written by a newer version of Repartee (schema ${version}, this version knows ${newest}): update Repartee, or restore a backup`,
     )
   }
-  for (const file of files) {
-    const number = numberOf(file)
-    if (number <= version) continue
-    db.exec(`BEGIN IMMEDIATE; ${readFileSync(new URL(file, folder), 'utf8')}; PRAGMA user_version = ${number}; COMMIT`)
+  for (const file of files) if (numberOf(file) > version) migrateTo(db, numberOf(file), readFileSync(new URL(file, folder), 'utf8'))
+}
+
+function migrateTo(db: DatabaseSync, number: number, sql: string): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    // Another connection may have done it meanwhile.
+    if (versionOf(db) < number) db.exec(`${sql}; PRAGMA user_version = ${number}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    db.exec('ROLLBACK')
+    throw error
   }
 }
+
+const versionOf = (db: DatabaseSync): number => (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
+

@@ -34,10 +34,12 @@ import { adoptVectors } from '../vectors/build.ts'
 export interface IndexLimits {
   documents: number
   passages: number
+  /** Of one piece of a merge. */
+  mergeMs: number
 }
 
 /** Some 0.2 s in which other writes wait. */
-export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000 }
+export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200 }
 /** After so long requests get a chance. */
 const SLICE_MS = 10
 /** A document over which the thread died so often is left alone. */

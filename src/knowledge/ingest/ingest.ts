@@ -5,7 +5,8 @@ import type { NewSite, Site } from '../../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
-import { bury, eraseSome, giveUpStaged, mergeSome, raiseVersion } from '../../store/knowledge-index.ts'
+import { bury, eraseSome, giveUpStaged, raiseVersion } from '../../store/knowledge-index.ts'
+import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { forgiveTasks } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
 import { kindOf } from '../read/kind.ts'
@@ -27,7 +28,7 @@ export interface IngestOptions {
   crawlDelayMs?: number
   /** Told when an agent has new passages. */
   onIndexed?: (agentId: string) => void
-  index?: IndexLimits
+  index?: Partial<IndexLimits>
 }
 
 /** Some 10 ms of reading. */
@@ -70,6 +71,8 @@ export class Ingest {
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
+  /** Those that are under way. */
+  readonly #merges = new Map<string, Merge>()
   #restTimer: NodeJS.Timeout | undefined
   #lookTimer: NodeJS.Timeout | undefined
   #looks = 0
@@ -86,13 +89,13 @@ export class Ingest {
     fetch = FETCH_RULES,
     read = READ_LIMITS,
     crawlDelayMs = 250,
-    index = INDEX_LIMITS,
+    index = {},
     onIndexed = () => {},
   }: IngestOptions) {
     this.#store = store
     this.#clock = clock
     this.#onIndexed = onIndexed
-    this.#limits = index
+    this.#limits = { ...INDEX_LIMITS, ...index }
     this.#reader = new DocumentReader(read)
     this.#bases = new OpenBases(store, (agentId) => agentId === this.#active || this.#waiting.has(agentId))
     this.#changes = new Changes({
@@ -194,6 +197,7 @@ export class Ingest {
     this.#web.removeAgent(agentId)
     for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
     this.#changes.removeAgent(agentId)
+    this.#merges.delete(agentId)
     this.#bases.remove(agentId)
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
   }
@@ -327,9 +331,13 @@ export class Ingest {
       return false
     }
     const base = this.#bases.open(agentId).held
-    if (hold === 'taken') giveUpStaged(base)
+    if (hold === 'taken') {
+      this.#merges.delete(agentId)
+      giveUpStaged(base)
+    }
     if (this.#unforgiven.delete(agentId)) base.write(() => forgiveTasks(base))
-    if (eraseSome(base)) {
+    const isMerging = this.#merges.has(agentId)
+    if (!isMerging && eraseSome(base)) {
       this.#bases.scrubLater(agentId)
       return true
     }
@@ -339,9 +347,20 @@ export class Ingest {
     const read = (input: ReadInput) => this.#read(input)
     if (await indexSome(base, { clock: this.#clock, limits: this.#limits, read, isOver })) {
       this.#onIndexed(agentId)
+      // Erasing waits for it.
+      if (isMerging) this.#mergeSome(agentId, base)
       return true
     }
-    return mergeSome(base, () => this.#store.openToRead(agentId)!, this.#tidying.has(agentId))
+    return this.#mergeSome(agentId, base)
+  }
+
+  #mergeSome(agentId: string, base: KnowledgeBase): boolean {
+    const merge = this.#merges.get(agentId) ?? Merge.begin(base, this.#tidying.has(agentId))
+    if (merge === undefined) return emptySome(base)
+    // One that fails is begun anew.
+    this.#merges.delete(agentId)
+    if (merge.step(base, this.#limits.mergeMs)) this.#merges.set(agentId, merge)
+    return true
   }
 
   /** Plain text needs no program that could be broken: here it is read at once, elsewhere it would wait for a process. */

@@ -1,0 +1,127 @@
+// Segments of an index become one, a list at a time: what happens in between is seen by nobody, and nothing of it stays.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { newId } from '../src/core/ids.ts'
+import { Ingest } from '../src/knowledge/ingest/ingest.ts'
+import { Questions } from '../src/knowledge/questions.ts'
+import { checkKnowledge } from '../src/store/check/check-knowledge.ts'
+import type { KnowledgeBase, KnowledgeStore } from '../src/store/knowledge-base.ts'
+import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
+import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
+import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
+import { PostgresDatabase } from '../src/store/postgres.ts'
+import { textOf, until } from './contract/knowledge.ts'
+import { newDatabase, query } from './support/postgres.ts'
+
+const WORDS = 'lamp river stone window garden market paper cloud engine bridge summer copper silver planet harbour'.split(' ')
+const sentence = (i: number) => Array.from({ length: 30 }, (_, j) => WORDS[(i * 7 + j * j) % WORDS.length]).join(' ')
+const SECRET = 'xylophonequartz'
+
+const folder = mkdtempSync(join(tmpdir(), 'repartee-merge-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+async function inFolder(): Promise<{ newStore: () => KnowledgeStore; agent: string }> {
+  new KnowledgeFolder(folder).list()
+  return { newStore: () => new KnowledgeFolder(folder), agent: newId() }
+}
+
+async function inPostgres(): Promise<{ newStore: () => KnowledgeStore; agent: string }> {
+  const url = await newDatabase()
+  await (await PostgresDatabase.open({ url, connections: 1 })).close()
+  const [agent, holder] = [newId(), newId()]
+  await query(url, `INSERT INTO agent VALUES ('${agent}', 'a', '{}', 0, 0)`)
+  await query(url, `INSERT INTO replica VALUES ('${holder}', 0, NULL)`)
+  return { newStore: () => new PostgresKnowledge({ url, pooler: false, holder }), agent }
+}
+
+for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPostgres }))
+  describe(`a merge in ${engine === 'file' ? 'a file' : engine}`, async () => {
+    const { newStore, agent } = await open()
+    const store = newStore()
+    // Each document has a segment of its own.
+    const newIngest = (mergeMs: number) =>
+      new Ingest({ store: newStore(), clock: () => 1_000, index: { documents: 1, passages: 1, mergeMs } })
+    let ingest = newIngest(0)
+    let base: KnowledgeBase | undefined
+    const read = (): KnowledgeBase => {
+      base ??= store.openToRead(agent)
+      return base!
+    }
+    const numbers = (sql: string) =>
+      read()
+        .all<{ n: number }>(sql)
+        .map(({ n }) => n)
+    const live = () => numbers('SELECT n FROM segment WHERE n > 0 ORDER BY first')
+    const questions = new Questions(store)
+    const ask = () =>
+      ['copper engine by the river', 'silver planet', 'what is in the garden of the harbour'].map((text) =>
+        questions.retrieve(agent, { query: text, history: [], topK: 8, filter: null }).hits.map(({ passageId }) => passageId),
+      )
+    const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
+    const isReady = async () => numbers('SELECT count(*) AS n FROM document WHERE work IS NOT NULL')[0] === 0
+    after(async () => {
+      questions.close()
+      await ingest.close()
+      store.close()
+    })
+
+    test('is seen by nobody until it is done', async () => {
+      for (let i = 0; i < 12; i++) await ingest.add(agent, idOf(i), textOf(`${sentence(i)}${i === 3 ? ` ${SECRET}` : ''}`))
+      await until(isReady)
+      await ingest.close()
+      const before = ask()
+      const writing = store.openToWrite(agent)
+      while (emptySome(writing));
+      const merge = Merge.begin(writing, true)!
+      const segments = live()
+      let steps = 0
+      while (merge.step(writing, 0)) {
+        steps++
+        if (steps % 7 === 0) assert.deepEqual(ask(), before)
+        if (steps % 7 === 0) assert.deepEqual(live(), segments)
+      }
+      assert.ok(steps > 20)
+      assert.ok(live().length < segments.length)
+      assert.deepEqual(ask(), before)
+      while (emptySome(writing));
+      assert.deepEqual(checkKnowledge(writing), [])
+    })
+
+    test('that is given up leaves nothing behind', async () => {
+      ingest = newIngest(0)
+      for (let i = 12; i < 24; i++) await ingest.add(agent, idOf(i), textOf(sentence(i)))
+      await until(isReady)
+      await ingest.close()
+      const writing = store.openToWrite(agent)
+      const before = ask()
+      const given = Merge.begin(writing, true)!
+      for (let i = 0; i < 10; i++) assert.equal(given.step(writing, 0), true)
+      assert.notDeepEqual(numbers('SELECT number AS n FROM segment WHERE n = 0'), [])
+      while (emptySome(writing));
+      assert.deepEqual(
+        numbers('SELECT DISTINCT segment AS n FROM post').sort(),
+        numbers('SELECT number AS n FROM segment').sort(),
+      )
+      assert.deepEqual(ask(), before)
+      assert.deepEqual(checkKnowledge(writing), [])
+    })
+
+    test('does not bring back the words of a document that is deleted meanwhile', async () => {
+      ingest = newIngest(0)
+      const holders = () => numbers(`SELECT count(*) AS n FROM post WHERE key LIKE '%${SECRET}%'`)[0]
+      assert.notEqual(holders(), 0)
+      for (let i = 24; i < 36; i++) await ingest.add(agent, idOf(i), textOf(sentence(i)))
+      await until(async () => numbers('SELECT n FROM segment WHERE n = 0').length > 0)
+      await ingest.remove(agent, idOf(3))
+      await until(
+        async () =>
+          numbers('SELECT count(*) AS n FROM segment')[0]! <= 2 &&
+          numbers('SELECT count(*) AS n FROM dead WHERE erased <= last')[0] === 0,
+      )
+      assert.equal(holders(), 0)
+      assert.deepEqual(checkKnowledge(store.openToWrite(agent)), [])
+    })
+  })
