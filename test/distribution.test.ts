@@ -20,6 +20,7 @@ const BACKGROUND = [
   /SELECT agent_id, session_id FROM purge LIMIT/,
   /SELECT agent_id FROM knowledge_manifest WHERE is_pending = 1/,
   /SELECT agent_id, due_at FROM knowledge_manifest WHERE due_at IS NOT NULL/,
+  /SELECT agent_id FROM knowledge_manifest\s+WHERE embedder IS NOT NULL/,
   /SELECT agent_id FROM knowledge_manifest m WHERE NOT EXISTS/,
   /UPDATE knowledge_manifest SET holder = NULL, held_until = NULL WHERE holder = \$1/,
 ]

@@ -220,6 +220,34 @@ describe('knowledge bases in PostgreSQL', () => {
     await second.close()
   })
 
+  test('have their passages embedded by one replica at a time, and by another when that is gone', async () => {
+    const agent = await newAgent()
+    const [one, other] = [await newReplica(), await newReplica()]
+    const [first, second] = [open(one), open(other)]
+    await second.start()
+    let told = 0
+    second.onIndexed((of) => {
+      if (of === agent) told++
+    })
+    await first.addDocument(agent, textOf('The walnut is brown.'))
+    await settled(first, agent)
+    const [passage] = await first.takeUnembedded(agent, 'm', 10)
+    assert.match(passage!.text, /walnut/)
+    assert.deepEqual(await second.takeUnembedded(agent, 'm', 10), [])
+    const before = told
+    await leaves(one)
+    await until(async () => told > before)
+    assert.deepEqual(await second.takeUnembedded(agent, 'm', 10), [passage])
+    // The first comes back with vectors that it had asked for.
+    const vector = new Float32Array([1, 2, 3])
+    assert.equal(await second.putVectors(agent, 'm', [passage!.id], [vector]), true)
+    assert.equal(await first.putVectors(agent, 'm', [passage!.id], [vector]), true)
+    assert.deepEqual(await second.takeUnembedded(agent, 'm', 10), [])
+    assert.equal((await query(url, `SELECT 1 FROM knowledge_vector WHERE agent_id = '${agent}'`)).length, 1)
+    assert.deepEqual(await query(url, 'SELECT 1 FROM knowledge_manifest WHERE embedder IS NOT NULL'), [])
+    await Promise.all([first.close(), second.close()])
+  })
+
   test('do not touch those of other agents', async () => {
     const knowledge = open(await newReplica())
     const [agent, other] = [await newAgent(), await newAgent()]

@@ -36,7 +36,10 @@ export interface Knowledge {
   count(agentId: string): Promise<{ documents: number; passages: number }>
   /** The model whose vectors the base is searched by now; undefined where there are none. */
   vectorModel(agentId: string): Promise<string | undefined>
-  /** Passages that still need a vector of this model, in order; where none does, the base is searched by this model's vectors from now on. */
+  /**
+   * Passages that still need a vector of this model, in order; where none does, the base is searched by this model's vectors from now on.
+   * Among processes that share the knowledge one gets them, and again the next, for about a minute; the others get none.
+   */
   takeUnembedded(agentId: string, model: string, most: number): Promise<{ id: number; text: string }[]>
   /** False where they are of no use any more. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): Promise<boolean>
@@ -45,7 +48,7 @@ export interface Knowledge {
    * Nothing is to be done where the base is smaller, or no such index can be had.
    */
   growVectorIndex(agentId: string, model: string): Promise<'more' | 'done' | { impossible: string }>
-  /** Calls back when an agent has new passages. */
+  /** Calls back when an agent has new passages, or some that no process embeds any more. */
   onIndexed(tell: (agentId: string) => void): void
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>

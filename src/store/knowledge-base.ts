@@ -63,6 +63,12 @@ export interface KnowledgeStore {
    * False where another process has it.
    */
   hold(agentId: string): 'taken' | 'kept' | false
+  /** Lets this process alone have passages of a base embedded, for a while. False where another does. */
+  claimEmbedding(agentId: string): boolean
+  /** Nothing is left to be embedded for now. */
+  endEmbedding(agentId: string): void
+  /** Agents of whose passages some were to be embedded by a process that is gone. */
+  listForsaken(): string[]
   /** When each agent's sites are next due, in milliseconds since 1970. */
   listDue(): Map<string, number>
   markDue(agentId: string, at: number | null): void

@@ -52,6 +52,16 @@ export class KnowledgeFolder implements KnowledgeStore {
   }
 
   /** A folder belongs to one process. */
+  claimEmbedding(): boolean {
+    return true
+  }
+
+  endEmbedding(): void {}
+
+  listForsaken(): string[] {
+    return []
+  }
+
   hold(agentId: string): 'taken' | 'kept' {
     const isKept = this.#held.has(agentId)
     this.#held.add(agentId)

@@ -29,6 +29,12 @@ const HOLD = `UPDATE knowledge_manifest SET hold = CASE WHEN holder = $1 THEN ho
   WHERE agent_id = $2 AND ${IS_FREE} FOR UPDATE SKIP LOCKED) RETURNING hold, work`
 const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, held_until = NULL
   WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
+/** A batch of passages takes far less where the provider answers. */
+const EMBEDS_FOR = '60 seconds'
+const CLAIM_EMBEDDING = `UPDATE knowledge_manifest SET embedder = $1, embeds_until = clock_timestamp() + INTERVAL '${EMBEDS_FOR}' WHERE agent_id = $2
+  AND (embedder IS NULL OR embedder = $1 OR embeds_until < clock_timestamp() OR NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = embedder))
+  RETURNING agent_id`
+const END_EMBEDDING = 'UPDATE knowledge_manifest SET embedder = NULL, embeds_until = NULL WHERE agent_id = $2 AND embedder = $1'
 const TABLES = [
   ...['document', 'content', 'passage', 'segment', 'post', 'dead', 'word', 'spelling', 'gram', 'language', 'site', 'page'],
   ...['vector_space', 'vector', 'vector_block', 'near', 'manifest'],
@@ -123,6 +129,22 @@ export class PostgresKnowledge implements KnowledgeStore {
     const held = { hold: row['hold'] as number, work: row['work'] as number }
     this.#held.set(agentId, held)
     return before?.hold === held.hold ? 'kept' : 'taken'
+  }
+
+  claimEmbedding(agentId: string): boolean {
+    const [rows] = this.#write.run([{ sql: CLAIM_EMBEDDING, params: [this.#holder, agentId], prepared: true }])
+    return rows!.length > 0
+  }
+
+  endEmbedding(agentId: string): void {
+    this.#write.run([{ sql: END_EMBEDDING, params: [this.#holder, agentId], prepared: true }])
+  }
+
+  listForsaken(): string[] {
+    const sql = `SELECT agent_id FROM knowledge_manifest
+      WHERE embedder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = embedder)`
+    const [rows] = this.#write.run([{ sql, prepared: true }])
+    return rows!.map((row) => row['agent_id'] as string)
   }
 
   listDue(): Map<string, number> {

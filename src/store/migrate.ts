@@ -24,7 +24,8 @@ export function migrate(db: DatabaseSync, folder: URL): void {
       `the data was written by a newer version of Repartee (schema ${version}, this version knows ${newest}): update Repartee, or restore a backup`,
     )
   }
-  for (const file of files) if (numberOf(file) > version) migrateTo(db, numberOf(file), readFileSync(new URL(file, folder), 'utf8'))
+  for (const file of files)
+    if (numberOf(file) > version) migrateTo(db, numberOf(file), readFileSync(new URL(file, folder), 'utf8'))
 }
 
 function migrateTo(db: DatabaseSync, number: number, sql: string): void {
@@ -40,4 +41,3 @@ function migrateTo(db: DatabaseSync, number: number, sql: string): void {
 }
 
 const versionOf = (db: DatabaseSync): number => (db.prepare('PRAGMA user_version').get() as { user_version: number }).user_version
-

@@ -26,7 +26,7 @@ export interface IngestOptions {
   read?: ReadLimits
   /** Between two pages of a site. */
   crawlDelayMs?: number
-  /** Told when an agent has new passages. */
+  /** Told when an agent has new passages, or some that nobody embeds any more. */
   onIndexed?: (agentId: string) => void
   index?: Partial<IndexLimits>
 }
@@ -167,9 +167,13 @@ export class Ingest {
     return this.#web.removeSite(agentId, id)
   }
 
-  /** Passages that still need a vector of this model. */
+  /** Passages that still need a vector of this model, and do not get it through another process. */
   takeUnembedded(agentId: string, model: string, most: number): Unembedded[] {
-    return takeUnembedded(this.#bases.open(agentId), model, most)
+    const base = this.#bases.open(agentId)
+    if (!this.#store.claimEmbedding(agentId)) return []
+    const passages = takeUnembedded(base, model, most)
+    if (passages.length === 0) this.#store.endEmbedding(agentId)
+    return passages
   }
 
   /** False where they are of no use any more. */
@@ -227,6 +231,7 @@ export class Ingest {
   #look(): void {
     for (const agentId of this.#marked) if (this.#web.isBusy(agentId)) this.#store.hold(agentId)
     this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
+    for (const agentId of this.#store.listForsaken()) this.#onIndexed(agentId)
     this.#web.lookForDue()
     if (this.#looks++ % SWEEP_EVERY === 0) for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId)
   }
