@@ -126,7 +126,14 @@ async function fill() {
 }
 
 async function start(): Promise<{ child: ChildProcess; baseUrl: string }> {
-  const env = { ...process.env, REPARTEE_DATA: folder, REPARTEE_PORT: '0', REPARTEE_SAMPLE: 'off', REPARTEE_LOG_LEVEL: 'silent' }
+  const env = {
+    ...process.env,
+    REPARTEE_DATA: folder,
+    REPARTEE_PORT: '0',
+    REPARTEE_SAMPLE: 'off',
+    REPARTEE_RATE_LIMIT: 'off',
+    REPARTEE_LOG_LEVEL: 'silent',
+  }
   const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

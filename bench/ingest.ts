@@ -142,6 +142,7 @@ async function start(folder: string, key: string): Promise<{ service: ChildProce
       REPARTEE_DATA: folder,
       REPARTEE_ADMIN_KEY: key,
       REPARTEE_SAMPLE: 'off',
+      REPARTEE_RATE_LIMIT: 'off',
       REPARTEE_LOG_LEVEL: 'error',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -101,6 +101,7 @@ async function serve({ data, place, filled }: { data: string; place: string; fil
     REPARTEE_PORT: '0',
     REPARTEE_ADMIN_KEY: key,
     REPARTEE_SAMPLE: 'off',
+    REPARTEE_RATE_LIMIT: 'off',
     REPARTEE_LOG_LEVEL: 'silent',
   }
   const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {

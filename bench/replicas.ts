@@ -136,6 +136,7 @@ async function serve(url: string): Promise<{ child: ChildProcess; client: Client
       REPARTEE_PORT: '0',
       REPARTEE_ADMIN_KEY: key,
       REPARTEE_SAMPLE: 'off',
+      REPARTEE_RATE_LIMIT: 'off',
       REPARTEE_LOG_LEVEL: 'silent',
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -174,6 +174,7 @@ async function start(): Promise<{ child: ChildProcess; baseUrl: string }> {
       REPARTEE_DATA: folder,
       REPARTEE_ADMIN_KEY: key,
       REPARTEE_SAMPLE: 'off',
+      REPARTEE_RATE_LIMIT: 'off',
       REPARTEE_LOG_LEVEL: 'silent',
       REPARTEE_TURN_TIMEOUT_MS: String((seconds + 60) * 1000),
       OPENAI_BASE_URL: modelUrl,

@@ -46,6 +46,8 @@ const explained: Record<ErrorCode, string> = {
     'The error `unsupported_media_type` means that the body was not sent as `Content-Type: application/json`, or was sent with a `Content-Encoding`. File uploads are sent as `multipart/form-data`.',
   idempotency_mismatch:
     'The error `idempotency_mismatch` means that the `Idempotency-Key` was used before with another request. Use a new key for every new request, and the same key only to repeat one.',
+  rate_limited:
+    'The error `rate_limited` means that this key made more requests in a minute, or this end user sent more messages, than they may; or that too many keys that are no good came from one address. Nothing was stored; send the request again after the seconds in `Retry-After`. The headers `RateLimit` and `RateLimit-Policy` of every answer tell how much is left.',
   headers_too_large:
     'The error `headers_too_large` means that the headers of the request exceed 16 KiB. Send fewer or shorter ones.',
   internal_error:
@@ -69,7 +71,7 @@ const groups: Group[] = [
   {
     title: 'How do I change the port or the address?',
     intro: 'The port is changed with `REPARTEE_PORT`, the address with `REPARTEE_HOST`.',
-    names: ['port', 'host', 'publicUrl'],
+    names: ['port', 'host', 'publicUrl', 'trustProxy'],
   },
   {
     title: 'How do I choose the data folder, the admin key and whether there is a sample?',
@@ -81,6 +83,11 @@ const groups: Group[] = [
     intro:
       'Conversations are kept in PostgreSQL with `REPARTEE_DATABASE_URL`; [operations](operations.md) tells what that means.',
     names: ['databaseUrl', 'databaseConnections', 'databasePooler', 'pgvectorFrom'],
+  },
+  {
+    title: 'How do I limit how many requests come in?',
+    intro: 'Requests are limited for each API key, each end user and each address.',
+    names: ['rateLimit', 'keyRequestsPerMinute', 'userSendsPerMinute', 'badKeysPerMinute'],
   },
   {
     title: 'How do I make the log more or less detailed?',
@@ -243,7 +250,7 @@ curl -s $BASE/agents/$AGENT/sessions/$SESSION/messages -H "X-API-Key: $KEY" -H "
 
 ## Which errors are worth sending again?
 
-Errors with the header \`Retry-After\` are worth sending again after that many seconds: \`session_busy\`, \`request_in_progress\`, \`unavailable\`, and \`model_failed\` where the provider, or the rest that it is given, asks for a wait. \`model_failed\` and \`model_timeout\` are sent again unchanged, as the next message, which continues the stored one; where the provider refused the request for good, that helps only once the agent or the provider is set right. An error that comes on a stream has no header. Other errors below 500 stay until the request is changed.
+Errors with the header \`Retry-After\` are worth sending again after that many seconds: \`rate_limited\`, \`session_busy\`, \`request_in_progress\`, \`unavailable\`, and \`model_failed\` where the provider, or the rest that it is given, asks for a wait. \`model_failed\` and \`model_timeout\` are sent again unchanged, as the next message, which continues the stored one; where the provider refused the request for good, that helps only once the agent or the provider is set right. An error that comes on a stream has no header. Other errors below 500 stay until the request is changed.
 
 ## In which order are requests checked?
 

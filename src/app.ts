@@ -12,6 +12,7 @@ import { KnowledgeEmbedder } from './chat/embed-knowledge.ts'
 import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
 import { QuestionVectors } from './chat/question-vectors.ts'
+import { Rate, type Rates, type TakeShared } from './chat/rates.ts'
 import { Replicas } from './chat/replicas.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
@@ -33,6 +34,7 @@ import type { Database } from './store/database.ts'
 import { purgeMarked } from './store/deletion.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
+import { takeFromWindow } from './store/rate-windows.ts'
 import { SqliteDatabase } from './store/sqlite.ts'
 import { failLapsedTurns } from './store/turns.ts'
 
@@ -99,6 +101,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     keys,
     turns: replicas?.turns ?? new Turns(config, newId),
     replicas,
+    rates: ratesOf(config, db, replicas),
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
     prices: readPrices(config),
@@ -135,6 +138,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     contract: contract(config),
     health,
     publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
     log: {
       request: (entry) => log.info(entry, 'request'),
       failure: (entry, error) => log.error({ ...entry, err: toLogged(error) }, 'failure'),
@@ -196,6 +200,16 @@ async function joinOthers(
       await replicas.close().catch((error: unknown) => warn('the others could not be told that this process ends', error))
       await presence?.close()
     },
+  }
+}
+
+function ratesOf(config: Config, db: Database, replicas: Replicas | undefined): Rates | undefined {
+  if (!config.rateLimit) return undefined
+  const shared: TakeShared | undefined = replicas && ((id, ask) => takeFromWindow(db, id, ask))
+  return {
+    key: new Rate('key', config.keyRequestsPerMinute, Date.now, shared),
+    user: new Rate('user', config.userSendsPerMinute, Date.now, shared),
+    address: new Rate('address', config.badKeysPerMinute, Date.now),
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { isKeyLike } from './chat/key-format.ts'
 import type { Limits } from './core/limits.ts'
 import type { Provider } from './models/provider.ts'
@@ -65,7 +66,7 @@ const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'rerankUrl',
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
 function check(config: Config, problems: string[]): void {
-  const { adminKey, databaseUrl, logLevel, openaiProtocol, ollamaHost } = config
+  const { adminKey, databaseUrl, logLevel, openaiProtocol, ollamaHost, trustProxy } = config
   if (adminKey !== undefined && !isKeyLike(adminKey)) {
     problems.push('REPARTEE_ADMIN_KEY is not of the right form: `repartee keys generate` prints a key that is')
   }
@@ -85,9 +86,17 @@ function check(config: Config, problems: string[]): void {
   }
   if (parseHosts(config.fetchAllow) === undefined)
     problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')
+  if (trustProxy !== undefined && !trustProxy.split(',').every((item) => isNetwork(item.trim())))
+    problems.push('REPARTEE_TRUST_PROXY must be IP addresses, or networks like 10.0.0.0/8, with commas between')
   // One without a host, for a socket in the file system, is none to `URL`.
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/\S+$/.test(databaseUrl))
     problems.push('REPARTEE_DATABASE_URL must be like postgres://user:password@host:port/name')
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...more] = text.split('/')
+  const version = isIP(address)
+  return version !== 0 && more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)
 }
 
 function readConfigFile(path: string | undefined, problems: string[]): Record<string, unknown> {

@@ -73,6 +73,44 @@ export const settings = {
     kind: 'text',
     about: 'Address under which callers reach the service, where it stands behind a proxy.',
   },
+  trustProxy: {
+    env: 'REPARTEE_TRUST_PROXY',
+    kind: 'text',
+    about:
+      'Addresses of the proxies in front, or networks like `10.0.0.0/8`, several with commas between: what they say in `X-Forwarded-For` of the caller is believed.',
+  },
+  rateLimit: {
+    env: 'REPARTEE_RATE_LIMIT',
+    kind: 'switch',
+    fallback: true,
+    about: 'Hold callers to the rates below. Off: to none.',
+  },
+  keyRequestsPerMinute: {
+    env: 'REPARTEE_KEY_REQUESTS_PER_MINUTE',
+    kind: 'integer',
+    fallback: 600,
+    min: 1,
+    max: 1_000_000_000,
+    about: 'Requests with one API key in a minute, which begins with the first.',
+  },
+  userSendsPerMinute: {
+    env: 'REPARTEE_USER_SENDS_PER_MINUTE',
+    kind: 'integer',
+    fallback: 60,
+    min: 1,
+    max: 1_000_000_000,
+    about:
+      'Messages, and replies made anew, of one end user of an agent in a minute. Sessions without an `externalUserId` count each by itself.',
+  },
+  badKeysPerMinute: {
+    env: 'REPARTEE_BAD_KEYS_PER_MINUTE',
+    kind: 'integer',
+    fallback: 60,
+    min: 1,
+    max: 1_000_000_000,
+    about:
+      'Requests without a good API key from one address in a minute, in each process. Requests with a good key are not touched by it.',
+  },
   sample: { env: 'REPARTEE_SAMPLE', kind: 'switch', fallback: true, about: 'Make the sample agent at the first start.' },
   logLevel: {
     env: 'REPARTEE_LOG_LEVEL',

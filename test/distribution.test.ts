@@ -6,8 +6,8 @@ import { scope } from '../src/store/knowledge-scope.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
-/** Of the whole deployment, and small: copied to every node. Answers kept for replays belong to the API key that they were kept for. */
-const SHARED = ['agent', 'api_key', 'generation', 'kept_answer', 'replica', 'schema_version']
+/** Of the whole deployment, and small: copied to every node. Answers kept for replays, and rates, belong to an API key or a user. */
+const SHARED = ['agent', 'api_key', 'generation', 'kept_answer', 'rate_window', 'replica', 'schema_version']
 /** What goes through all agents, in the background and never on the way of a request. */
 const BACKGROUND = [
   /FROM session WHERE lease IS NOT NULL AND lease_until < \$1 LIMIT 1/,

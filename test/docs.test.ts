@@ -61,7 +61,7 @@ const asked: [question: string, words: string][] = [
   ['How do I change the port?', '`REPARTEE_PORT`'],
   ['Which scopes does a key have?', 'The scope `knowledge`'],
   ['How do I get HTML replies?', '"format": "html"'],
-  ['Is there a rate limit?', 'There is no rate limit yet'],
+  ['Is there a rate limit?', 'There is a rate limit for each API key'],
   ['What is the capital of France?', "I don't know"],
   ['How do I bake bread?', "I don't know"],
 ]

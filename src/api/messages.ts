@@ -125,6 +125,7 @@ const MESSAGE = `${MESSAGES}/{messageId}`
 export const messageOperations = (limits: Limits) => ({
   sendMessage: operation({
     id: 'sendMessage',
+    isSend: true,
     method: 'POST',
     path: MESSAGES,
     tag: 'Messages',
@@ -214,6 +215,7 @@ ${EVENTS}`,
   }),
   regenerateMessage: operation({
     id: 'regenerateMessage',
+    isSend: true,
     method: 'POST',
     path: `${MESSAGE}/regenerate`,
     tag: 'Messages',

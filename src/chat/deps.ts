@@ -9,6 +9,7 @@ import type { Background } from './background.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Prices } from './prices.ts'
 import type { QuestionVectors } from './question-vectors.ts'
+import type { Rates } from './rates.ts'
 import type { Replicas } from './replicas.ts'
 import type { Turns } from './turns.ts'
 
@@ -22,6 +23,8 @@ export interface Deps {
   turns: Turns
   /** The others that serve the same database; undefined where there can be none. */
   replicas: Replicas | undefined
+  /** Undefined where no rate is kept to. */
+  rates: Rates | undefined
   /** Vectors of questions. */
   questionVectors: QuestionVectors
   background: Background

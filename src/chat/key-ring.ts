@@ -30,6 +30,11 @@ export class KeyRing {
     this.#own.set(key.hash, key)
   }
 
+  /** It was taken by `adopt`. */
+  isOwn({ hash }: ApiKey): boolean {
+    return this.#own.has(hash)
+  }
+
   /**
    * The key record behind a key. Throws `unauthorized`, one and the same for every fault. `catchUp`, where something else that is read tells whether
    * what is remembered still holds, takes the place of asking for that.

@@ -3,6 +3,7 @@ import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
 import { askToFollow, deletePiecesBefore, listFollowed } from '../store/followed-turns.ts'
+import { deleteWindowsBefore } from '../store/rate-windows.ts'
 import {
   askToStop,
   askToStopLease,
@@ -118,6 +119,7 @@ export class Replicas implements TurnQueue {
       const { db, clock, limits } = this.#parts
       await forgetLeftovers(db, clock() - FORGET_EVERY_MS)
       await deletePiecesBefore(db, clock() - 2 * limits.turnTimeoutMs)
+      await deleteWindowsBefore(db, clock())
     })
     every(STOPS_EVERY_MS, 'what other replicas want could not be read', async () => {
       await this.#catchUp()

@@ -19,6 +19,7 @@ export const errorCodes = [
   'payload_too_large',
   'unsupported_media_type',
   'idempotency_mismatch',
+  'rate_limited',
   'headers_too_large',
   'internal_error',
   'model_failed',

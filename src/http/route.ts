@@ -15,6 +15,7 @@ import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
+import { keepAddressRate, keepRate } from './rate-limit.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -69,10 +70,12 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     config: op.upload ? { upload: true } : {},
     bodyLimit: op.upload ? deps.limits.maxUploadBytes : deps.limits.maxBodyBytes,
     schema,
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const ahead = readAhead(deps, request.params as Record<string, string>)
-      const key = await deps.keys.identify(readKey(request.raw), ahead)
+      const key = await identify(deps, request, ahead)
       request.caller = key
+      const { rates } = deps
+      if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, key.id)
       checkPath(request.params)
       checkEncoding(request.url)
       checkQuery(query(request.query as Record<string, unknown>))
@@ -85,6 +88,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
           const session = ahead === undefined ? await findSession(deps.db, agentId, sessionId) : await ahead()
           if (session === undefined) throw sessionNotFound()
           request.session = session
+          if (op.isSend && rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${session.userId}`)
         }
       }
       if (op.body !== undefined && request.headers['content-encoding'] !== undefined) {
@@ -111,6 +115,21 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       return reply.type('application/json; charset=utf-8').send(answer)
     },
   })
+}
+
+/** Throws `unauthorized`, or `rate_limited` where that comes from one address too often. */
+async function identify(
+  { keys, rates }: Deps,
+  request: FastifyRequest,
+  ahead: (() => Promise<unknown>) | undefined,
+): Promise<ApiKey> {
+  try {
+    return await keys.identify(readKey(request.raw), ahead)
+  } catch (error) {
+    const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
+    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, request.ip)
+    throw error
+  }
 }
 
 /** Where others use the database too, every request asks it whether anything changed: one for a session reads that along. Once, when called. */

@@ -49,6 +49,8 @@ export interface ServerOptions {
   health: Health
   log: AccessLog
   publicUrl: string | undefined
+  /** Addresses of proxies whose `X-Forwarded-For` is believed. */
+  trustProxy: string | undefined
 }
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
@@ -62,6 +64,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const { deps, contract, health, log } = options
   const app = fastify({
     logger: false,
+    trustProxy: options.trustProxy ?? false,
     genReqId: ({ headers }) => toRequestId(headers),
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     bodyLimit: deps.limits.maxBodyBytes,

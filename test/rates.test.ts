@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Rate, type TakeShared } from '../src/chat/rates.ts'
+import { PostgresDatabase } from '../src/store/postgres.ts'
+import { takeFromWindow } from '../src/store/rate-windows.ts'
+import { newDatabase } from './support/postgres.ts'
+
+describe('a rate', () => {
+  test('lets so many through in a minute that begins with the first, and tells what is left', async () => {
+    let now = 1_000
+    const rate = new Rate('key', 3, () => now)
+    const take = async () => {
+      const { remaining, resetMs, isOver } = await rate.take('a')
+      return [remaining, resetMs, isOver]
+    }
+    assert.deepEqual(await take(), [2, 60_000, false])
+    now += 20_000
+    assert.deepEqual(await take(), [1, 40_000, false])
+    assert.deepEqual(await take(), [0, 40_000, false])
+    assert.deepEqual(await take(), [0, 40_000, true])
+    now += 39_999
+    assert.deepEqual(await take(), [0, 1, true])
+    now += 1
+    assert.deepEqual(await take(), [2, 60_000, false])
+  })
+
+  test('counts each caller by itself', async () => {
+    const rate = new Rate('key', 1, () => 0)
+    assert.equal((await rate.take('a')).isOver, false)
+    assert.equal((await rate.take('b')).isOver, false)
+    assert.equal((await rate.take('a')).isOver, true)
+  })
+
+  test('lets through no more where several processes count, and all that may where they share one caller', async () => {
+    const db = await PostgresDatabase.open({ url: await newDatabase(), connections: 8 })
+    let now = 5_000
+    let trips = 0
+    const shared: TakeShared = (id, ask) => {
+      trips++
+      return takeFromWindow(db, id, ask)
+    }
+    const processes = Array.from({ length: 4 }, () => new Rate('key', 200, () => now, shared))
+    const round = async (each: number) => {
+      const standings = await Promise.all(processes.flatMap((rate) => Array.from({ length: each }, () => rate.take('a'))))
+      return standings.filter(({ isOver }) => !isOver).length
+    }
+    assert.equal(await round(40), 160)
+    assert.equal(await round(40), 40)
+    assert.equal(await round(40), 0)
+    assert.ok(trips <= 24, `${trips} trips`)
+    now += 60_000
+    assert.equal(await round(50), 200)
+    await db.close()
+  })
+})

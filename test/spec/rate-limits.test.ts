@@ -1,0 +1,82 @@
+// Callers are held to rates: an API key to so many requests a minute, an end user to so many messages, an address to so many keys that are no good.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import { isError, isOk } from '../support/assert.ts'
+import type { Answer } from '../support/client.ts'
+import { makeKey, needsProcess, startService } from '../support/service.ts'
+
+const service = await startService({
+  REPARTEE_RATE_LIMIT: 'on',
+  REPARTEE_KEY_REQUESTS_PER_MINUTE: '40',
+  REPARTEE_USER_SENDS_PER_MINUTE: '3',
+  REPARTEE_BAD_KEYS_PER_MINUTE: '5',
+  REPARTEE_TRUST_PROXY: '127.0.0.1, ::1',
+})
+after(() => service.stop())
+const { client } = service
+
+async function newKey() {
+  const { secret } = (await client.post('/keys', { name: 'k', scopes: ['chat'] })).body
+  return client.as(secret)
+}
+const isLimited = (answer: Answer) => {
+  isError(answer, 429, 'rate_limited')
+  const seconds = Number(answer.headers['retry-after'])
+  assert.ok(seconds >= 1 && seconds <= 60)
+}
+
+describe('rate limits', { skip: needsProcess }, () => {
+  test('an API key makes so many requests a minute; every answer tells how many are left; others are not touched', async () => {
+    const agent = await service.newAgent()
+    const [one, other] = [await newKey(), await newKey()]
+    const ask = (key: typeof one) => key.get(`/agents/${agent}/sessions?limit=1`)
+    for (let left = 39; left >= 0; left--) {
+      const answer = await ask(one)
+      isOk(answer)
+      assert.equal(answer.headers['ratelimit-policy'], '"key";q=40;w=60')
+      assert.match(String(answer.headers['ratelimit']), new RegExp(`^"key";r=${left};t=([1-9]|[1-5]\\d|60)$`))
+    }
+    const refused = await ask(one)
+    isLimited(refused)
+    assert.match(String(refused.headers['ratelimit']), /^"key";r=0;t=/)
+    isLimited(await one.post(`/agents/${agent}/sessions`, {}))
+    isOk(await ask(other))
+    assert.equal((await fetch(`${client.address.baseUrl.replace(/\/v1$/, '')}/healthz`)).status, 200)
+  })
+
+  test('a user sends so many messages a minute, in whichever session; what is refused is not stored', async () => {
+    const agent = await service.newAgent()
+    const key = await newKey()
+    const user = randomUUID()
+    const newSession = async (body: object) => {
+      const answer = await key.post(`/agents/${agent}/sessions`, body)
+      isOk(answer, 201)
+      return `/agents/${agent}/sessions/${answer.body.session.id}`
+    }
+    const [first, second, others] = [
+      await newSession({ externalUserId: user }),
+      await newSession({ externalUserId: user }),
+      await newSession({}),
+    ]
+    const send = (session: string) => key.post(`${session}/messages`, { message: 'Hello' })
+    for (const session of [first, second, first]) {
+      const answer = await send(session)
+      isOk(answer)
+      assert.match(String(answer.headers['ratelimit-policy']), /^"key";q=40;w=60, "user";q=3;w=60$/)
+    }
+    isLimited(await send(second))
+    assert.equal((await key.get(second)).body.messages.length, 2)
+    isOk(await send(others))
+  })
+
+  test('an address sends so many bad keys a minute, each told apart behind a proxy; a good key comes through all the same', async () => {
+    const from = (address: string, key: string) =>
+      client.as(key).request('GET', '/agents', { headers: { 'X-Forwarded-For': address } })
+    for (let i = 0; i < 5; i++) isError(await from('203.0.113.7', makeKey()), 401, 'unauthorized')
+    isLimited(await from('203.0.113.7', makeKey()))
+    isLimited(await from('203.0.113.7', 'nothing like a key'))
+    isError(await from('203.0.113.8', makeKey()), 401, 'unauthorized')
+    isOk(await from('203.0.113.7', client.key))
+  })
+})
