@@ -85,6 +85,11 @@ const groups: Group[] = [
     names: ['databaseUrl', 'databaseConnections', 'databasePooler', 'pgvectorFrom'],
   },
   {
+    title: 'How do I let web pages call with tokens?',
+    intro: 'Web pages may call with tokens of users once their origins are named; [keys](keys.md) tells how tokens are made.',
+    names: ['allowedOrigins', 'tokenSecret'],
+  },
+  {
     title: 'How do I limit how many requests come in?',
     intro: 'Requests are limited for each API key, each end user and each address.',
     names: ['rateLimit', 'keyRequestsPerMinute', 'userSendsPerMinute', 'badKeysPerMinute'],

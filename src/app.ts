@@ -70,7 +70,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const db = await openDatabase(config, warn)
   opened.push(() => db.close())
   const agents = new AgentBook(db)
-  const keys = new KeyRing(db, Date.now)
+  const keys = new KeyRing(db, Date.now, config.tokenSecret)
   const shared = await joinOthers(config, db, agents, keys, warn)
   if (shared !== undefined) opened.push(() => shared.leave())
   const replicas = shared?.replicas
@@ -139,6 +139,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     health,
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
+    allowedOrigins: config.allowedOrigins,
     log: {
       request: (entry) => log.info(entry, 'request'),
       failure: (entry, error) => log.error({ ...entry, err: toLogged(error) }, 'failure'),

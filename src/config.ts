@@ -66,7 +66,7 @@ const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'rerankUrl',
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
 function check(config: Config, problems: string[]): void {
-  const { adminKey, databaseUrl, logLevel, openaiProtocol, ollamaHost, trustProxy } = config
+  const { adminKey, databaseUrl, logLevel, openaiProtocol, ollamaHost, trustProxy, allowedOrigins } = config
   if (adminKey !== undefined && !isKeyLike(adminKey)) {
     problems.push('REPARTEE_ADMIN_KEY is not of the right form: `repartee keys generate` prints a key that is')
   }
@@ -86,6 +86,11 @@ function check(config: Config, problems: string[]): void {
   }
   if (parseHosts(config.fetchAllow) === undefined)
     problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')
+  for (const origin of allowedOrigins?.split(',') ?? []) {
+    const text = origin.trim()
+    if (text !== '*' && URL.parse(text)?.origin !== text)
+      problems.push('REPARTEE_ALLOWED_ORIGINS must be origins like https://example.com, without a path, with commas between')
+  }
   if (trustProxy !== undefined && !trustProxy.split(',').every((item) => isNetwork(item.trim())))
     problems.push('REPARTEE_TRUST_PROXY must be IP addresses, or networks like 10.0.0.0/8, with commas between')
   // One without a host, for a socket in the file system, is none to `URL`.

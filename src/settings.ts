@@ -73,6 +73,18 @@ export const settings = {
     kind: 'text',
     about: 'Address under which callers reach the service, where it stands behind a proxy.',
   },
+  allowedOrigins: {
+    env: 'REPARTEE_ALLOWED_ORIGINS',
+    kind: 'text',
+    about:
+      'Origins of web pages that may call with tokens of users, like `https://example.com`, several with commas between; `*` is any. Left out: none.',
+  },
+  tokenSecret: {
+    env: 'REPARTEE_TOKEN_SECRET',
+    kind: 'secret',
+    about:
+      'A text that goes into the signatures of tokens of users, beside the API key that each is made with: with it a copy of the database makes no tokens. The same for all processes; a changed one ends all tokens.',
+  },
   trustProxy: {
     env: 'REPARTEE_TRUST_PROXY',
     kind: 'text',

@@ -360,7 +360,7 @@ function parse(output: string, place: string): unknown {
 const CHANGING: [RegExp, string][] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME'],
-  [/^rpt_.+$/, 'KEY'],
+  [/^rp[tu]_.+$/, 'KEY'],
   [/^(\d+ \w+|a few seconds) ago$/, 'AGO'],
 ]
 /** Fields whose values are another's business, or differ from one moment to the next. */

@@ -7,6 +7,7 @@ import { messageOperations } from './messages.ts'
 import { modelOperations } from './models.ts'
 import { sessionOperations } from './sessions.ts'
 import { sourceOperations } from './sources.ts'
+import { tokenOperations } from './tokens.ts'
 
 /** Every request of the service, as values. The limits of a deployment are part of its contract. */
 export const contract = (limits: Limits) => ({
@@ -17,6 +18,7 @@ export const contract = (limits: Limits) => ({
   ...sourceOperations(),
   ...insightOperations(),
   ...keyOperations(limits),
+  ...tokenOperations(),
   ...modelOperations(),
 })
 export type Contract = ReturnType<typeof contract>

@@ -28,6 +28,8 @@ export interface Operation<
   upload?: boolean
   /** The answer comes as server-sent events: where they are asked for, or always. */
   events?: 'asked' | 'always'
+  /** A token of a user may make it, too, about the user's own sessions. */
+  forUsers?: boolean
   /** It has a reply made, which costs: an end user may make only so many. */
   isSend?: boolean
   /** Of a POST: its answer holds a secret, so an Idempotency-Key is refused. Answers to other POSTs are kept for replays. */

@@ -26,6 +26,7 @@ export const sessionOperations = (limits: Limits) => {
   return {
     createSession: operation({
       id: 'createSession',
+      forUsers: true,
       method: 'POST',
       path: '/agents/{agentId}/sessions',
       tag: 'Sessions',
@@ -39,6 +40,7 @@ export const sessionOperations = (limits: Limits) => {
     }),
     listSessions: operation({
       id: 'listSessions',
+      forUsers: true,
       method: 'GET',
       path: '/agents/{agentId}/sessions',
       tag: 'Sessions',
@@ -62,6 +64,7 @@ export const sessionOperations = (limits: Limits) => {
     }),
     getSession: operation({
       id: 'getSession',
+      forUsers: true,
       method: 'GET',
       path: '/agents/{agentId}/sessions/{sessionId}',
       tag: 'Sessions',
@@ -85,6 +88,7 @@ export const sessionOperations = (limits: Limits) => {
     }),
     updateSession: operation({
       id: 'updateSession',
+      forUsers: true,
       method: 'PATCH',
       path: '/agents/{agentId}/sessions/{sessionId}',
       tag: 'Sessions',
@@ -101,6 +105,7 @@ export const sessionOperations = (limits: Limits) => {
     }),
     deleteSession: operation({
       id: 'deleteSession',
+      forUsers: true,
       method: 'DELETE',
       path: '/agents/{agentId}/sessions/{sessionId}',
       tag: 'Sessions',

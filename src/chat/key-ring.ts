@@ -2,8 +2,9 @@ import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Database } from '../store/database.ts'
-import { findKeyByHash, markKeyUsed } from '../store/keys.ts'
+import { findKey, findKeyByHash, markKeyUsed } from '../store/keys.ts'
 import { hashKey, isKeyLike } from './key-format.ts'
+import { isSigned, isTokenLike, makeUserToken, readClaims, type UserClaims } from './user-token.ts'
 
 /** `lastUsedAt` is true to the minute: a write for every request would double the cost of reading. */
 const MARK_EVERY_MS = 60_000
@@ -14,15 +15,21 @@ export class KeyRing {
   readonly #db: Database
   readonly #clock: Clock
   readonly #held = new Map<string, ApiKey>()
+  /** The same by id, for those that tokens were made with. */
+  readonly #heldById = new Map<string, ApiKey>()
   /** Known to this process alone, and never written down by the store. */
   readonly #own = new Map<string, ApiKey>()
   #generation = 0
   #isCurrent: () => Promise<void> | undefined = () => undefined
   #tellEnd: (keyId: string, at: number) => void = () => {}
 
-  constructor(db: Database, clock: Clock) {
+  readonly #tokenSecret: string
+
+  /** `tokenSecret`: goes into the signatures of tokens. */
+  constructor(db: Database, clock: Clock, tokenSecret = '') {
     this.#db = db
     this.#clock = clock
+    this.#tokenSecret = tokenSecret
   }
 
   /** Takes a key that lives as long as this process does. */
@@ -40,6 +47,7 @@ export class KeyRing {
    * what is remembered still holds, takes the place of asking for that.
    */
   async identify(key: string, catchUp?: () => Promise<unknown>): Promise<ApiKey> {
+    if (isTokenLike(key)) return this.#identifyUser(key, catchUp)
     if (!isKeyLike(key)) throw unauthorized()
     const hash = hashKey(key)
     await (catchUp ?? this.#isCurrent)()
@@ -48,6 +56,21 @@ export class KeyRing {
     if (found === undefined || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthorized()
     this.#markUsed(found, now)
     return found
+  }
+
+  makeToken(key: ApiKey, claims: UserClaims): string {
+    return makeUserToken(claims, key, this.#tokenSecret)
+  }
+
+  async #identifyUser(token: string, catchUp: (() => Promise<unknown>) | undefined): Promise<ApiKey> {
+    await (catchUp ?? this.#isCurrent)()
+    const { keyId, agentId, userId, expiresAt } = readClaims(token)
+    const key = this.#heldById.get(keyId) ?? (await this.#findById(keyId))
+    const now = this.#clock()
+    if (key === undefined || !isSigned(token, key, this.#tokenSecret)) throw unauthorized()
+    if (expiresAt <= now || (key.expiresAt !== null && key.expiresAt <= now)) throw unauthorized()
+    this.#markUsed(key, now)
+    return { ...key, scopes: ['chat'], agentIds: [agentId], expiresAt, userId }
   }
 
   /** Where others change keys, too: resolves when what is remembered is what the store holds. */
@@ -69,6 +92,7 @@ export class KeyRing {
   forget(): void {
     this.#generation++
     this.#held.clear()
+    this.#heldById.clear()
   }
 
   async #find(hash: string): Promise<ApiKey | undefined> {
@@ -78,6 +102,15 @@ export class KeyRing {
     if (this.#held.size >= MAX_HELD) this.#held.clear()
     // A key that was revoked while it was being read must not be remembered.
     if (generation === this.#generation) this.#held.set(hash, key)
+    return key
+  }
+
+  async #findById(id: string): Promise<ApiKey | undefined> {
+    const generation = this.#generation
+    const key = [...this.#own.values()].find((own) => own.id === id) ?? (await findKey(this.#db, id))
+    if (key === undefined) return undefined
+    if (this.#heldById.size >= MAX_HELD) this.#heldById.clear()
+    if (generation === this.#generation) this.#heldById.set(id, key)
     return key
   }
 

@@ -17,4 +17,9 @@ export interface ApiKey {
   /** True for the key that `REPARTEE_ADMIN_KEY` sets: no request can revoke or roll it. */
   fixed: boolean
   createdAt: number
+  /** Of a token that was made with the key: the one user that it may act for. */
+  userId?: string
 }
+
+/** Tells callers apart: a key, and each user that has tokens of it. */
+export const callerIdOf = ({ id, userId }: ApiKey): string => (userId === undefined ? id : `${id}/${userId}`)

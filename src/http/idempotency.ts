@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../api/operation.ts'
 import type { Deps } from '../chat/deps.ts'
 import { claimRequest, type Kept, readIdempotencyKey } from '../chat/keep-answer.ts'
+import { callerIdOf } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
 import type { Statement } from '../store/database.ts'
 import { lazySerializer } from './serializer.ts'
@@ -41,7 +42,12 @@ export function answerOnce(deps: Deps, op: Operation) {
   ): Promise<A | Kept> => {
     const parts = [request.method, request.url.toLowerCase(), ...body]
     const sessionId = request.session?.id ?? ''
-    const claim = await claimRequest(deps, { apiKeyId: request.caller!.id, key, parts, agentId: request.agent?.id ?? '' })
+    const claim = await claimRequest(deps, {
+      apiKeyId: callerIdOf(request.caller!),
+      key,
+      parts,
+      agentId: request.agent?.id ?? '',
+    })
     if ('answer' in claim) return claim
     let wasKept = false
     const keep: Keep = (answer, session = sessionId) => {

@@ -7,7 +7,7 @@ import type { Deps } from '../chat/deps.ts'
 import type { Kept } from '../chat/keep-answer.ts'
 import { sessionNotFound } from '../chat/sessions.ts'
 import type { Agent } from '../core/agent.ts'
-import type { ApiKey } from '../core/api-key.ts'
+import { type ApiKey, callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Session } from '../core/session.ts'
@@ -74,8 +74,10 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       const ahead = readAhead(deps, request.params as Record<string, string>)
       const key = await identify(deps, request, ahead)
       request.caller = key
+      if (key.userId !== undefined && !app.allowedOrigins.allows(request.raw))
+        throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
       const { rates } = deps
-      if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, key.id)
+      if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
       checkPath(request.params)
       checkEncoding(request.url)
       checkQuery(query(request.query as Record<string, unknown>))
@@ -86,7 +88,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
         request.agent = await deps.agents.get(agentId)
         if (sessionId !== undefined) {
           const session = ahead === undefined ? await findSession(deps.db, agentId, sessionId) : await ahead()
-          if (session === undefined) throw sessionNotFound()
+          if (session === undefined || (key.userId ?? session.userId) !== session.userId) throw sessionNotFound()
           request.session = session
           if (op.isSend && rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${session.userId}`)
         }
@@ -140,7 +142,9 @@ function readAhead({ replicas }: Deps, { agentId, sessionId }: Record<string, st
   return () => (read ??= replicas.lookUp(agentId.toLowerCase(), sessionId.toLowerCase()))
 }
 
-function checkScope({ scopes, params }: Operation, key: ApiKey): void {
+function checkScope({ scopes, params, forUsers = false }: Operation, key: ApiKey): void {
+  if (key.userId !== undefined && !forUsers)
+    throw new ReparteeError('forbidden', 'A token of a user is not good for this operation.')
   if (key.scopes.includes('admin')) {
     // A key that is bound to agents could otherwise make itself one that is not.
     if (key.agentIds === null || 'agentId' in params.properties || scopes.includes('read')) return

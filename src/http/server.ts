@@ -7,6 +7,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
 import { parseJson } from './body.ts'
+import { AllowedOrigins } from './cors.ts'
 import { documentRoutes } from './documents.ts'
 import { statusOf, toErrorBody, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
@@ -21,12 +22,14 @@ import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
+import { tokenRoutes } from './tokens.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Of a request that failed for a reason that is not the caller's. */
     logFailure(request: FastifyRequest, error: ReparteeError): void
+    allowedOrigins: AllowedOrigins
   }
 }
 
@@ -51,6 +54,8 @@ export interface ServerOptions {
   publicUrl: string | undefined
   /** Addresses of proxies whose `X-Forwarded-For` is believed. */
   trustProxy: string | undefined
+  /** Origins of pages that may call. */
+  allowedOrigins: string | undefined
 }
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
@@ -97,16 +102,22 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.setSerializerCompiler(({ schema }) => lazySerializer(schema as object))
   const allowedMethods = methodFinder(contract)
   const inOrder = onePerConnection()
+  const origins = new AllowedOrigins(options.allowedOrigins)
   app.addHook('onRequest', async (request, reply) => {
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier
     setHeaders(reply, request.id)
+    origins.tell(request.raw, reply.raw)
     // RFC 9112 3.2; Node's own refusal would come without our headers and body.
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       reply.header('connection', 'close')
       throw new ReparteeError('invalid_request', 'The request needs a Host header.')
     }
     if (request.is404) {
+      if (origins.isPreflight(request.raw) && allowedMethods(request.url) !== undefined) {
+        origins.tellPreflight(reply.raw)
+        return reply.code(204).send()
+      }
       const methods = allowedMethods(request.url)
       if (methods === undefined) throw new ReparteeError('route_not_found', 'There is no such route.')
       reply.header('allow', methods.join(', '))
@@ -120,6 +131,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     // The next request goes to another process, where a proxy keeps connections.
     if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })
+  app.decorate('allowedOrigins', origins)
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
   })
@@ -159,6 +171,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
         sourceRoutes,
         insightRoutes,
         keyRoutes,
+        tokenRoutes,
         modelRoutes,
       ])
         routes(v1, deps, contract, streams)

@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { searchSessions } from '../chat/search-sessions.ts'
-import { createSession, deleteSession, importSession, renameSession } from '../chat/sessions.ts'
+import { createSession, deleteSession, importSession, renameSession, sessionNotFound } from '../chat/sessions.ts'
 import { timeAgo } from '../chat/time-ago.ts'
+import type { ApiKey } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
@@ -27,9 +28,10 @@ const toListed = (s: Session, now: number) => ({
 })
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.createSession, async ({ agent, body, keep }) => {
+  route(app, deps, contract.createSession, async ({ agent, body, keep, key }) => {
     const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
-    return { session: toCreated(await createSession(deps, agent.id, body, alongside)) }
+    const externalUserId = userOf(key, body.externalUserId)
+    return { session: toCreated(await createSession(deps, agent.id, { ...body, externalUserId }, alongside)) }
   })
 
   route(app, deps, contract.importSession, async ({ agent, body, keep }) => {
@@ -92,8 +94,15 @@ async function* history(deps: Deps, { agentId, id, totalMessages }: Session) {
   }
 }
 
-function toFilter({ agent, query }: Call<Contract['listSessions']>): SessionFilter {
-  const { externalUserId, from, to } = query
+/** A token is of one user, and all others are not there for it. */
+function userOf({ userId }: ApiKey, named: string | undefined): string | undefined {
+  if (userId !== undefined && named !== undefined && named.toLowerCase() !== userId) throw sessionNotFound()
+  return userId ?? named
+}
+
+function toFilter({ agent, query, key }: Call<Contract['listSessions']>): SessionFilter {
+  const { from, to } = query
+  const externalUserId = userOf(key, query.externalUserId)
   return {
     agentId: agent.id,
     ...(externalUserId === undefined ? {} : { userId: externalUserId.toLowerCase() }),

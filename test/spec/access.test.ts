@@ -42,12 +42,17 @@ const ALLOWED: Record<string, string[]> = {
   deleteSource: ['knowledge'],
   refreshSource: ['knowledge'],
   getInsights: ['knowledge'],
+  createToken: ['chat'],
   createKey: [],
   listKeys: [],
   deleteKey: [],
   rollKey: [],
   listModels: [],
 }
+/** What a token of a user is good for. */
+const FOR_USERS = ['createSession', 'listSessions', 'getSession', 'updateSession', 'deleteSession']
+FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'cancelMessage', 'setFeedback')
+FOR_USERS.push('regenerateMessage', 'listVersions')
 /** What an admin key that is bound to agents may not do either: it could make itself free. */
 const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels']
 
@@ -142,6 +147,16 @@ describe('access', { skip: needsProcess }, async () => {
           else isError(answer, 403, 'forbidden')
         }
       })
+
+    test(`${request.id}: with a token of a user, ${FOR_USERS.includes(request.id) ? 'on sessions of that user' : 'never'}`, async () => {
+      const { token } = (await client.post(`/agents/${own['agentId']}/tokens`, { externalUserId: randomUUID() })).body
+      const user = client.as(token)
+      if (!FOR_USERS.includes(request.id)) return isError(await make(user, request, own), 403, 'forbidden')
+      isError(await make(user, request, foreign), 404, 'agent_not_found')
+      const answer = await make(user, request, own)
+      if (request.path.includes('{sessionId}')) isError(answer, 404, 'session_not_found')
+      else isOk(answer, request.method === 'POST' ? 201 : 200)
+    })
 
     if (isOfAgent && /\{(session|message|document|source)Id\}/.test(request.path))
       test(`${request.id}: things of another agent are not there, under one's own`, async () => {

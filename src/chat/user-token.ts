@@ -1,0 +1,50 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { ApiKey } from '../core/api-key.ts'
+
+const PREFIX = 'rpu_'
+const UUID_BYTES = 16
+const TIME_BYTES = 6
+const CLAIMS_BYTES = 3 * UUID_BYTES + TIME_BYTES
+const SIGNATURE_BYTES = 32
+const SHAPE = new RegExp(`^${PREFIX}[\\w-]{${Math.ceil(((CLAIMS_BYTES + SIGNATURE_BYTES) * 4) / 3)}}$`)
+
+/** What a token says: that whoever holds it may act as this user of this agent, by right of an API key. */
+export interface UserClaims {
+  keyId: string
+  agentId: string
+  userId: string
+  /** In milliseconds since 1970. */
+  expiresAt: number
+}
+
+/**
+ * `rpu_`, the claims and their HMAC-SHA-256, in base64url. It is signed by the key that it was made with, so that it ends with that key, and a key that is
+ * rolled signs anew. `secret` goes into the signature where a deployment has one: then a copy of the database alone makes no tokens.
+ */
+export function makeUserToken(claims: UserClaims, key: Pick<ApiKey, 'hash'>, secret: string): string {
+  const bytes = Buffer.alloc(CLAIMS_BYTES)
+  for (const [i, id] of [claims.keyId, claims.agentId, claims.userId].entries())
+    bytes.write(id.replaceAll('-', ''), i * UUID_BYTES, 'hex')
+  bytes.writeUIntBE(claims.expiresAt, 3 * UUID_BYTES, TIME_BYTES)
+  return PREFIX + Buffer.concat([bytes, signatureOf(bytes, key, secret)]).toString('base64url')
+}
+
+export const isTokenLike = (text: string): boolean => SHAPE.test(text)
+
+/** What a text of the right form says; only `isSigned` tells whether it is true. */
+export function readClaims(token: string): UserClaims {
+  const bytes = bytesOf(token)
+  const idAt = (i: number): string =>
+    bytes.toString('hex', i * UUID_BYTES, (i + 1) * UUID_BYTES).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return { keyId: idAt(0), agentId: idAt(1), userId: idAt(2), expiresAt: bytes.readUIntBE(3 * UUID_BYTES, TIME_BYTES) }
+}
+
+export function isSigned(token: string, key: Pick<ApiKey, 'hash'>, secret: string): boolean {
+  const bytes = bytesOf(token)
+  return timingSafeEqual(bytes.subarray(CLAIMS_BYTES), signatureOf(bytes.subarray(0, CLAIMS_BYTES), key, secret))
+}
+
+const bytesOf = (token: string): Buffer => Buffer.from(token.slice(PREFIX.length), 'base64url')
+
+const signatureOf = (claims: Buffer, { hash }: Pick<ApiKey, 'hash'>, secret: string): Buffer =>
+  createHmac('sha256', `${hash}${secret}`).update(claims).digest()
