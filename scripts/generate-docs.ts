@@ -30,6 +30,7 @@ const explained: Record<ErrorCode, string> = {
   source_not_found:
     'The error `source_not_found` means that the agent has no such source: it never was, it belongs to another agent, or it was removed.',
   key_not_found: 'The error `key_not_found` means that there is no such key, or that it was revoked already.',
+  user_not_found: 'The error `user_not_found` means that the agent has no session of such a user.',
   method_not_allowed:
     'The error `method_not_allowed` means that the path exists but does not take this method. The header `Allow` lists the methods that it takes.',
   request_timeout:

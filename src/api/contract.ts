@@ -8,6 +8,7 @@ import { modelOperations } from './models.ts'
 import { sessionOperations } from './sessions.ts'
 import { sourceOperations } from './sources.ts'
 import { tokenOperations } from './tokens.ts'
+import { userOperations } from './users.ts'
 
 /** Every request of the service, as values. The limits of a deployment are part of its contract. */
 export const contract = (limits: Limits) => ({
@@ -19,6 +20,7 @@ export const contract = (limits: Limits) => ({
   ...insightOperations(),
   ...keyOperations(limits),
   ...tokenOperations(),
+  ...userOperations(),
   ...modelOperations(),
 })
 export type Contract = ReturnType<typeof contract>

@@ -84,7 +84,8 @@ const Events = Type.String({
   description: 'Server-sent events: turn.started, message.delta, then turn.completed or turn.failed.',
 })
 
-function toAnswer({ response, events }: Operation): Record<string, { schema: TSchema }> {
+function toAnswer({ response, events, lines }: Operation): Record<string, { schema: TSchema }> {
+  if (lines) return { 'application/x-ndjson': { schema: response } }
   return {
     ...(events === 'always' ? {} : { 'application/json': { schema: response } }),
     ...(events === undefined ? {} : { 'text/event-stream': { schema: Events } }),

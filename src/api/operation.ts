@@ -32,6 +32,8 @@ export interface Operation<
   forUsers?: boolean
   /** It has a reply made, which costs: an end user may make only so many. */
   isSend?: boolean
+  /** The answer is JSON Lines, each of them as `response` says. */
+  lines?: boolean
   /** Of a POST: its answer holds a secret, so an Idempotency-Key is refused. Answers to other POSTs are kept for replays. */
   keepsNoAnswer?: boolean
   status: 200 | 201 | 202

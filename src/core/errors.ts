@@ -11,6 +11,7 @@ export const errorCodes = [
   'document_not_found',
   'source_not_found',
   'key_not_found',
+  'user_not_found',
   'method_not_allowed',
   'request_timeout',
   'session_busy',

@@ -13,6 +13,7 @@ export const statusOf: Record<ErrorCode, number> = {
   document_not_found: 404,
   source_not_found: 404,
   key_not_found: 404,
+  user_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   session_busy: 409,

@@ -23,6 +23,7 @@ import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
 import { tokenRoutes } from './tokens.ts'
+import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -172,6 +173,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
         insightRoutes,
         keyRoutes,
         tokenRoutes,
+        userRoutes,
         modelRoutes,
       ])
         routes(v1, deps, contract, streams)

@@ -43,6 +43,9 @@ const ALLOWED: Record<string, string[]> = {
   refreshSource: ['knowledge'],
   getInsights: ['knowledge'],
   createToken: ['chat'],
+  listUsers: [],
+  exportUser: [],
+  eraseUser: [],
   createKey: [],
   listKeys: [],
   deleteKey: [],
@@ -99,6 +102,7 @@ describe('access', { skip: needsProcess }, async () => {
       documentId: document.body.document.id,
       sourceId: source.body.source?.id ?? randomUUID(),
       keyId: key.body.key.id,
+      externalUserId: (await client.get(`/agents/${agentId}/sessions`)).body.sessions[0].userSessionId,
     }
   }
   const make = (by: Client, { method, path }: Request, things: Record<string, string>): Promise<Answer> => {
@@ -158,7 +162,7 @@ describe('access', { skip: needsProcess }, async () => {
       else isOk(answer, request.method === 'POST' ? 201 : 200)
     })
 
-    if (isOfAgent && /\{(session|message|document|source)Id\}/.test(request.path))
+    if (isOfAgent && /\{(session|message|document|source|externalUser)Id\}/.test(request.path))
       test(`${request.id}: things of another agent are not there, under one's own`, async () => {
         for (const scope of allowed) {
           const answer = await make(keys[scope]!.bound, request, { ...foreign, agentId: own['agentId']! })

@@ -1,0 +1,82 @@
+import { ReparteeError } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
+import { toIso } from '../core/time.ts'
+import { listSessions, streamSessions } from '../store/sessions.ts'
+import { findSummary } from '../store/summaries.ts'
+import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/users.ts'
+import type { Deps } from './deps.ts'
+import { deleteSession } from './sessions.ts'
+
+const SESSIONS_AT_ONCE = 50
+const MESSAGES_AT_ONCE = 250
+
+export const userNotFound = () => new ReparteeError('user_not_found', 'There is no such user.')
+
+/** One thing that is kept of a user: `type` says what. Times as ISO 8601. */
+export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>
+
+/** All that is kept of one user of an agent, in slices: each session, and behind it what was said there. */
+export async function* exportUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): AsyncGenerator<Kept[]> {
+  for await (const sessions of streamSessions(db, { agentId, userId }, SESSIONS_AT_ONCE))
+    for (const session of sessions) yield* exportSession(db, session)
+}
+
+async function* exportSession(db: Deps['db'], session: Session): AsyncGenerator<Kept[]> {
+  const { agentId, id, name, userId, createdAt, updatedAt, lastMessageAt } = session
+  const times = { createdAt: toIso(createdAt), updatedAt: toIso(updatedAt), lastMessageAt: toIso(lastMessageAt) }
+  yield [{ type: 'session', id, name, externalUserId: userId, ...times }]
+  for (let after = 0; ; ) {
+    const rows = await listKeptMessages(db, agentId, id, after, MESSAGES_AT_ONCE)
+    yield rows.map((row) => toMessage(id, row))
+    if (rows.length < MESSAGES_AT_ONCE) break
+    after = rows.at(-1)!.seq as number
+  }
+  yield (await listKeptVersions(db, agentId, id)).map((row) => toVersion(id, row))
+  const summary = await findSummary(db, agentId, id)
+  if (summary !== undefined) yield [{ type: 'summary', sessionId: id, text: summary.text }]
+}
+
+const toMessage = (sessionId: string, row: KeptRow): Kept => ({
+  type: 'message',
+  sessionId,
+  id: row.id,
+  role: row.role,
+  ...toText(row),
+  ...(row.turn === null ? {} : { turn: row.turn }),
+  createdAt: toIso(row.created_at as number),
+})
+
+const toVersion = (sessionId: string, row: KeptRow): Kept => ({
+  type: 'version',
+  sessionId,
+  messageId: row.message_id,
+  version: row.version,
+  ...toText(row),
+  replacedAt: toIso(row.replaced_at as number),
+})
+
+const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
+  content,
+  ...(markdown === null ? {} : { markdown }),
+  ...(model === null ? {} : { model }),
+  ...(feedback === null ? {} : { feedback: JSON.parse(feedback as string) as unknown }),
+  ...(detail === null ? {} : { detail: JSON.parse(detail as string) as unknown }),
+})
+
+/** Every session of a user goes, with all that was said there, as by `deleteSession`. Throws `user_not_found` where there is none. */
+export async function eraseUser(deps: Deps, agentId: string, userId: string): Promise<number> {
+  let erased = 0
+  for (;;) {
+    // Those that are made meanwhile go, too.
+    const sessions = await listSessions(deps.db, { agentId, userId }, undefined, SESSIONS_AT_ONCE)
+    if (sessions.length === 0) break
+    for (const session of sessions) {
+      await deleteSession(deps, session).catch((error: unknown) => {
+        if (!(error instanceof ReparteeError && error.code === 'session_not_found')) throw error
+      })
+      erased++
+    }
+  }
+  if (erased === 0) throw userNotFound()
+  return erased
+}

@@ -1,0 +1,46 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
+import type { Deps } from '../chat/deps.ts'
+import { eraseUser, exportUser, type Kept, userNotFound } from '../chat/users.ts'
+import { pageLimit } from '../core/limits.ts'
+import { toIso } from '../core/time.ts'
+import { listSessions } from '../store/sessions.ts'
+import { countUsers, listUsers } from '../store/users.ts'
+import { route } from './route.ts'
+
+export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+  route(app, deps, contract.listUsers, async ({ agent, query: { cursor = '', limit = pageLimit.default } }) => {
+    const [found, total] = await Promise.all([
+      listUsers(deps.db, agent.id, cursor.toLowerCase(), limit + 1),
+      countUsers(deps.db, agent.id),
+    ])
+    const users = found.slice(0, limit)
+    const hasMore = found.length > limit
+    return {
+      users: users.map(({ id, lastMessageAt, ...user }) => ({
+        externalUserId: id,
+        ...user,
+        lastMessageAt: toIso(lastMessageAt),
+      })),
+      pagination: { hasMore, nextCursor: hasMore ? users.at(-1)!.id : null, total },
+    }
+  })
+
+  route(app, deps, contract.exportUser, async ({ agent, params, reply, request }) => {
+    const userId = params.externalUserId.toLowerCase()
+    if ((await listSessions(deps.db, { agentId: agent.id, userId }, undefined, 1)).length === 0) throw userNotFound()
+    request.raw.socket.setTimeout(deps.limits.streamStallMs)
+    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(toLines(exportUser(deps, agent.id, userId))))
+    return undefined
+  })
+
+  route(app, deps, contract.eraseUser, async ({ agent, params }) => {
+    const sessions = await eraseUser(deps, agent.id, params.externalUserId.toLowerCase())
+    return { message: 'All that was kept of the user is erased.', sessions }
+  })
+}
+
+async function* toLines(slices: AsyncIterable<Kept[]>): AsyncGenerator<string> {
+  for await (const slice of slices) if (slice.length > 0) yield `${slice.map((kept) => JSON.stringify(kept)).join('\n')}\n`
+}
