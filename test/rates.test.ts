@@ -31,6 +31,22 @@ describe('a rate', () => {
     assert.equal((await rate.take('a')).isOver, true)
   })
 
+  test('of very many callers costs no more for each than of few', async () => {
+    let now = 0
+    let looks = 0
+    const rate = new Rate('key', 1, () => now)
+    const forEach = Map.prototype[Symbol.iterator]
+    Map.prototype[Symbol.iterator] = function (this: Map<unknown, unknown>) {
+      looks++
+      return forEach.call(this)
+    }
+    for (let i = 0; i < 30_000; i++) rate.take(String(i))
+    now = 60_000
+    rate.take('again')
+    Map.prototype[Symbol.iterator] = forEach
+    assert.ok(looks <= 2, `${looks} looks through all`)
+  })
+
   test('lets through no more where several processes count, and all that may where they share one caller', async () => {
     const db = await PostgresDatabase.open({ url: await newDatabase(), connections: 8 })
     let now = 5_000

@@ -1,10 +1,9 @@
 import type { Clock } from '../core/ports.ts'
 import type { RateWindow } from '../store/rate-windows.ts'
 
-const WINDOW_MS = 60_000
+export const WINDOW_MS = 60_000
 /** A process takes so large a part of what all may at once: fewer trips, and at the end of a window that much may be left with another process. */
 const PART = 20
-const SWEEP_AT = 10_000
 
 /** Takes from what all processes share. */
 export type TakeShared = (id: string, ask: { count: number; now: number; windowMs: number }) => Promise<RateWindow>
@@ -39,6 +38,7 @@ export class Rate {
   readonly #clock: Clock
   readonly #takeShared: TakeShared | undefined
   readonly #windows = new Map<string, Window>()
+  #sweepAt = 0
 
   /** `takeShared`: where other processes count, too. */
   constructor(name: string, limit: number, clock: Clock, takeShared?: TakeShared) {
@@ -59,7 +59,7 @@ export class Rate {
   #open(id: string, now: number): Window {
     const known = this.#windows.get(id)
     if (known !== undefined && known.endsAt > now) return known
-    if (this.#windows.size >= SWEEP_AT) this.#sweep(now)
+    if (now >= this.#sweepAt) this.#sweep(now)
     const own = this.#takeShared === undefined ? this.limit : 0
     const window = { endsAt: now + WINDOW_MS, granted: own, used: 0, taken: own, asking: undefined }
     this.#windows.set(id, window)
@@ -92,7 +92,9 @@ export class Rate {
     window.granted += Math.max(0, Math.min(count, this.limit - (taken - count)))
   }
 
+  /** Once a window: the more callers there are, the less often for each. */
   #sweep(now: number): void {
+    this.#sweepAt = now + WINDOW_MS
     for (const [id, { endsAt, asking }] of this.#windows) if (endsAt <= now && asking === undefined) this.#windows.delete(id)
   }
 }

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import type { Rate, Rates, Standing } from '../chat/rates.ts'
+import { type Rate, type Rates, type Standing, WINDOW_MS } from '../chat/rates.ts'
 import { ReparteeError } from '../core/errors.ts'
 
-const WINDOW_SECONDS = 60
 const OVER: Record<keyof Rates, string> = {
   key: 'This key makes too many requests.',
   user: 'This user sends too many messages.',
@@ -13,7 +12,7 @@ const OVER: Record<keyof Rates, string> = {
 export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string): Promise<void> {
   const taken = rate.take(id)
   const standing = taken instanceof Promise ? await taken : taken
-  append(reply, 'RateLimit-Policy', `"${name}";q=${standing.limit};w=${WINDOW_SECONDS}`)
+  append(reply, 'RateLimit-Policy', `"${name}";q=${standing.limit};w=${WINDOW_MS / 1_000}`)
   append(reply, 'RateLimit', `"${name}";r=${standing.remaining};t=${secondsOf(standing)}`)
   if (standing.isOver) throw limited(name, standing)
 }

@@ -89,6 +89,11 @@ interface DeadRow {
   title: string
 }
 
+export const isToErase = (base: KnowledgeBase): boolean => nextToErase(base) !== undefined
+
+const nextToErase = (base: KnowledgeBase): DeadRow | undefined =>
+  base.get<DeadRow>('SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT 1')
+
 /** Passages erased in one transaction: some 50 ms of work. */
 const ERASE_SLICE = 400
 /** Lists that are looked through at once: one may hold as many bytes as its segment has passages, and more. */
@@ -99,9 +104,7 @@ const LISTS_AT_ONCE = 500
  * stand in, since the name of a list is a word. One transaction. False when nothing is left to erase.
  */
 export function eraseSome(base: KnowledgeBase): boolean {
-  const dead = base.get<DeadRow>(
-    'SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT 1',
-  )
+  const dead = nextToErase(base)
   if (dead === undefined) return false
   const rows = base.all<{ id: number; text: string; heading: string }>(
     'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',

@@ -5,7 +5,7 @@ import type { NewSite, Site } from '../../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
-import { bury, eraseSome, giveUpStaged, raiseVersion } from '../../store/knowledge-index.ts'
+import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge-index.ts'
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { forgiveTasks } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
@@ -342,6 +342,9 @@ export class Ingest {
     }
     if (this.#unforgiven.delete(agentId)) base.write(() => forgiveTasks(base))
     const isMerging = this.#merges.has(agentId)
+    // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
+    if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
+    if (!isMerging && emptySome(base)) return true
     if (!isMerging && eraseSome(base)) {
       this.#bases.scrubLater(agentId)
       return true
@@ -352,7 +355,6 @@ export class Ingest {
     const read = (input: ReadInput) => this.#read(input)
     if (await indexSome(base, { clock: this.#clock, limits: this.#limits, read, isOver })) {
       this.#onIndexed(agentId)
-      // Erasing waits for it.
       if (isMerging) this.#mergeSome(agentId, base)
       return true
     }
@@ -361,7 +363,7 @@ export class Ingest {
 
   #mergeSome(agentId: string, base: KnowledgeBase): boolean {
     const merge = this.#merges.get(agentId) ?? Merge.begin(base, this.#tidying.has(agentId))
-    if (merge === undefined) return emptySome(base)
+    if (merge === undefined) return false
     // One that fails is begun anew.
     this.#merges.delete(agentId)
     if (merge.step(base, this.#limits.mergeMs)) this.#merges.set(agentId, merge)
