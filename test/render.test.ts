@@ -15,10 +15,22 @@ describe('Markdown as HTML', () => {
       /<table>[\s\S]*<th style="text-align:center">a<\/th>\s*<th>b<\/th>[\s\S]*<td>2<\/td>/,
     ],
     ['strikethrough', '~~x~~', /<del>x<\/del>/],
+    ['strikethrough with one tilde', 'a ~b~ ~~c~~', /<p>a <del>b<\/del> <del>c<\/del><\/p>/],
+    ['ranges are not struck', '5~10 and 7~9, ~3 to ~4, ~a~~', /<p>5~10 and 7~9, ~3 to ~4, ~a~~<\/p>/],
     [
       'addresses become links',
       'see https://example.com/a.',
       /<a href="https:\/\/example\.com\/a" rel="noopener nofollow">https:\/\/example\.com\/a<\/a>\./,
+    ],
+    [
+      'addresses without a scheme, and brackets around them',
+      '(www.example.com/a_(b)) www.example.com. index.js',
+      /^<p>\(<a href="http:\/\/www\.example\.com\/a_\(b\)" [^>]*>www\.example\.com\/a_\(b\)<\/a>\) <a href="http:\/\/www\.example\.com" [^>]*>www\.example\.com<\/a>\. index\.js<\/p>/,
+    ],
+    [
+      'an address ends before marks',
+      '~~http://a.example~~ **https://b.example**',
+      /<del><a href="http:\/\/a\.example" [^>]*>http:\/\/a\.example<\/a><\/del> <strong><a href="https:\/\/b\.example"/,
     ],
     [
       'task lists',

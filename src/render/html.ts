@@ -1,11 +1,11 @@
 import markdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
+import { bareAddresses } from './bare-addresses.ts'
+import { singleTildes } from './single-tilde.ts'
 import { taskLists } from './task-list.ts'
 
 // Two independent barriers: the renderer passes no raw HTML on, and the sanitiser lets only its own list through.
-const markdown = markdownIt({ html: false, linkify: true }).use(taskLists)
-// A bare word with a dot is a file or a method far more often than a host.
-markdown.linkify.set({ fuzzyLink: false })
+const markdown = markdownIt({ html: false, linkify: true }).use(taskLists).use(bareAddresses).use(singleTildes)
 // GFM's element for struck text.
 markdown.renderer.rules.s_open = () => '<del>'
 markdown.renderer.rules.s_close = () => '</del>'
