@@ -49,6 +49,8 @@ const explained: Record<ErrorCode, string> = {
     'The error `idempotency_mismatch` means that the `Idempotency-Key` was used before with another request. Use a new key for every new request, and the same key only to repeat one.',
   rate_limited:
     'The error `rate_limited` means that this key made more requests in a minute, or this end user sent more messages, than they may; or that too many keys that are no good came from one address. Nothing was stored; send the request again after the seconds in `Retry-After`. The headers `RateLimit` and `RateLimit-Policy` of every answer tell how much is left.',
+  quota_exceeded:
+    'The error `quota_exceeded` means that the budget of the day of the agent, of this end user or of this key is used up, or is set aside for replies that are being made. Send the message again after the seconds in `Retry-After`: the day begins at midnight UTC. Where `details` names a stored message, the same text continues it.',
   headers_too_large:
     'The error `headers_too_large` means that the headers of the request exceed 16 KiB. Send fewer or shorter ones.',
   internal_error:
@@ -126,7 +128,7 @@ const groups: Group[] = [
   {
     title: 'How do I change how long things may take?',
     intro: 'Waiting, a turn and stopping have a time each.',
-    names: ['maxWaitingSends', 'maxWaitMs', 'turnTimeoutMs', 'leaseMs', 'keepAnswersMs', 'leaveMs', 'drainMs'],
+    names: ['maxWaitingSends', 'maxWaitMs', 'turnTimeoutMs', 'leaseMs', 'keepAnswersMs', 'auditDays', 'leaveMs', 'drainMs'],
   },
   {
     title: 'How do I set retries, the breaker and the limits of model calls?',

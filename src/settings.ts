@@ -367,6 +367,14 @@ export const settings = {
     min: 1_000,
     about: 'How long the answer to a request with an Idempotency-Key is kept for replays.',
   },
+  auditDays: {
+    env: 'REPARTEE_AUDIT_DAYS',
+    kind: 'integer',
+    fallback: 365,
+    min: 1,
+    max: 36_500,
+    about: 'How long entries of the audit log are kept.',
+  },
   prices: {
     env: 'REPARTEE_PRICES',
     kind: 'text',

@@ -6,8 +6,18 @@ import { scope } from '../src/store/knowledge-scope.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
-/** Of the whole deployment, and small: copied to every node. Answers kept for replays, and rates, belong to an API key or a user. */
-const SHARED = ['agent', 'api_key', 'generation', 'kept_answer', 'rate_window', 'replica', 'schema_version']
+/** Of the whole deployment, and small: copied to every node. Answers kept for replays, rates and budgets belong to an API key or a user. */
+const SHARED = [
+  'agent',
+  'api_key',
+  'audit_entry',
+  'generation',
+  'kept_answer',
+  'rate_window',
+  'replica',
+  'schema_version',
+  'spending',
+]
 /** What goes through all agents, in the background and never on the way of a request. */
 const BACKGROUND = [
   /FROM session WHERE lease IS NOT NULL AND lease_until < \$1 LIMIT 1/,

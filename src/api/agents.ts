@@ -32,9 +32,10 @@ const settings = {
   autoName: Type.Boolean({ description: 'Name a session after its first turn.' }),
   embeddingModel: OrNull(Type.String({ minLength: 1, maxLength: 200 })),
   retentionDays: OrNull(Type.Integer({ minimum: 1, maximum: 36_500 })),
-  allowedOrigins: Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+  allowedOrigins: Type.Array(Type.String({ minLength: 1, maxLength: 300, pattern: '^(\\*|[a-z][a-z0-9+.-]*://[^/?#\\s]+)$' }), {
     maxItems: 100,
-    description: 'Browser origins that may use user tokens.',
+    description:
+      'Origins of web pages, like `https://example.com`, that may use tokens of this agent, beside those of the deployment; `*` is any.',
   }),
   imageHosts: Type.Array(host, {
     maxItems: 100,
@@ -90,6 +91,7 @@ export const agentOperations = (limits: Limits) => {
       path: '/agents',
       tag: 'Agents',
       summary: 'Create an agent',
+      isAudited: true,
       scopes: ['admin'],
       params: Nothing,
       query: Nothing,
@@ -131,6 +133,7 @@ export const agentOperations = (limits: Limits) => {
       tag: 'Agents',
       summary: 'Change an agent',
       description: 'Nested objects are merged field by field.',
+      isAudited: true,
       scopes: ['admin'],
       params: AgentPath,
       query: Nothing,
@@ -144,6 +147,7 @@ export const agentOperations = (limits: Limits) => {
       path: '/agents/{agentId}',
       tag: 'Agents',
       summary: 'Delete an agent with its sessions and its knowledge base, for good',
+      isAudited: true,
       scopes: ['admin'],
       params: AgentPath,
       query: Nothing,

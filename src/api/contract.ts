@@ -1,5 +1,6 @@
 import type { Limits } from '../core/limits.ts'
 import { agentOperations } from './agents.ts'
+import { auditOperations } from './audit.ts'
 import { documentOperations } from './documents.ts'
 import { insightOperations } from './insights.ts'
 import { keyOperations } from './keys.ts'
@@ -21,6 +22,7 @@ export const contract = (limits: Limits) => ({
   ...keyOperations(limits),
   ...tokenOperations(),
   ...userOperations(),
+  ...auditOperations(),
   ...modelOperations(),
 })
 export type Contract = ReturnType<typeof contract>

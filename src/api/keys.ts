@@ -5,6 +5,10 @@ import { closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uui
 import { operation } from './operation.ts'
 
 const TimestampOrNull = (description: string) => Type.Union([Timestamp(description), Type.Null()])
+const budget = {
+  tokensPerDay: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description: 'Tokens in and out of models.' }),
+  costPerDay: Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], { description: 'US dollars.' }),
+}
 const Key = Type.Object({
   id: Uuid('Key ID.'),
   name: Type.String(),
@@ -16,6 +20,7 @@ const Key = Type.Object({
   expiresAt: TimestampOrNull('When it stops working.'),
   lastUsedAt: TimestampOrNull('When it was last used, to the minute.'),
   createdAt: Timestamp('When it was made.'),
+  budget: Type.Optional(Type.Object(budget, { description: 'What may be spent with it in a day (UTC). Left out: no limit.' })),
 })
 const Secret = Type.String({ description: 'The key itself. It is shown in this answer alone.' })
 const KeyPath = Type.Object({ keyId: Uuid('The key.') }, closed)
@@ -27,6 +32,7 @@ export const keyOperations = (limits: Limits) => ({
     path: '/keys',
     tag: 'Keys',
     summary: 'Make a key',
+    isAudited: true,
     scopes: ['admin'],
     params: Nothing,
     query: Nothing,
@@ -38,6 +44,7 @@ export const keyOperations = (limits: Limits) => ({
           Type.Array(Uuid('An agent.'), { minItems: 1, maxItems: 1000, description: 'Left out: all agents.' }),
         ),
         expiresAt: Type.Optional(Timestamp('When it stops working; in the future.')),
+        budget: Type.Optional(Type.Partial(Type.Object(budget), closed)),
       },
       closed,
     ),
@@ -66,6 +73,7 @@ export const keyOperations = (limits: Limits) => ({
     path: '/keys/{keyId}',
     tag: 'Keys',
     summary: 'Revoke a key, at once',
+    isAudited: true,
     scopes: ['admin'],
     params: KeyPath,
     query: Nothing,
@@ -79,6 +87,7 @@ export const keyOperations = (limits: Limits) => ({
     tag: 'Keys',
     summary: 'Replace a key by a new one with the same rights',
     description: 'The old key works until the overlap ends.',
+    isAudited: true,
     scopes: ['admin'],
     params: KeyPath,
     query: Nothing,

@@ -32,6 +32,8 @@ export interface Operation<
   forUsers?: boolean
   /** It has a reply made, which costs: an end user may make only so many. */
   isSend?: boolean
+  /** An act of those who run the service: it is written down in the audit log. */
+  isAudited?: boolean
   /** The answer is JSON Lines, each of them as `response` says. */
   lines?: boolean
   /** Of a POST: its answer holds a secret, so an Idempotency-Key is refused. Answers to other POSTs are kept for replays. */

@@ -44,6 +44,7 @@ export const sourceOperations = () => ({
     summary: 'Keep the knowledge base in step with pages of the web',
     description:
       'They are fetched in the background, as robots.txt allows, and become documents. The same type and URL are the same source, which is brought up to date.',
+    isAudited: true,
     scopes: ['knowledge'],
     params: AgentPath,
     query: Nothing,
@@ -99,6 +100,7 @@ export const sourceOperations = () => ({
     path: '/agents/{agentId}/sources/{sourceId}/refresh',
     tag: 'Knowledge',
     summary: 'Bring a source up to date now',
+    isAudited: true,
     scopes: ['knowledge'],
     params: SourcePath,
     query: Nothing,
@@ -111,6 +113,7 @@ export const sourceOperations = () => ({
     path: '/agents/{agentId}/sources/{sourceId}',
     tag: 'Knowledge',
     summary: 'Remove a source with the documents that came with it',
+    isAudited: true,
     scopes: ['knowledge'],
     params: SourcePath,
     query: Nothing,

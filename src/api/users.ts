@@ -43,6 +43,7 @@ export const userOperations = () => ({
     summary: 'All that is kept of an end user',
     description:
       'JSON Lines (`application/x-ndjson`): for each session a line of `type` `session`, and behind it its lines of `message`, `version` (what a reply was before it was made anew) and `summary`.',
+    isAudited: true,
     scopes: ['admin'],
     params: UserPath,
     query: Nothing,
@@ -58,6 +59,7 @@ export const userOperations = () => ({
     summary: 'Erase all that is kept of an end user',
     description:
       'Every session of the user goes, with all that was said there, at once and for good. Turns that run there are stopped.',
+    isAudited: true,
     scopes: ['admin'],
     params: UserPath,
     query: Nothing,

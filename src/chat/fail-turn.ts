@@ -104,6 +104,6 @@ export function toldOf({ stopped }: Turn, messageId: string, thrown: unknown): R
   if (!(thrown instanceof ReparteeError)) {
     return new ReparteeError('internal_error', 'Something went wrong on our side.', { details, cause: thrown })
   }
-  const { code, message: text, retryAfter, cause } = thrown
-  return new ReparteeError(code, text, { details: thrown.details ?? details, retryAfter, cause: cause ?? thrown })
+  const { code, message: text, retryAfter, quota, cause } = thrown
+  return new ReparteeError(code, text, { details: thrown.details ?? details, retryAfter, quota, cause: cause ?? thrown })
 }

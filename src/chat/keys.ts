@@ -1,9 +1,10 @@
-import type { ApiKey, Scope } from '../core/api-key.ts'
+import type { ApiKey, KeyBudget, Scope } from '../core/api-key.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import { findAgent } from '../store/agents.ts'
 import * as store from '../store/keys.ts'
 import { invalidCursor, toPage } from './agents.ts'
+import { auditLocal } from './audit.ts'
 import type { Deps } from './deps.ts'
 import { hashKey, makeKey, shownPrefix } from './key-format.ts'
 
@@ -12,6 +13,7 @@ export interface NewKey {
   scopes: Scope[]
   agentIds?: string[] | undefined
   expiresAt?: string | undefined
+  budget?: Partial<KeyBudget> | undefined
 }
 
 /** The record, and the key itself, which nobody can be shown again. */
@@ -22,28 +24,35 @@ export interface IssuedKey {
 
 type KeyDeps = Pick<Deps, 'db' | 'clock' | 'newId'>
 
-export async function createKey(deps: KeyDeps, { name, scopes, agentIds, expiresAt }: NewKey): Promise<IssuedKey> {
+export async function createKey(deps: KeyDeps, { name, scopes, agentIds, expiresAt, budget }: NewKey): Promise<IssuedKey> {
   const expiry = expiresAt === undefined ? null : Date.parse(expiresAt)
   if (expiry !== null && expiry <= deps.clock()) throw invalid('body.expiresAt', 'must be in the future')
   const agents = agentIds && [...new Set(agentIds.map((id) => id.toLowerCase()))]
   for (const [i, id] of (agents ?? []).entries()) {
     if ((await findAgent(deps.db, id)) === undefined) throw invalid(`body.agentIds[${i}]`, 'names no agent')
   }
-  const issued = issue(deps, { name, scopes, agentIds: agents ?? null, expiresAt: expiry })
+  const issued = issue(deps, { name, scopes, agentIds: agents ?? null, expiresAt: expiry, budget: toBudget(budget) })
   await store.insertKey(deps.db, issued.key)
   return issued
 }
 
-function issue({ clock, newId }: KeyDeps, rights: Pick<ApiKey, 'name' | 'scopes' | 'agentIds' | 'expiresAt'>): IssuedKey {
+function issue(
+  { clock, newId }: KeyDeps,
+  rights: Pick<ApiKey, 'name' | 'scopes' | 'agentIds' | 'expiresAt' | 'budget'>,
+): IssuedKey {
   const secret = makeKey()
   return { key: toRecord(secret, newId(), clock(), { ...rights, fixed: false }), secret }
+}
+
+function toBudget({ tokensPerDay = null, costPerDay = null }: Partial<KeyBudget> = {}): KeyBudget | null {
+  return tokensPerDay === null && costPerDay === null ? null : { tokensPerDay, costPerDay }
 }
 
 const toRecord = (
   secret: string,
   id: string,
   now: number,
-  rights: Pick<ApiKey, 'name' | 'scopes' | 'agentIds' | 'expiresAt' | 'fixed'>,
+  rights: Pick<ApiKey, 'name' | 'scopes' | 'agentIds' | 'expiresAt' | 'budget' | 'fixed'>,
 ): ApiKey => ({
   ...rights,
   id,
@@ -108,14 +117,26 @@ export async function listKeys(deps: Deps, { limit, cursor }: PageInput): Promis
 export async function ensureAdminKey(deps: KeyDeps, configured: string | undefined): Promise<string | undefined> {
   if (configured !== undefined) {
     const existing = await store.findKeyByHash(deps.db, hashKey(configured))
-    const rights = { name: 'REPARTEE_ADMIN_KEY', scopes: ['admin'] as Scope[], agentIds: null, expiresAt: null, fixed: true }
-    if (!existing?.fixed) await store.replaceFixedKey(deps.db, toRecord(configured, deps.newId(), deps.clock(), rights))
+    const rights = {
+      name: 'REPARTEE_ADMIN_KEY',
+      scopes: ['admin'] as Scope[],
+      agentIds: null,
+      expiresAt: null,
+      budget: null,
+      fixed: true,
+    }
+    if (existing?.fixed) return undefined
+    const key = toRecord(configured, deps.newId(), deps.clock(), rights)
+    await store.replaceFixedKey(deps.db, key)
+    await auditLocal(deps, 'createKey', key.id)
     return undefined
   }
   await store.deleteFixedKeys(deps.db)
   if ((await store.countKeys(deps.db)) > 0) return undefined
-  const { key, secret } = issue(deps, { name: 'admin', scopes: ['admin'], agentIds: null, expiresAt: null })
-  return (await store.insertFirstKey(deps.db, key)) ? secret : undefined
+  const { key, secret } = issue(deps, { name: 'admin', scopes: ['admin'], agentIds: null, expiresAt: null, budget: null })
+  if (!(await store.insertFirstKey(deps.db, key))) return undefined
+  await auditLocal(deps, 'createKey', key.id)
+  return secret
 }
 
 const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')

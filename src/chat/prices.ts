@@ -15,11 +15,13 @@ const MILLION = 1_000_000
 /** Ollama means the same model without it. */
 const LATEST = /:latest$/
 
-const priceOf = (prices: Prices, model: string): Price | undefined => (Object.hasOwn(prices, model) ? prices[model] : undefined)
+/** Undefined where it is not known. */
+export const priceOf = (prices: Prices, model: string): Price | undefined =>
+  [model, model.replace(LATEST, '')].map((name) => (Object.hasOwn(prices, name) ? prices[name] : undefined)).find(Boolean)
 
 /** What a reply cost; null where the price is not known. */
 export function costOf(prices: Prices, model: string, usage: ModelUsage): number | null {
-  const price = priceOf(prices, model) ?? priceOf(prices, model.replace(LATEST, ''))
+  const price = priceOf(prices, model)
   if (price === undefined) return null
   const { input, output, cachedInput = input } = price
   const dollars = (usage.tokensIn - usage.tokensCached) * input + usage.tokensCached * cachedInput + usage.tokensOut * output

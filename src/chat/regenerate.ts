@@ -3,6 +3,7 @@ import type { ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { countVersions, findMessageAt, type WholeMessage } from '../store/messages.ts'
 import { leaseSession, releaseSession, replaceReply } from '../store/turns.ts'
+import { withBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { endTurn, isGone, refusedSession, toldOf } from './fail-turn.ts'
@@ -24,7 +25,8 @@ export interface RegenerateInput extends Asked {
  * Makes the session's last reply anew: its id and place stay, what it said becomes a version. Until the new one is complete, and where it
  * fails or is cancelled, the history holds the old one. Throws as a send does.
  */
-export async function regenerate(deps: Deps, input: RegenerateInput, window: Window = {}): Promise<Exchange> {
+export async function regenerate(service: Deps, input: RegenerateInput, window: Window = {}): Promise<Exchange> {
+  const deps = await withBudgets(service, input)
   const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
   return (await runTurn(deps, input, open, window)).exchange
 }
@@ -68,11 +70,12 @@ async function findLastTurn(deps: Deps, session: Session, messageId: string) {
 async function giveBack(deps: Deps, turn: Turn, { id }: WholeMessage, thrown: unknown): Promise<ReparteeError> {
   const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toPlace(turn)))
   if (!isReleased && (await isGone(deps, turn))) return sessionNotFound()
-  const { code, message, retryAfter, cause } = toldOf(turn, id, thrown)
+  const { code, message, retryAfter, quota, cause } = toldOf(turn, id, thrown)
   const isCancelled = code === 'turn_cancelled'
   return new ReparteeError(code, isCancelled ? 'The turn was cancelled before the new reply was complete.' : message, {
     details: [{ path: 'aiMessage', message: `${id} stays as it was` }],
     retryAfter,
+    quota,
     cause,
   })
 }

@@ -7,6 +7,7 @@ import type { Statement } from '../store/database.ts'
 import { countVersions, findMessage, setDetail } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
 import type { StoredReply } from '../store/turns.ts'
+import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
 import { lostSession, SessionTaken, toldOf } from './fail-turn.ts'
@@ -32,6 +33,9 @@ export interface Asked {
   session?: Session | undefined
   additionalContext?: string | undefined
   include: Extra[]
+  /** The end user, and the key that it is asked with: whose budgets it must fit in. */
+  userId: string
+  key?: Payer['key']
 }
 
 /** A turn that has its session for itself. */

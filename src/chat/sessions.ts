@@ -93,3 +93,10 @@ export async function deleteSession(deps: Deps, session: Session): Promise<void>
     ?.stopDeleted(session.agentId, deleted.lease)
     .catch((error: unknown) => deps.warn('a turn could not be stopped', error))
 }
+
+/** The same, of a session that somebody else may delete at the same time. */
+export async function deleteIfThere(deps: Deps, session: Session): Promise<void> {
+  await deleteSession(deps, session).catch((error: unknown) => {
+    if (!(error instanceof ReparteeError && error.code === 'session_not_found')) throw error
+  })
+}

@@ -1,8 +1,12 @@
+import { deleteAuditBefore } from '../store/audit.ts'
+import { deleteSpendingBefore } from '../store/spending.ts'
 import { failLapsedTurns, renewLeases } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import { forgetOldAnswers } from './keep-answer.ts'
+import { deleteOldSessions } from './retention.ts'
 
 const FORGET_EVERY_MS = 600_000
+const DAY_MS = 86_400_000
 
 /** What must be done again and again while the service runs: says which turns still run, settles those whose process died, forgets what was kept long enough. */
 export function startUpkeep(deps: Deps): { stop(): void } {
@@ -10,16 +14,24 @@ export function startUpkeep(deps: Deps): { stop(): void } {
     () => deps.background.runOnce('leases', 'leases could not be renewed', () => keepLeases(deps)),
     deps.limits.leaseMs / 3,
   )
-  const answers = setInterval(
-    () => deps.background.runOnce('answers', 'kept answers could not be forgotten', () => forgetOldAnswers(deps)),
-    FORGET_EVERY_MS,
-  )
+  const forgetOld = () => deps.background.runOnce('old', 'what is old could not be deleted', () => deleteOld(deps))
+  const old = setInterval(forgetOld, FORGET_EVERY_MS)
+  forgetOld()
   return {
     stop() {
       clearInterval(leases)
-      clearInterval(answers)
+      clearInterval(old)
     },
   }
+}
+
+async function deleteOld(deps: Deps): Promise<void> {
+  const today = Math.floor(deps.clock() / DAY_MS)
+  await forgetOldAnswers(deps)
+  // A call that began yesterday may still have something to give back.
+  await deleteSpendingBefore(deps.db, today - 1)
+  await deleteAuditBefore(deps.db, deps.clock() - deps.limits.auditDays * DAY_MS)
+  await deleteOldSessions(deps)
 }
 
 async function keepLeases(deps: Deps): Promise<void> {

@@ -2,10 +2,12 @@ import { ReparteeError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { listSessions, streamSessions } from '../store/sessions.ts'
+import { deleteSpendingOf } from '../store/spending.ts'
 import { findSummary } from '../store/summaries.ts'
 import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/users.ts'
+import { userBudgetId } from './budgets.ts'
 import type { Deps } from './deps.ts'
-import { deleteSession } from './sessions.ts'
+import { deleteIfThere } from './sessions.ts'
 
 const SESSIONS_AT_ONCE = 50
 const MESSAGES_AT_ONCE = 250
@@ -71,12 +73,11 @@ export async function eraseUser(deps: Deps, agentId: string, userId: string): Pr
     const sessions = await listSessions(deps.db, { agentId, userId }, undefined, SESSIONS_AT_ONCE)
     if (sessions.length === 0) break
     for (const session of sessions) {
-      await deleteSession(deps, session).catch((error: unknown) => {
-        if (!(error instanceof ReparteeError && error.code === 'session_not_found')) throw error
-      })
+      await deleteIfThere(deps, session)
       erased++
     }
   }
   if (erased === 0) throw userNotFound()
+  await deleteSpendingOf(deps.db, userBudgetId(agentId, userId))
   return erased
 }

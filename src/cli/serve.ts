@@ -80,7 +80,15 @@ async function listen(app: App, { host, port }: Config): Promise<string> {
 function leaveKey(app: App, path: string, url: string): void {
   const key = makeKey()
   const { newId, clock, keys } = app.deps
-  const rights = { name: 'local', scopes: ['admin' as const], agentIds: null, expiresAt: null, lastUsedAt: null, fixed: true }
+  const rights = {
+    name: 'local',
+    scopes: ['admin' as const],
+    agentIds: null,
+    expiresAt: null,
+    lastUsedAt: null,
+    budget: null,
+    fixed: true,
+  }
   keys.adopt({ ...rights, id: newId(), hash: hashKey(key), prefix: shownPrefix(key), createdAt: clock() })
   rmSync(path, { force: true })
   writeFileSync(path, `${JSON.stringify({ url, key })}\n`, { mode: 0o600 })

@@ -1,6 +1,12 @@
 export const scopes = ['admin', 'chat', 'read', 'knowledge'] as const
 export type Scope = (typeof scopes)[number]
 
+/** Tokens, and US dollars; null where there is no such limit. */
+export interface KeyBudget {
+  tokensPerDay: number | null
+  costPerDay: number | null
+}
+
 /** A key as it is kept: never the key itself, only its SHA-256. */
 export interface ApiKey {
   id: string
@@ -16,6 +22,8 @@ export interface ApiKey {
   lastUsedAt: number | null
   /** True for the key that `REPARTEE_ADMIN_KEY` sets: no request can revoke or roll it. */
   fixed: boolean
+  /** What may be spent with it in a day, beside the budgets of agents; null where nothing is set. */
+  budget: KeyBudget | null
   createdAt: number
   /** Of a token that was made with the key: the one user that it may act for. */
   userId?: string

@@ -21,6 +21,7 @@ export const errorCodes = [
   'unsupported_media_type',
   'idempotency_mismatch',
   'rate_limited',
+  'quota_exceeded',
   'headers_too_large',
   'internal_error',
   'model_failed',
@@ -41,19 +42,28 @@ export class ReparteeError extends Error {
   readonly details: ErrorDetail[] | undefined
   /** Seconds after which trying again makes sense. */
   readonly retryAfter: number | undefined
+  /** The budget of the day that is used up, where it is one of tokens. */
+  readonly quota: { name: string; tokens: number } | undefined
   /** The same, tried again in a moment, may work. */
   readonly transient: boolean
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: ErrorDetail[] | undefined; retryAfter?: number | undefined; transient?: boolean; cause?: unknown } = {},
+    options: {
+      details?: ErrorDetail[] | undefined
+      retryAfter?: number | undefined
+      quota?: { name: string; tokens: number } | undefined
+      transient?: boolean
+      cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ReparteeError'
     this.code = code
     this.details = options.details
     this.retryAfter = options.retryAfter
+    this.quota = options.quota
     this.transient = options.transient ?? false
   }
 }

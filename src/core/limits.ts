@@ -25,6 +25,7 @@ export interface Limits {
   heartbeatMs: number
   streamStallMs: number
   keepAnswersMs: number
+  auditDays: number
 }
 
 /** Page size of every paged list (specification 8). */

@@ -1,38 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AgentBook } from '../chat/agent-book.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const ASKED = 'Authorization, Content-Type, Accept, Idempotency-Key, Last-Event-ID, X-Request-Id'
 const TOLD = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, Allow'
 /** A browser need not ask again for so long. */
 const KNOWN_SECONDS = 7_200
+const AGENT = /^\/v1\/agents\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
+const ANY = '*'
 
-/** The origins of pages whose scripts may read answers (Fetch standard, CORS). None unless set. */
+/** The origins of pages whose scripts may read answers (Fetch standard, CORS): those of the deployment, and those that an agent names, about itself. None unless set. */
 export class AllowedOrigins {
   readonly #origins: ReadonlySet<string>
+  readonly #agents: AgentBook
 
   /** `text`: with commas between; `*` is any. */
-  constructor(text: string | undefined) {
+  constructor(text: string | undefined, agents: AgentBook) {
     this.#origins = new Set(text?.split(',').map((origin) => origin.trim()))
+    this.#agents = agents
   }
 
   /** True also where no page asks. */
-  allows({ headers: { origin } }: IncomingMessage): boolean {
-    return origin === undefined || this.#origins.has(origin) || this.#origins.has('*')
+  async allows({ url = '', headers: { origin } }: IncomingMessage): Promise<boolean> {
+    if (origin === undefined || this.#origins.has(origin) || this.#origins.has(ANY)) return true
+    const agentId = AGENT.exec(url)?.[1]?.toLowerCase()
+    if (agentId === undefined) return false
+    const agent = await this.#agents.get(agentId).catch(() => undefined)
+    return agent !== undefined && (agent.allowedOrigins.includes(origin) || agent.allowedOrigins.includes(ANY))
   }
 
-  /** Lets the page read the answer, if it may. */
-  tell(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#origins.size === 0) return
+  /** Lets the page that asks read the answer, if it may. */
+  async tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.setHeader('Vary', 'Origin')
-    const { origin } = request.headers
-    if (origin === undefined || !this.allows(request)) return
-    response.setHeader('Access-Control-Allow-Origin', origin)
+    if (!(await this.allows(request))) return
+    response.setHeader('Access-Control-Allow-Origin', request.headers.origin!)
     response.setHeader('Access-Control-Expose-Headers', TOLD)
   }
 
-  /** Whether it is a browser's question, before the request itself, whether a page may make it. */
-  isPreflight({ method, headers }: IncomingMessage): boolean {
-    return this.#origins.size > 0 && method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+  /** Whether it is a browser's question, before the request itself, whether a page may make it. Where none may, it is a method like any other. */
+  async isPreflight(request: IncomingMessage): Promise<boolean> {
+    const { method, headers } = request
+    const isAsked = method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+    return isAsked && (this.#origins.size > 0 || (await this.allows(request)))
   }
 
   tellPreflight(response: ServerResponse): void {

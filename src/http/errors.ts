@@ -23,6 +23,7 @@ export const statusOf: Record<ErrorCode, number> = {
   unsupported_media_type: 415,
   idempotency_mismatch: 422,
   rate_limited: 429,
+  quota_exceeded: 429,
   headers_too_large: 431,
   internal_error: 500,
   model_failed: 502,

@@ -10,7 +10,7 @@ import { route } from './route.ts'
 
 const isoOrNull = (time: number | null) => (time === null ? null : toIso(time))
 
-const toKey = ({ id, name, prefix, scopes, agentIds, expiresAt, lastUsedAt, createdAt }: ApiKey) => ({
+const toKey = ({ id, name, prefix, scopes, agentIds, expiresAt, lastUsedAt, createdAt, budget }: ApiKey) => ({
   id,
   name,
   prefix,
@@ -19,6 +19,7 @@ const toKey = ({ id, name, prefix, scopes, agentIds, expiresAt, lastUsedAt, crea
   expiresAt: isoOrNull(expiresAt),
   lastUsedAt: isoOrNull(lastUsedAt),
   createdAt: toIso(createdAt),
+  ...(budget === null ? {} : { budget }),
 })
 
 export function keyRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {

@@ -23,6 +23,12 @@ export async function keepAddressRate(rate: Rate, address: string): Promise<void
   if (standing.isOver) throw limited('address', standing)
 }
 
+/** A budget of the day that is used up. */
+export function tellQuota(reply: FastifyReply, { name, tokens }: { name: string; tokens: number }, retryAfter: number): void {
+  append(reply, 'RateLimit-Policy', `"${name}-tokens";q=${tokens};qu="tokens";w=86400`)
+  append(reply, 'RateLimit', `"${name}-tokens";r=0;t=${retryAfter}`)
+}
+
 const secondsOf = ({ resetMs }: Standing): number => Math.max(1, Math.ceil(resetMs / 1_000))
 
 const limited = (name: keyof Rates, standing: Standing): ReparteeError =>

@@ -12,6 +12,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Session } from '../core/session.ts'
 import { findSession } from '../store/sessions.ts'
+import { withAudit } from './audit.ts'
 import { readKey } from './credentials.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
@@ -74,7 +75,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       const ahead = readAhead(deps, request.params as Record<string, string>)
       const key = await identify(deps, request, ahead)
       request.caller = key
-      if (key.userId !== undefined && !app.allowedOrigins.allows(request.raw))
+      if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
         throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
       const { rates } = deps
       if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
@@ -103,7 +104,8 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       const call = (keep: Keep) => {
         const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
         const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }
-        return handler(call as unknown as Call<Operation<P, Q, B, R>>)
+        const work = () => handler(call as unknown as Call<Operation<P, Q, B, R>>)
+        return op.isAudited === true ? withAudit(deps, op as unknown as Operation, request, work) : work()
       }
       const isOwn = op.upload || op.events !== undefined
       const answer =

@@ -6,6 +6,7 @@ import { endLostKeys } from '../chat/keys.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
+import { auditRoutes } from './audit.ts'
 import { parseJson } from './body.ts'
 import { AllowedOrigins } from './cors.ts'
 import { documentRoutes } from './documents.ts'
@@ -17,6 +18,7 @@ import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
 import { modelRoutes } from './models.ts'
 import { onePerConnection } from './one-per-connection.ts'
+import { tellQuota } from './rate-limit.ts'
 import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -103,19 +105,19 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.setSerializerCompiler(({ schema }) => lazySerializer(schema as object))
   const allowedMethods = methodFinder(contract)
   const inOrder = onePerConnection()
-  const origins = new AllowedOrigins(options.allowedOrigins)
+  const origins = new AllowedOrigins(options.allowedOrigins, deps.agents)
   app.addHook('onRequest', async (request, reply) => {
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier
     setHeaders(reply, request.id)
-    origins.tell(request.raw, reply.raw)
+    if (request.headers.origin !== undefined) await origins.tell(request.raw, reply.raw)
     // RFC 9112 3.2; Node's own refusal would come without our headers and body.
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       reply.header('connection', 'close')
       throw new ReparteeError('invalid_request', 'The request needs a Host header.')
     }
     if (request.is404) {
-      if (origins.isPreflight(request.raw) && allowedMethods(request.url) !== undefined) {
+      if (allowedMethods(request.url) !== undefined && (await origins.isPreflight(request.raw))) {
         origins.tellPreflight(reply.raw)
         return reply.code(204).send()
       }
@@ -174,6 +176,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
         keyRoutes,
         tokenRoutes,
         userRoutes,
+        auditRoutes,
         modelRoutes,
       ])
         routes(v1, deps, contract, streams)
@@ -211,6 +214,7 @@ function setHeaders(reply: FastifyReply, requestId: string): void {
 function sendError(reply: FastifyReply, requestId: string, error: ReparteeError): void {
   if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="repartee"')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  if (error.quota !== undefined) tellQuota(reply, error.quota, error.retryAfter!)
   if (error.code === 'payload_too_large') reply.header('connection', 'close')
   reply
     .code(statusOf[error.code])

@@ -1,4 +1,4 @@
-import type { ApiKey, Scope } from '../core/api-key.ts'
+import type { ApiKey, KeyBudget, Scope } from '../core/api-key.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
 
@@ -12,13 +12,14 @@ const toKey = (row: Row): ApiKey => ({
   expiresAt: row.expires_at as number | null,
   lastUsedAt: row.last_used_at as number | null,
   fixed: row.fixed === 1,
+  budget: row.budget === null ? null : (JSON.parse(row.budget as string) as KeyBudget),
   createdAt: row.created_at as number,
 })
 
-const COLUMNS = 'id, name, hash, prefix, scopes, agent_ids, expires_at, last_used_at, fixed, created_at'
-const INSERT = `INSERT INTO api_key (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+const COLUMNS = 'id, name, hash, prefix, scopes, agent_ids, expires_at, last_used_at, fixed, created_at, budget'
+const INSERT = `INSERT INTO api_key (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 const INSERT_FIRST = `INSERT INTO api_key (${COLUMNS}) SELECT $1, $2, $3, $4, $5, $6, CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS SMALLINT),
-  CAST($10 AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM api_key) RETURNING id`
+  CAST($10 AS BIGINT), $11 WHERE NOT EXISTS (SELECT 1 FROM api_key) RETURNING id`
 
 const insert = (key: ApiKey, sql = INSERT): Statement =>
   statement(
@@ -33,6 +34,7 @@ const insert = (key: ApiKey, sql = INSERT): Statement =>
     key.lastUsedAt,
     key.fixed ? 1 : 0,
     key.createdAt,
+    key.budget && JSON.stringify(key.budget),
   )
 
 export async function insertKey(db: Database, key: ApiKey): Promise<void> {

@@ -133,6 +133,12 @@ export async function countSessions(db: Database, filter: SessionFilter): Promis
 }
 
 const SLICE_ROWS = 5_000
+/** Those without activity since a time, the oldest first. */
+export async function listOldestSessions(db: Database, agentId: string, before: number, limit: number): Promise<Session[]> {
+  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND last_message_at < $2 ORDER BY last_message_at, id LIMIT $3`
+  return (await db.read(sql, [agentId, before, limit])).map(toSession)
+}
+
 const SUM_SLICE = `SELECT coalesce(sum(message_count), 0) AS messages, count(*) AS n, max(id) AS last FROM
   (SELECT message_count, id FROM session WHERE agent_id = $1 AND id > $2 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
 

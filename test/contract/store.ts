@@ -67,6 +67,7 @@ const API_KEY = {
   agentIds: null,
   expiresAt: null,
   lastUsedAt: null,
+  budget: null,
   fixed: false,
   createdAt: 1,
 }

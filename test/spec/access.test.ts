@@ -51,13 +51,14 @@ const ALLOWED: Record<string, string[]> = {
   deleteKey: [],
   rollKey: [],
   listModels: [],
+  listAudit: [],
 }
 /** What a token of a user is good for. */
 const FOR_USERS = ['createSession', 'listSessions', 'getSession', 'updateSession', 'deleteSession']
 FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'cancelMessage', 'setFeedback')
 FOR_USERS.push('regenerateMessage', 'listVersions')
 /** What an admin key that is bound to agents may not do either: it could make itself free. */
-const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels']
+const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels', 'listAudit']
 
 interface Request {
   id: string

@@ -159,6 +159,29 @@ describe('pages of other origins', { skip: needsProcess }, () => {
     isOk(await client.get(`${agent}/sessions`, from('https://evil.example')))
   })
 
+  test('of an agent may ask about that agent alone', async () => {
+    const closed = await startService()
+    const own = await closed.newAgent({ allowedOrigins: [ORIGIN] })
+    const other = await closed.newAgent({ allowedOrigins: ['https://another.example'] })
+    const ask = async (id: string) => {
+      const path = `/agents/${id}/sessions`
+      const asked = await closed.client.request('OPTIONS', path, { key: null, headers: { Origin: ORIGIN, ...preflight } })
+      const made = await closed.client.post(`/agents/${id}/tokens`, { externalUserId: randomUUID() })
+      const answer = await closed.client.as(made.body.token).request('GET', path, {
+        key: null,
+        headers: { Origin: ORIGIN, authorization: `Bearer ${made.body.token}` },
+      })
+      const allowed = [asked, answer].map(({ headers }) => headers['access-control-allow-origin'])
+      return [asked.status, answer.status, ...allowed]
+    }
+    assert.deepEqual(await ask(own), [204, 200, ORIGIN, ORIGIN])
+    assert.deepEqual(await ask(other), [405, 403, undefined, undefined])
+    isError(await closed.client.patch(`/agents/${own}`, { allowedOrigins: ['https://a.example/path'] }), 400, 'invalid_request')
+    isOk(await closed.client.patch(`/agents/${own}`, { allowedOrigins: [] }))
+    assert.deepEqual(await ask(own), [405, 403, undefined, undefined])
+    await closed.stop()
+  })
+
   test('are none unless they are named', async () => {
     const closed = await startService()
     const path = `/agents/${await closed.newAgent()}/sessions`

@@ -53,9 +53,11 @@ async function createInDatabase(url: string, name: string): Promise<Issued> {
 }
 
 async function createIn(db: Database, name: string): Promise<Issued> {
-  const { createKey } = await import('../../chat/keys.ts')
+  const [{ createKey }, { auditLocal }] = await Promise.all([import('../../chat/keys.ts'), import('../../chat/audit.ts')])
+  const deps = { db, clock: Date.now, newId }
   try {
-    const { key, secret } = await createKey({ db, clock: Date.now, newId }, { name, scopes: ['admin'] })
+    const { key, secret } = await createKey(deps, { name, scopes: ['admin'] })
+    await auditLocal(deps, 'createKey', key.id)
     return { key: toKey(key), secret }
   } finally {
     await db.close()

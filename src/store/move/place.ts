@@ -21,6 +21,8 @@ export const CONVERSATIONS: readonly Table[] = [
   table('summary', ['agent_id', 'session_id']),
   table('purge', ['agent_id', 'session_id']),
   table('kept_answer', ['api_key_id', 'key_hash'], 500),
+  table('spending', ['id', 'day']),
+  table('audit_entry', ['id']),
 ]
 
 /** All that is kept of one agent's knowledge base, but for what stands in `BaseState`. */

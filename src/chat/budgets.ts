@@ -1,0 +1,180 @@
+import type { Agent } from '../core/agent.ts'
+import type { ApiKey } from '../core/api-key.ts'
+import { ReparteeError } from '../core/errors.ts'
+import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type ModelUsage } from '../core/model.ts'
+import { estimateTokens, promptTokens } from '../core/tokens.ts'
+import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
+import type { Deps } from './deps.ts'
+import { costOf, priceOf } from './prices.ts'
+
+type Cost = Omit<Spent, 'calls'>
+
+/** On whose account a turn runs. */
+export interface Payer {
+  agent: Agent
+  userId: string
+  key?: Pick<ApiKey, 'id' | 'budget'> | undefined
+}
+
+/** One of the budgets that a call must fit in: at least one of the limits is there. */
+interface Budget {
+  id: string
+  whose: 'agent' | 'user' | 'key'
+  maxTokens: number | null
+  maxCost: number | null
+}
+
+/** What a reply is held to where nothing else limits it: without a limit nothing could be set aside for it. */
+const MAX_OUTPUT_TOKENS = 2_048
+/** A reply that is cut off after fewer is worth nothing. */
+const LEAST_OUTPUT_TOKENS = 64
+const TRIES = 5
+const DAY_MS = 86_400_000
+/** Until calls that run may have given back what they did not need. */
+const SOON_SECONDS = 5
+
+export const userBudgetId = (agentId: string, userId: string): string => `user/${agentId}/${userId}`
+
+function budgetsOf({ agent, userId, key }: Payer): Budget[] {
+  const { tokensPerDay, costPerDay, tokensPerUserPerDay } = agent.budget
+  const all: Budget[] = [
+    { id: `agent/${agent.id}`, whose: 'agent', maxTokens: tokensPerDay, maxCost: costPerDay },
+    { id: userBudgetId(agent.id, userId), whose: 'user', maxTokens: tokensPerUserPerDay, maxCost: null },
+  ]
+  if (key?.budget) {
+    const { tokensPerDay: maxTokens, costPerDay: maxCost } = key.budget
+    all.push({ id: `key/${key.id}`, whose: 'key', maxTokens, maxCost })
+  }
+  return all.filter(({ maxTokens, maxCost }) => maxTokens !== null || maxCost !== null)
+}
+
+/**
+ * The same, with models that take what each call may cost from the payer's budgets before it, and give back what it did not need: however many
+ * run at once, on however many processes, a budget holds. Throws `quota_exceeded` where one is used up, before anything is done.
+ */
+export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
+  const { agent } = payer
+  const names = [agent.model, ...agent.fallbackModels]
+  const budgets = budgetsOf(payer)
+  if (budgets.length === 0 || agent.model === EXTRACTIVE) return deps
+  // One that goes on without a provider may always answer.
+  if (!names.includes(EXTRACTIVE)) {
+    const spent = await spendingOf(deps, budgets)
+    for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
+  }
+  const find = (name: string) => metered(deps, budgets, name, deps.models.find(name))
+  return { ...deps, models: { find, findEmbedding: (name) => deps.models.findEmbedding(name), list: () => deps.models.list() } }
+}
+
+async function spendingOf({ db, clock }: Deps, budgets: Budget[]): Promise<(budget: Budget) => Spent> {
+  const ids = budgets.map(({ id }) => id)
+  const spent = await readSpending(db, ids, dayOf(clock()))
+  return ({ id }) => spent.get(id) ?? { tokens: 0, cost: 0, calls: 0 }
+}
+
+const isUsedUp = ({ maxTokens, maxCost }: Budget, { tokens, cost }: Spent): boolean =>
+  (maxTokens !== null && tokens >= maxTokens) || (maxCost !== null && cost >= maxCost)
+
+const dayOf = (now: number): number => Math.floor(now / DAY_MS)
+
+function metered(deps: Deps, budgets: Budget[], name: string, model: ChatModel): ChatModel {
+  if (name === EXTRACTIVE) return model
+  return {
+    async generate(request: ModelRequest, call: ModelCall): Promise<ModelReply> {
+      const held = await setAside(deps, budgets, name, request)
+      let said = ''
+      const tell = call.onText
+      const onText = (text: string) => {
+        said += text
+        tell!(text)
+      }
+      try {
+        const own = { ...request, maxOutputTokens: held.maxOutputTokens }
+        const reply = await model.generate(own, { ...call, ...(tell === undefined ? {} : { onText }) })
+        await settle(deps, budgets, held, costed(deps, name, reply.usage ?? estimated(request, reply.text)))
+        return reply
+      } catch (error) {
+        // A call that was stopped is paid for as far as it came; one that was refused is not.
+        const isPaid = said !== '' || call.signal.aborted || isTimeout(error)
+        await settle(deps, budgets, held, isPaid ? costed(deps, name, estimated(request, said)) : NOTHING)
+        throw error
+      }
+    },
+  }
+}
+
+const NOTHING: Cost = { tokens: 0, cost: 0 }
+const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
+const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage => ({
+  tokensIn: promptTokens(prompt),
+  tokensOut: estimateTokens(text),
+  tokensCached: 0,
+})
+const costed = ({ prices }: Deps, name: string, usage: ModelUsage): Cost => ({
+  tokens: usage.tokensIn + usage.tokensOut,
+  cost: costOf(prices, name, usage) ?? 0,
+})
+
+/** What a call may come to, taken from all its budgets. */
+interface Held extends Cost {
+  day: number
+  maxOutputTokens: number
+}
+
+/** Where less is left than the reply may take, it may take what is left. */
+async function setAside(deps: Deps, budgets: Budget[], name: string, request: ModelRequest): Promise<Held> {
+  const priced = budgets.find(({ maxCost }) => maxCost !== null)
+  if (priced !== undefined && priceOf(deps.prices, name) === undefined) throw unpriced(name)
+  const tokensIn = promptTokens(request.prompt)
+  const wanted = request.maxOutputTokens ?? MAX_OUTPUT_TOKENS
+  for (let tries = 0; tries < TRIES; tries++) {
+    const day = dayOf(deps.clock())
+    const spent = await spendingOf(deps, budgets)
+    let tokensOut = wanted
+    for (const budget of budgets) {
+      tokensOut = Math.min(tokensOut, roomOf(deps, budget, spent(budget), name, tokensIn))
+      if (tokensOut < Math.min(wanted, LEAST_OUTPUT_TOKENS)) throw usedUp(deps, budget, spent(budget))
+    }
+    const { tokens, cost } = costed(deps, name, { tokensIn, tokensOut, tokensCached: 0 })
+    const takings = budgets.map(({ id, maxTokens, maxCost }) => ({ id, maxTokens, maxCost, tokens, cost }))
+    if (await takeFromBudgets(deps.db, day, takings)) return { day, tokens, cost, maxOutputTokens: tokensOut }
+  }
+  throw quotaExceeded(budgets[0]!, SOON_SECONDS)
+}
+
+/** Tokens that a reply may have behind a prompt of so many. */
+function roomOf({ prices }: Deps, { maxTokens, maxCost }: Budget, spent: Spent, name: string, tokensIn: number): number {
+  const byTokens = maxTokens === null ? Number.MAX_SAFE_INTEGER : maxTokens - spent.tokens - tokensIn
+  if (maxCost === null) return byTokens
+  const perToken = costOf(prices, name, { tokensIn: 0, tokensOut: 1, tokensCached: 0 })!
+  const left = maxCost - spent.cost - costOf(prices, name, { tokensIn, tokensOut: 0, tokensCached: 0 })!
+  return Math.min(byTokens, left < 0 ? 0 : perToken === 0 ? byTokens : Math.floor(left / perToken))
+}
+
+async function settle({ db, warn }: Deps, budgets: Budget[], held: Held, spent: Cost): Promise<void> {
+  const ids = budgets.map(({ id }) => id)
+  const more = { tokens: spent.tokens - held.tokens, cost: spent.cost - held.cost }
+  // What was set aside stays taken until the day is over: rather too little is spent than too much.
+  await settleBudgets(db, held.day, ids, more).catch((error: unknown) => warn('a budget could not be settled', error))
+}
+
+const WHOSE = { agent: 'This agent has', user: 'This user has', key: 'This key has' }
+
+/** Calls that run may give something back soon. */
+function usedUp({ clock }: Deps, budget: Budget, { calls }: Spent): ReparteeError {
+  const now = clock()
+  return quotaExceeded(budget, calls > 0 ? SOON_SECONDS : Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1_000))
+}
+
+const quotaExceeded = ({ whose, maxTokens }: Budget, retryAfter: number): ReparteeError =>
+  new ReparteeError('quota_exceeded', `${WHOSE[whose]} used up the budget of the day.`, {
+    retryAfter,
+    ...(maxTokens === null ? {} : { quota: { name: whose, tokens: maxTokens } }),
+  })
+
+const unpriced = (name: string): ReparteeError =>
+  new ReparteeError(
+    'quota_exceeded',
+    `There is a budget in money, and the price of ${name} is not known: it must be entered in the table of prices.`,
+    { retryAfter: 3_600 },
+  )
