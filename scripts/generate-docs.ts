@@ -128,7 +128,19 @@ const groups: Group[] = [
   {
     title: 'How do I change how long things may take?',
     intro: 'Waiting, a turn and stopping have a time each.',
-    names: ['maxWaitingSends', 'maxWaitMs', 'turnTimeoutMs', 'leaseMs', 'keepAnswersMs', 'auditDays', 'leaveMs', 'drainMs'],
+    names: [
+      'maxDelayMs',
+      'maxConnections',
+      'uploadsAtOnce',
+      'maxWaitingSends',
+      'maxWaitMs',
+      'turnTimeoutMs',
+      'leaseMs',
+      'keepAnswersMs',
+      'auditDays',
+      'leaveMs',
+      'drainMs',
+    ],
   },
   {
     title: 'How do I set retries, the breaker and the limits of model calls?',

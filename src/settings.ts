@@ -239,6 +239,29 @@ export const settings = {
     min: 1,
     about: 'Longest name of a session, an agent or a key.',
   },
+  maxDelayMs: {
+    env: 'REPARTEE_MAX_DELAY_MS',
+    kind: 'integer',
+    fallback: 150,
+    min: 0,
+    max: MAX_MS,
+    about:
+      'How long work may wait for the process before some of what is new is refused with 503, so that the rest is served in time. 0: nothing is refused.',
+  },
+  maxConnections: {
+    env: 'REPARTEE_MAX_CONNECTIONS',
+    kind: 'integer',
+    fallback: 15_000,
+    min: 1,
+    about: 'Connections of callers at once; more are closed as they come.',
+  },
+  uploadsAtOnce: {
+    env: 'REPARTEE_UPLOADS_AT_ONCE',
+    kind: 'integer',
+    fallback: 8,
+    min: 1,
+    about: 'Documents of more than 1 MiB that are taken in at once, each held in memory until it is stored. Others wait.',
+  },
   maxWaitingSends: {
     env: 'REPARTEE_MAX_WAITING_SENDS',
     kind: 'integer',

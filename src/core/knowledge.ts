@@ -57,6 +57,8 @@ export interface Knowledge {
   agents(): string[]
   /** Everything of an agent, its file included. */
   deleteAgent(agentId: string): Promise<void>
+  /** For how long the oldest question has waited for its answer, in milliseconds. */
+  waitMs(): number
   /** Takes up what a crash left queued or half done. */
   start(): Promise<void>
   close(): Promise<void>

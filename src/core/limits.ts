@@ -5,6 +5,9 @@ export interface Limits {
   maxMessageChars: number
   maxContextChars: number
   maxNameChars: number
+  maxDelayMs: number
+  maxConnections: number
+  uploadsAtOnce: number
   maxWaitingSends: number
   maxWaitMs: number
   turnTimeoutMs: number

@@ -97,6 +97,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       if (op.body !== undefined && request.headers['content-encoding'] !== undefined) {
         throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
       }
+      if (op.upload) await app.uploadSlots.take(request, reply)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, body, agent, session, caller: key } = request

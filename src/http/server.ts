@@ -18,6 +18,7 @@ import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
 import { modelRoutes } from './models.ts'
 import { onePerConnection } from './one-per-connection.ts'
+import { Pressure } from './pressure.ts'
 import { tellQuota } from './rate-limit.ts'
 import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
@@ -25,6 +26,7 @@ import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
 import { tokenRoutes } from './tokens.ts'
+import { UploadSlots } from './upload-slots.ts'
 import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
 
@@ -33,6 +35,7 @@ declare module 'fastify' {
     /** Of a request that failed for a reason that is not the caller's. */
     logFailure(request: FastifyRequest, error: ReparteeError): void
     allowedOrigins: AllowedOrigins
+    uploadSlots: UploadSlots
   }
 }
 
@@ -94,6 +97,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       sendError(reply, request.id, toReparteeError(error))
     },
   })
+  app.server.maxConnections = deps.limits.maxConnections
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => parseJson(bytes))
   app.addContentTypeParser(/^multipart\/form-data\s*;/i, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
@@ -105,6 +109,11 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.setSerializerCompiler(({ schema }) => lazySerializer(schema as object))
   const allowedMethods = methodFinder(contract)
   const inOrder = onePerConnection()
+  const pressure = new Pressure({
+    maxDelayMs: deps.limits.maxDelayMs,
+    waits: [() => deps.knowledge.waitMs(), () => deps.db.waitMs()],
+    warn: deps.warn,
+  })
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents)
   app.addHook('onRequest', async (request, reply) => {
     const earlier = inOrder(request.raw.socket, reply.raw)
@@ -131,10 +140,17 @@ export function openServer(options: ServerOptions): FastifyInstance {
       reply.header('connection', 'close')
       throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
     }
+    if (request.routeOptions.config.health !== true && pressure.refuses()) throw overloaded()
     // The next request goes to another process, where a proxy keeps connections.
     if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })
+  // Not while its body comes in: a slow caller is no work.
+  app.addHook('preHandler', async (_request, reply) => {
+    pressure.requests++
+    reply.raw.once('close', () => pressure.requests--)
+  })
   app.decorate('allowedOrigins', origins)
+  app.decorate('uploadSlots', new UploadSlots(deps.limits.uploadsAtOnce))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
   })
@@ -163,7 +179,10 @@ export function openServer(options: ServerOptions): FastifyInstance {
   deps.replicas?.onChanged(() => {
     endLostKeys(deps, streams.keyIds).catch((error: unknown) => deps.warn('keys of open streams could not be read', error))
   })
-  app.addHook('onClose', async () => streams.close())
+  app.addHook('onClose', async () => {
+    streams.close()
+    pressure.close()
+  })
   app.register(
     async (v1) => {
       for (const routes of [
@@ -199,6 +218,12 @@ function bodyValidator(schema: unknown): (data: unknown) => { value: unknown } |
     }
   }
 }
+
+/** Those who come back do not all come at once. */
+const overloaded = () =>
+  new ReparteeError('unavailable', 'More comes in than can be done. Try again in a moment.', {
+    retryAfter: 1 + Math.floor(Math.random() * 3),
+  })
 
 function toRequestId(headers: IncomingMessage['headers']): string {
   const given = headers['x-request-id']

@@ -140,6 +140,7 @@ export function openKnowledge({
       await ingest.call('removeAgent', agentId)
       if (questions.started) await questions.call('forget', agentId)
     },
+    waitMs: () => questions.waitMs,
     async start() {
       if (known.haveWork()) await ingest.call('start')
     },

@@ -3,6 +3,8 @@ import { ReparteeError } from '../core/errors.ts'
 import { fromSentError, type Methods, type Request, type Response } from './rpc.ts'
 
 interface Call {
+  /** On the clock of `performance`. */
+  at: number
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
@@ -47,6 +49,12 @@ export class WorkerHandle<M extends Methods> {
     return this.#worker !== undefined
   }
 
+  /** For how long the call that is open longest has waited, in milliseconds. */
+  get waitMs(): number {
+    const [oldest] = this.#calls.values()
+    return oldest === undefined ? 0 : performance.now() - oldest.at
+  }
+
   /** Rejects with `ReparteeError`; `unavailable` where the thread dies before it answers. */
   call<K extends keyof M & string>(method: K, ...args: Parameters<M[K]>): Promise<Awaited<ReturnType<M[K]>>> {
     return this.#send(method, args, [])
@@ -65,7 +73,7 @@ export class WorkerHandle<M extends Methods> {
     const worker = this.#worker ?? this.#start()
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
-      this.#calls.set(id, { resolve, reject })
+      this.#calls.set(id, { at: performance.now(), resolve, reject })
       worker.ref()
       const request: Request = { id, method, args }
       worker.postMessage(request, transfer)

@@ -21,6 +21,8 @@ export interface Database {
   stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Row[]>
   /** To be called after text was deleted: soon no trace of it is left in the data files. */
   scrub(): void
+  /** For how long what is asked of it waits before it is begun, in milliseconds. */
+  waitMs(): number
   close(): Promise<void>
 }
 

@@ -39,6 +39,8 @@ const TYPES: pg.CustomTypesConfig = {
 /** PostgreSQL, for any number of processes at once. A commit is on the server's disk before it is acknowledged, unless the server is set up otherwise. */
 export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool
+  /** Of those who wait for a connection, the first one first. */
+  readonly #waiting = new Set<{ since: number }>()
   readonly #streams: pg.Pool
   readonly #pooler: boolean
   readonly #prepared = new Map<string, { text: string; name?: string }>()
@@ -167,12 +169,27 @@ export class PostgresDatabase implements Database {
     }
   }
 
+  waitMs(): number {
+    const [first] = this.#waiting
+    return first === undefined ? 0 : performance.now() - first.since
+  }
+
   /** A connection that broke without a word takes its time to be noticed: those that are as old as one that did are not tried one by one. */
   async #connect(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await this.#pool.connect().catch(fail)
+      const client = await this.#wait()
       if (this.#born.get(client)! >= this.#suspectBefore) return client
       client.release(true)
+    }
+  }
+
+  async #wait(): Promise<pg.PoolClient> {
+    const waiting = { since: performance.now() }
+    this.#waiting.add(waiting)
+    try {
+      return await this.#pool.connect().catch(fail)
+    } finally {
+      this.#waiting.delete(waiting)
     }
   }
 

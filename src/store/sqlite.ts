@@ -101,6 +101,11 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  /** It is worked on at once, or by a timer that is as late as everything else. */
+  waitMs(): number {
+    return 0
+  }
+
   scrub(): void {
     this.#scrubIn(SCRUB_AFTER_MS)
   }

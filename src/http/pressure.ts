@@ -1,0 +1,81 @@
+/** How often it looks. */
+const TICK_MS = 100
+/** Of so many looks in a row before anything is refused: one hard request, or one collection of garbage, is not too much work. */
+const LOOKS = 3
+/** With fewer requests at work, or in a second, it is not their number that makes them slow. */
+const LEAST_REQUESTS = 64
+/** How far the share of new requests that is refused goes, with each look, to where it should be. */
+const STEP = 0.5
+const RATE_STEP = 0.1
+/** Less is none. */
+const LEAST_SHARE = 0.02
+/** With this it is worth telling whoever runs the service. */
+const STALL_MS = 1_000
+
+export interface PressureOptions {
+  /** Work may wait for so long before new work is refused; 0: for ever. */
+  maxDelayMs: number
+  /** For how long the oldest work has waited elsewhere than in the event loop, in milliseconds. */
+  waits: (() => number)[]
+  warn(about: string): void
+}
+
+/**
+ * Tells when more comes in than can be done: what has begun goes on, and of what is new so much is refused as it takes for the rest to be served in
+ * time. Without it every request would wait behind all that came before, until nobody waits for any answer any more.
+ */
+export class Pressure {
+  readonly #options: PressureOptions
+  readonly #timer: NodeJS.Timeout | undefined
+  #lastAt = performance.now()
+  #late = 0
+  #refused = 0
+  /** Of new requests, from 0 to 1. */
+  #share = 0
+  #came = 0
+  /** Of a second. */
+  #rate = 0
+  /** Requests that are being worked on. */
+  requests = 0
+
+  constructor(options: PressureOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => this.#look(), TICK_MS).unref()
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** Whether the request that has just come in is one too many. */
+  refuses(): boolean {
+    this.#came++
+    if (this.#share === 0 || Math.random() >= this.#share) return false
+    this.#refused++
+    return true
+  }
+
+  #look(): void {
+    const { maxDelayMs, waits, warn } = this.#options
+    const now = performance.now()
+    const stalledMs = now - this.#lastAt - TICK_MS
+    this.#lastAt = now
+    if (stalledMs > STALL_MS) warn(`the event loop stood still for ${Math.round(stalledMs)} ms`)
+    const delayMs = Math.max(stalledMs, ...waits.map((wait) => wait()))
+    this.#rate += RATE_STEP * ((this.#came * 1_000) / (TICK_MS + Math.max(0, stalledMs)) - this.#rate)
+    this.#came = 0
+    const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#rate) >= LEAST_REQUESTS
+    this.#late = isLate ? this.#late + 1 : 0
+    const was = this.#share
+    // Twice as late as it may be: three of four are too many.
+    const target = isLate ? 1 - (maxDelayMs / delayMs) ** 2 : 0
+    const share = was + STEP * (target - was)
+    this.#share = share < LEAST_SHARE || (was === 0 && this.#late < LOOKS) ? 0 : share
+    if (was === 0 && this.#share > 0)
+      warn(`more comes in than can be done: work waits for ${Math.round(delayMs)} ms, and some of what is new is refused`)
+    if (was > 0 && this.#share === 0) {
+      warn(`nothing is refused any more; ${this.#refused} requests were`)
+      this.#refused = 0
+    }
+  }
+}
