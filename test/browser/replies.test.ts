@@ -1,0 +1,60 @@
+// Replies in HTML, looked at in a real browser: whatever a model writes, nothing runs, and nothing is loaded.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { renderHtml } from '../../src/render/render.ts'
+import { openBrowser, Viewer } from '../support/browser.ts'
+import { hostileMarkdown } from '../support/hostile-markdown.ts'
+
+describe('replies in Chromium', () => {
+  let browser: Browser
+  let viewers: Viewer[]
+  before(async () => {
+    browser = await openBrowser()
+    viewers = await Promise.all(Array.from({ length: 3 }, () => Viewer.open(browser)))
+  })
+  after(() => browser?.close())
+
+  async function lookAtAll(pages: string[]) {
+    const seen: { page: string; acted: string[]; loaded: string[]; active: string[] }[] = []
+    let next = 0
+    await Promise.all(
+      viewers.map(async (viewer) => {
+        for (let i = next++; i < pages.length; i = next++) seen.push({ page: pages[i]!, ...(await viewer.look(pages[i]!)) })
+      }),
+    )
+    return seen
+  }
+
+  test('the viewer sees scripts, loads and active content where they are', async () => {
+    for (const [html, what] of [
+      ['<img src=x onerror=__ran(1)>', 'acted'],
+      ['<script>__ran(1)</script>', 'acted'],
+      ['<p onclick=__ran(1)>x</p>', 'acted'],
+      ['<a href="javascript:alert(1)">x</a>', 'active'],
+      ['<img src="https://evil.example/x.png">', 'loaded'],
+      ['<style>main{background:url(https://evil.example/x)}</style>', 'loaded'],
+      ['<p style="position:fixed">x</p>', 'active'],
+    ] as const) {
+      const seen = await viewers[0]!.look(html)
+      assert.ok(seen[what].length > 0, `${html}: ${JSON.stringify(seen)}`)
+    }
+  })
+
+  test(`${hostileMarkdown.length} hostile replies run nothing, load nothing and hold nothing active`, async () => {
+    const pages = await Promise.all(hostileMarkdown.map((markdown) => renderHtml(markdown, [])))
+    const seen = await lookAtAll(pages)
+    assert.equal(seen.length, hostileMarkdown.length)
+    assert.deepEqual(
+      seen.filter(({ acted, loaded, active }) => acted.length + loaded.length + active.length > 0),
+      [],
+    )
+  })
+
+  test('an image is loaded from a host that the agent lists, and from no other', async () => {
+    const markdown =
+      '![a](https://ours.example/a.png) ![b](https://evil.example/b.png) ![c](https://ours.example.evil.example/c.png)'
+    const { loaded } = await viewers[0]!.look(await renderHtml(markdown, ['ours.example']))
+    assert.deepEqual([...new Set(loaded)], ['https://ours.example/a.png'])
+  })
+})
