@@ -57,3 +57,32 @@ const short = (value: number): string => {
   const [unit, sign] = value >= 1e6 ? [1e6, 'M'] : value >= 1e3 ? [1e3, 'k'] : [1, '']
   return `${Number((value / unit).toPrecision(2))}${sign}`
 }
+
+/** One line over time, both axes from 0, as one SVG file that needs nothing else. */
+export function curve(title: string, unit: string, points: readonly (readonly [x: number, y: number])[]): string {
+  const [width, height] = [640, 240]
+  const most = { x: Math.max(...points.map(([x]) => x)), y: roundUp(Math.max(...points.map(([, y]) => y))) }
+  const x = (value: number): number => LEFT + (value * (width - LEFT - RIGHT)) / most.x
+  const y = (value: number): number => TOP + ((most.y - value) * (height - TOP - BOTTOM)) / most.y
+  const path = points.map(([at, value], i) => `${i === 0 ? 'M' : 'L'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join(' ')
+  const steps = [0, 0.25, 0.5, 0.75, 1]
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="sans-serif" font-size="11" fill="#222">`,
+    `<title>${title}</title>`,
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    `<text x="${LEFT}" y="16" font-weight="bold">${title}</text>`,
+    ...steps.map((step) => {
+      const value = most.y * step
+      return `<path d="M${LEFT} ${y(value)}H${width - RIGHT}" stroke="#ddd"/><text x="${LEFT - 6}" y="${y(value) + 4}" text-anchor="end">${value}</text>`
+    }),
+    ...steps.map((step) => {
+      const value = most.x * step
+      return `<text x="${x(value)}" y="${height - BOTTOM + 18}" text-anchor="middle">${Math.round(value)}${step === 1 ? ` ${unit}` : ''}</text>`
+    }),
+    `<path d="${path}" fill="none" stroke="${COLOURS[0]}" stroke-width="1.5"/>`,
+    '</svg>\n',
+  ].join('\n')
+}
+
+/** To a number whose quarters are whole. */
+const roundUp = (value: number): number => Math.ceil(value / 100) * 100
