@@ -36,6 +36,15 @@ describe('the npm package', () => {
     )
   })
 
+  test('says what it is made of: every package that it needs, with its version', () => {
+    const { bomFormat, components } = JSON.parse(readFileSync(join(folder, 'package/dist/sbom.cdx.json'), 'utf8'))
+    assert.equal(bomFormat, 'CycloneDX')
+    const named: string[] = components.map(({ name, version }: { name: string; version: string }) => `${name}@${version}`)
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    for (const [name, version] of Object.entries(dependencies)) assert.ok(named.includes(`${name}@${version}`), name)
+    assert.ok(!named.some((name) => name.startsWith('typescript@')))
+  })
+
   test('knows its version', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     assert.equal(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }), `${version}\n`)
