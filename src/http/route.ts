@@ -11,6 +11,7 @@ import { type ApiKey, callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Session } from '../core/session.ts'
+import { networkOf } from '../net/address.ts'
 import { findSession } from '../store/sessions.ts'
 import { withAudit } from './audit.ts'
 import { readKey } from './credentials.ts'
@@ -132,7 +133,7 @@ async function identify(
     return await keys.identify(readKey(request.raw), ahead)
   } catch (error) {
     const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
-    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, request.ip)
+    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(request.ip))
     throw error
   }
 }

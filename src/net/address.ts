@@ -32,3 +32,13 @@ export function addressIn({ hostname }: URL): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
   return isIP(bare) === 0 ? undefined : bare
 }
+
+const OWN_BITS = 64
+
+/** Whom an address belongs to, as far as it tells: whoever has one of IPv6 has the whole network of 64 bits. */
+export function networkOf(address: string): string {
+  if (!ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString()
+  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${OWN_BITS}`).toString()
+}

@@ -36,6 +36,7 @@ describe('beside a running service', { skip: needsProcess }, () => {
     const agentId = await service.newAgent({ name: 'Website' })
     const other = await service.newAgent({ name: 'Intern' })
     const args = ['keys', 'create', 'web', '--scopes', 'chat,read', '--agents', 'Website', '--expires', '90d']
+    args.push('--tokens-per-day', '5000', '--cost-per-day', '1.5')
     const { code, stdout, stderr } = await repartee(args, env)
     assert.equal(code, 0, stderr)
     assert.match(stdout, KEY)
@@ -46,6 +47,7 @@ describe('beside a running service', { skip: needsProcess }, () => {
     const [key] = (await list()).filter(({ name }: { name: string }) => name === 'web')
     assert.deepEqual(key.scopes, ['chat', 'read'])
     assert.deepEqual(key.agentIds, [agentId])
+    assert.deepEqual(key.budget, { tokensPerDay: 5000, costPerDay: 1.5 })
     const days = (Date.parse(key.expiresAt) - Date.now()) / 86_400_000
     assert.ok(days > 89.9 && days <= 90, key.expiresAt)
     const table = await repartee(['keys'], env)
@@ -80,6 +82,7 @@ describe('beside a running service', { skip: needsProcess }, () => {
     { args: ['create', '--scopes', 'chat'], says: /what the key is for/ },
     { args: ['create', 'web', '--scopes', 'chat', '--expires', 'tomorrow'], says: /"tomorrow" is no time/ },
     { args: ['create', '--admin', '--scopes', 'chat'], says: /leave out --scopes/ },
+    { args: ['create', 'x', '--scopes', 'chat', '--cost-per-day', 'much'], says: /--cost-per-day must be a number above 0/ },
     { args: ['revoke', 'rpt_whatever'], says: /named by its id/ },
     { args: ['roll', '01a1fb80-0000-7000-8000-000000000001', '--overlap', 'long'], says: /"long" is no span/ },
   ]

@@ -78,5 +78,10 @@ describe('rate limits', { skip: needsProcess }, () => {
     isLimited(await from('203.0.113.7', 'nothing like a key'))
     isError(await from('203.0.113.8', makeKey()), 401, 'unauthorized')
     isOk(await from('203.0.113.7', client.key))
+    // Whoever has one address of IPv6 has a network of them.
+    for (let i = 1; i <= 5; i++) isError(await from(`2001:db8:1:2::${i}`, makeKey()), 401, 'unauthorized')
+    isLimited(await from('2001:db8:1:2:ffff::9', makeKey()))
+    isError(await from('2001:db8:1:3::1', makeKey()), 401, 'unauthorized')
+    isLimited(await from('::ffff:203.0.113.7', makeKey()))
   })
 })

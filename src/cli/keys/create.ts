@@ -9,7 +9,8 @@ import { printSecret } from './show.ts'
 
 export const keysCreate: Command = {
   name: 'keys create',
-  usage: '<name> --scopes LIST [--agents LIST] [--expires TIME] [--json], or --admin [<name>]',
+  usage:
+    '<name> --scopes LIST [--agents LIST] [--expires TIME] [--tokens-per-day N] [--cost-per-day DOLLARS] [--json], or --admin [<name>]',
   about: 'Create a key and print it, this once.',
   takes: [0, 1],
   options: {
@@ -24,6 +25,8 @@ export const keysCreate: Command = {
       value: 'TIME',
       about: 'When it ends: a date, a time with its zone, or a span from now (90d, 12h).',
     },
+    'tokens-per-day': { type: 'string', value: 'N', about: 'What models may take with it in a day, in tokens.' },
+    'cost-per-day': { type: 'string', value: 'DOLLARS', about: 'The same in US dollars.' },
     admin: { type: 'boolean', about: 'An admin key for all agents; works on the data folder of a stopped service too.' },
     ...jsonOption,
   },
@@ -41,23 +44,42 @@ The admin key is lost? Stop the service, and \`repartee keys create --admin\` ma
 async function create(
   { call, service }: Client,
   scopes: Scope[],
-  { agents, expires }: Parsed['values'],
+  { agents, expires, 'tokens-per-day': tokens, 'cost-per-day': cost }: Parsed['values'],
   name: string | undefined,
 ) {
   if (name === undefined)
     throw new CommandError('Say what the key is for: repartee keys create <name> --scopes LIST', exitCodes.usage)
   const expiresAt = expires === undefined ? {} : { expiresAt: toTime(expires as string, Date.now()) }
+  const budget = {
+    ...(tokens === undefined ? {} : { tokensPerDay: toNumber('--tokens-per-day', tokens as string) }),
+    ...(cost === undefined ? {} : { costPerDay: toNumber('--cost-per-day', cost as string) }),
+  }
   const given = agents === undefined ? [] : toList(agents as string)
   const agentIds: string[] = []
   for (const agent of given) agentIds.push((await findAgent({ call, service }, agent, { whole: true })).id)
   return call<'createKey'>('POST', '/keys', {
-    body: { name, scopes, ...expiresAt, ...(agents === undefined ? {} : { agentIds }) },
+    body: {
+      name,
+      scopes,
+      ...expiresAt,
+      ...(agents === undefined ? {} : { agentIds }),
+      ...(Object.keys(budget).length === 0 ? {} : { budget }),
+    },
   })
 }
 
-function checkAdmin({ scopes, agents, expires }: Parsed['values'], name: string | undefined): string {
-  if (scopes !== undefined || agents !== undefined || expires !== undefined) {
-    throw new CommandError('--admin makes a key for everything: leave out --scopes, --agents and --expires', exitCodes.usage)
+function toNumber(option: string, text: string): number {
+  const number = Number(text)
+  if (text.trim() === '' || !(number > 0)) throw new CommandError(`${option} must be a number above 0`, exitCodes.usage)
+  return number
+}
+
+function checkAdmin(values: Parsed['values'], name: string | undefined): string {
+  if (['scopes', 'agents', 'expires', 'tokens-per-day', 'cost-per-day'].some((option) => values[option] !== undefined)) {
+    throw new CommandError(
+      '--admin makes a key for everything: leave out --scopes, --agents, --expires and the budget',
+      exitCodes.usage,
+    )
   }
   return name ?? 'admin'
 }
