@@ -10,4 +10,9 @@ export const isPassing = (error: unknown): boolean => PASSING.has(codeOf(error))
 /** True where another program, or another connection, holds what is needed. */
 export const isBusy = (error: unknown): boolean => BUSY.has(codeOf(error))
 
+/** Those that say that a file is not what was written: corrupt, not a database. */
+const DAMAGE = new Set([11, 26])
+
+export const isDamage = (error: unknown): boolean => DAMAGE.has(codeOf(error))
+
 const codeOf = (error: unknown): number => ((error as { errcode?: number } | null)?.errcode ?? 0) & 0xff

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ReparteeError } from '../core/errors.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
 import { migrate } from './migrate.ts'
-import { isBusy, isPassing } from './passing.ts'
+import { isBusy, isDamage, isPassing } from './passing.ts'
 
 interface Prepared {
   statement: StatementSync
@@ -41,6 +41,7 @@ const SCRUB_AFTER_MS = 300
 /** While somebody reads an older state, that cannot be done; then it is tried less and less often. */
 const SCRUB_AT_LEAST_EVERY_MS = 5_000
 const IDLE_READERS = 2
+const REMEDY = 'keep the folder aside, and restore a backup into a new one with `repartee restore`'
 
 /** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
 export class SqliteDatabase implements Database {
@@ -58,13 +59,23 @@ export class SqliteDatabase implements Database {
     this.#path = join(folder, MAIN)
     if (existsSync(join(folder, UNFINISHED)) && !existsSync(this.#path))
       throw new Error(`a move into ${folder} is not finished: run the same \`repartee move\` again, or empty the folder`)
+    // Begun anew, it would know none of the agents whose documents lie there, and they would be removed as left over.
+    if (isEmpty(this.#path) && holdsKnowledge(folder))
+      throw new Error(`${this.#path} is missing or empty, though ${folder} holds documents: ${REMEDY}, or empty the folder`)
     this.#db = new DatabaseSync(this.#path)
-    this.#db.exec(
-      `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`,
-    )
     this.#writer = { db: this.#db, prepared: new Map() }
-    migrate(this.#db, new URL('../../migrations/sqlite/', import.meta.url))
-    this.#db.exec('PRAGMA busy_timeout = 0')
+    try {
+      this.#db.exec(
+        `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`,
+      )
+      migrate(this.#db, new URL('../../migrations/sqlite/', import.meta.url))
+      this.#db.exec('PRAGMA busy_timeout = 0')
+    } catch (error) {
+      this.#db.close()
+      throw isDamage(error)
+        ? new Error(`${this.#path} is damaged (${(error as Error).message}): ${REMEDY}`, { cause: error })
+        : error
+    }
   }
 
   async read(sql: string, params: Value[]): Promise<Row[]> {
@@ -201,6 +212,13 @@ export class SqliteDatabase implements Database {
     const { statement, order } = prepare(this.#writer, sql)
     return statement.all(...order.map((n) => params[n] as Value)) as Row[]
   }
+}
+
+const isEmpty = (path: string): boolean => !existsSync(path) || statSync(path).size === 0
+
+function holdsKnowledge(folder: string): boolean {
+  const knowledge = join(folder, 'knowledge')
+  return existsSync(knowledge) && readdirSync(knowledge).some((name) => name.endsWith('.db'))
 }
 
 function prepare({ db, prepared }: Connection, sql: string): Prepared {
