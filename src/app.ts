@@ -90,6 +90,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     fetch: fetchRulesOf(config),
     read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },
     crawlDelayMs: config.crawlDelayMs,
+    warn,
   })
   const parts: Omit<Deps, 'embedder'> = {
     db,
@@ -170,7 +171,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
 
 async function openDatabase(config: Config, warn: Deps['warn']): Promise<Database> {
   const { data, databaseUrl: url, databaseConnections: connections, databasePooler: pooler } = config
-  if (url === undefined) return new SqliteDatabase(data)
+  if (url === undefined) return new SqliteDatabase(data, warn)
   const { PostgresDatabase } = await import('./store/postgres.ts')
   return await PostgresDatabase.open({ url, connections, pooler, warn })
 }

@@ -10,6 +10,7 @@ import type { KnowledgePlace } from '../store/knowledge-store.ts'
 import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
 import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
+import { fromSentCause } from './rpc.ts'
 import { WorkerHandle } from './worker.ts'
 
 export interface KnowledgeOptions {
@@ -22,6 +23,8 @@ export interface KnowledgeOptions {
   read?: ReadLimits
   /** Between two pages of a site. */
   crawlDelayMs?: number
+  /** Hears of what fails without a caller. */
+  warn?: (about: string, error: unknown) => void
 }
 
 /** Room for one batch of passages in the making, or for one large document. */
@@ -40,6 +43,7 @@ export function openKnowledge({
   fetch = FETCH_RULES,
   read = READ_LIMITS,
   crawlDelayMs = 250,
+  warn = () => {},
 }: KnowledgeOptions): Knowledge {
   const place = 'folder' in given ? { folder: resolve(given.folder) } : given
   const known = 'folder' in place ? knownOf(place.folder) : anyAgent
@@ -55,7 +59,10 @@ export function openKnowledge({
         if (!closed && known.haveWork()) ingest.call('start').catch(() => {})
       }, RESTART_AFTER_MS).unref()
     },
-    (agentId) => tellIndexed(agentId),
+    (said) => {
+      if ('event' in said) tellIndexed(said.event)
+      else warn(said.warning, fromSentCause(said.error))
+    },
   )
   const questions = new WorkerHandle<QuestionMethods>(
     moduleBeside(import.meta.url, './questions-worker'),

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
+import { DamagedFile } from '../store/damaged.ts'
 import { isPassing } from '../store/passing.ts'
 
 /** What a worker thread can be asked. Arguments and results are copied from thread to thread. */
@@ -12,8 +13,9 @@ export interface Request {
   args: unknown[]
 }
 
-/** What a thread says: the answer to a call, or something of its own, about an agent. */
-export type Response = { id: number; value: unknown } | { id: number; error: SentError } | { event: string }
+/** What a thread says: the answer to a call, or something of its own, about an agent or for the log. */
+export type Response = { id: number; value: unknown } | { id: number; error: SentError } | ThreadEvent
+export type ThreadEvent = { event: string } | { warning: string; error: SentCause }
 
 /** An error class does not survive the way between threads; its fields do. */
 export interface SentError {
@@ -21,34 +23,48 @@ export interface SentError {
   message: string
   details: ErrorDetail[] | undefined
   retryAfter: number | undefined
-  /** Of a defect: for the log, not for callers. */
+  /** Of a failure that was not foreseen: for the log, not for callers. */
+  cause: SentCause | undefined
+}
+
+export interface SentCause {
+  name: string
+  code: string | undefined
+  message: string
   stack: string | undefined
 }
 
 export function toSentError(error: unknown): SentError {
   if (error instanceof ReparteeError) {
     const { code, message, details, retryAfter } = error
-    return { code, message, details, retryAfter, stack: undefined }
+    return { code, message, details, retryAfter, cause: undefined }
   }
-  const stack = error instanceof Error ? error.stack : String(error)
+  const sent = { details: undefined, retryAfter: undefined, cause: toSentCause(error) }
   if (isPassing(error))
+    return { ...sent, code: 'unavailable', message: 'The knowledge base is out of reach. Try again.', retryAfter: 1 }
+  if (error instanceof DamagedFile)
     return {
-      code: 'unavailable',
-      message: 'The knowledge base is out of reach. Try again.',
-      details: undefined,
-      retryAfter: 1,
-      stack,
+      ...sent,
+      code: 'internal_error',
+      message: 'The knowledge base of this agent is damaged; the log of the service says which file, and what to do.',
     }
-  return { code: 'internal_error', message: 'The knowledge base failed.', details: undefined, retryAfter: undefined, stack }
+  return { ...sent, code: 'internal_error', message: 'The knowledge base failed.' }
 }
 
-export function fromSentError({ code, message, details, retryAfter, stack }: SentError): ReparteeError {
+export function toSentCause(error: unknown): SentCause {
+  const { name, code, message, stack } = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException
+  return { name, code, message, stack }
+}
+
+export function fromSentError({ code, message, details, retryAfter, cause }: SentError): ReparteeError {
   return new ReparteeError(code, message, {
     ...(details === undefined ? {} : { details }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(stack === undefined ? {} : { cause: Object.assign(new Error('in a thread of the knowledge base'), { stack }) }),
+    ...(cause === undefined ? {} : { cause: fromSentCause(cause) }),
   })
 }
+
+export const fromSentCause = ({ message, ...fields }: SentCause): Error => Object.assign(new Error(message), fields)
 
 /** Answers every request on the port with the method of its name. */
 export function serve(port: MessagePort, methods: Methods): void {

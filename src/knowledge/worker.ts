@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
-import { fromSentError, type Methods, type Request, type Response } from './rpc.ts'
+import { fromSentError, type Methods, type Request, type Response, type ThreadEvent } from './rpc.ts'
 
 interface Call {
   /** On the clock of `performance`. */
@@ -24,7 +24,7 @@ export class WorkerHandle<M extends Methods> {
   readonly #data: object
   readonly #maxHeapMb: number
   readonly #onDeath: () => void
-  readonly #onEvent: (about: string) => void
+  readonly #onEvent: (event: ThreadEvent) => void
   #worker: Worker | undefined
   #calls = new Map<number, Call>()
   #lastId = 0
@@ -36,7 +36,7 @@ export class WorkerHandle<M extends Methods> {
     data: object,
     maxHeapMb: number,
     onDeath: () => void = () => {},
-    onEvent: (about: string) => void = () => {},
+    onEvent: (event: ThreadEvent) => void = () => {},
   ) {
     this.#url = url
     this.#data = data
@@ -96,7 +96,7 @@ export class WorkerHandle<M extends Methods> {
     this.#worker = worker
     let cause: unknown
     worker.on('message', (response: Response) => {
-      if ('event' in response) return this.#onEvent(response.event)
+      if (!('id' in response)) return this.#onEvent(response)
       const call = calls.get(response.id)
       calls.delete(response.id)
       if (calls.size === 0) worker.unref()

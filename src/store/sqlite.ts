@@ -52,9 +52,14 @@ export class SqliteDatabase implements Database {
   #queue: Job[] = []
   /** Since when another program has held the database. */
   #busySince: number | undefined
+  readonly #warn: (about: string, error: unknown) => void
   #scrubTimer: NodeJS.Timeout | undefined
+  /** The log is told once, and not at every try. */
+  #isScrubFailing = false
 
-  constructor(folder: string) {
+  /** `warn` hears of what fails without a caller. */
+  constructor(folder: string, warn: (about: string, error: unknown) => void = () => {}) {
+    this.#warn = warn
     mkdirSync(folder, { recursive: true })
     this.#path = join(folder, MAIN)
     if (existsSync(join(folder, UNFINISHED)) && !existsSync(this.#path))
@@ -95,10 +100,11 @@ export class SqliteDatabase implements Database {
   }
 
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Row[]> {
-    const reader = this.#readers.pop() ?? this.#openReader()
-    const { statement, order } = prepare(reader, sql)
+    let reader: Connection | undefined
     let slice: Row[] = []
     try {
+      reader = this.#readers.pop() ?? this.#openReader()
+      const { statement, order } = prepare(reader, sql)
       for (const row of statement.iterate(...order.map((n) => params[n] as Value))) {
         if (slice.push(row as Row) === sliceRows) {
           yield slice
@@ -106,9 +112,11 @@ export class SqliteDatabase implements Database {
         }
       }
       if (slice.length > 0) yield slice
+    } catch (error) {
+      throw translate(error)
     } finally {
-      if (this.#readers.length < IDLE_READERS) this.#readers.push(reader)
-      else reader.db.close()
+      if (reader !== undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader)
+      else reader?.db.close()
     }
   }
 
@@ -126,16 +134,29 @@ export class SqliteDatabase implements Database {
     this.#flush()
     while (this.#queue.length > 0) await pause(LOOK_AGAIN_MS)
     for (const reader of this.#readers) reader.db.close()
-    this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    this.#checkpoint()
     this.#db.close()
   }
 
   #scrubIn(ms: number): void {
     this.#scrubTimer ??= setTimeout(() => {
       this.#scrubTimer = undefined
-      const [row] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[]
-      if (row?.busy) this.#scrubIn(Math.min(2 * ms, SCRUB_AT_LEAST_EVERY_MS))
+      if (!this.#checkpoint()) this.#scrubIn(Math.min(2 * ms, SCRUB_AT_LEAST_EVERY_MS))
     }, ms).unref()
+  }
+
+  /** Folds the write-ahead log into the file and empties it. False where that must wait: for a reader, or for room on the disk. */
+  #checkpoint(): boolean {
+    try {
+      const [row] = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[]
+      this.#isScrubFailing = false
+      return !row?.busy
+    } catch (error) {
+      if (!this.#isScrubFailing)
+        this.#warn('deleted text could not be erased yet: the log of the database cannot be emptied', error)
+      this.#isScrubFailing = true
+      return false
+    }
   }
 
   #openReader(): Connection {

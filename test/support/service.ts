@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { Client } from './client.ts'
 import { ModelServer } from './model-server.ts'
+import { until } from './poll.ts'
 import { dropDatabase, newDatabase } from './postgres.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -17,6 +18,16 @@ const { SPEC_BASE_URL, SPEC_ADMIN_KEY, TEST_ENGINE } = process.env
 /** For `skip`: the reason, where the tests run against a deployment whose process, settings, files and model are not ours. */
 export const needsProcess: string | false =
   SPEC_BASE_URL === undefined ? false : 'needs a service of its own, and SPEC_BASE_URL names a deployment'
+
+/** Its data lies in files of its data folder, and not in a database elsewhere. */
+export const keepsFiles = SPEC_BASE_URL === undefined && TEST_ENGINE !== 'postgres'
+
+export interface Started {
+  /** A program, with its arguments, that becomes the service. */
+  by?: string[]
+  /** The file that it prints to, which is then its log. */
+  log?: string
+}
 
 export interface Service {
   /** Calls with the admin key. */
@@ -41,12 +52,14 @@ export interface Service {
   restart(env?: Record<string, string>): Promise<void>
   /** Of the process, while there is one. */
   pid(): number | undefined
+  /** Of the process, when it has ended by itself. */
+  exitCode(): number | null
   /** All that it has printed since it was started last. */
   printed(): string
 }
 
 /** A service for one test file: a process of its own with an empty data folder; or the deployment that `SPEC_BASE_URL` names. */
-export async function startService(env: Record<string, string> = {}): Promise<Service> {
+export async function startService(env: Record<string, string> = {}, { by = [], log }: Started = {}): Promise<Service> {
   const model = new ModelServer()
   const address = { baseUrl: SPEC_BASE_URL?.replace(/\/$/, '') ?? '' }
   const adminKey = env.REPARTEE_ADMIN_KEY ?? SPEC_ADMIN_KEY ?? makeKey()
@@ -54,15 +67,19 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
   const data = SPEC_BASE_URL === undefined ? mkdtempSync(join(tmpdir(), 'repartee-spec-')) : ''
   const made: string[] = []
   let child: ChildProcess | undefined
-  let printed = ''
+  let written = ''
+  const printed = () => (log === undefined ? written : readFileSync(log, 'utf8'))
 
   const start = async (more: Record<string, string> = {}) => {
     if (SPEC_BASE_URL !== undefined) return
     Object.assign(settings, more)
-    child = spawn(process.execPath, [MAIN], { env: settings, stdio: ['ignore', 'pipe', 'pipe'] })
-    printed = ''
-    for (const output of [child.stdout!, child.stderr!]) output.on('data', (chunk: Buffer) => (printed += chunk))
-    address.baseUrl = await readBaseUrl(child, () => printed)
+    const [command, ...args] = [...by, process.execPath, MAIN]
+    const output = log === undefined ? 'pipe' : openSync(log, 'w')
+    child = spawn(command!, args, { env: settings, stdio: ['ignore', output, output] })
+    if (typeof output === 'number') closeSync(output)
+    written = ''
+    for (const output of [child.stdout, child.stderr]) output?.on('data', (chunk: Buffer) => (written += chunk))
+    address.baseUrl = await readBaseUrl(child, printed)
   }
   const end = async (signal: NodeJS.Signals) => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -124,7 +141,8 @@ export async function startService(env: Record<string, string> = {}): Promise<Se
     end,
     restart: start,
     pid: () => child?.pid,
-    printed: () => printed,
+    exitCode: () => child?.exitCode ?? null,
+    printed,
   }
 }
 
@@ -137,14 +155,18 @@ const inherited = () =>
   )
 
 async function readBaseUrl(child: ChildProcess, printed: () => string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  child.stdout!.on('data', () => {
-    const [, url] = /Base URL: (\S+)\n/.exec(printed()) ?? []
-    if (url !== undefined) resolve(url)
+  let code: number | null | undefined
+  child.on('close', (ended) => {
+    code = ended
   })
-  child.on('close', (code) => reject(new Error(`the service ended with ${code} before it was ready:\n${printed()}`)))
-  const timer = setTimeout(() => reject(new Error(`the service is not ready after 20 s:\n${printed()}`)), START_WITHIN_MS)
-  return promise.finally(() => clearTimeout(timer))
+  return until(
+    'the service is ready',
+    () => {
+      if (code !== undefined) throw new Error(`the service ended with ${code} before it was ready:\n${printed()}`)
+      return /Base URL: (\S+)\n/.exec(printed())?.[1]
+    },
+    START_WITHIN_MS,
+  )
 }
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

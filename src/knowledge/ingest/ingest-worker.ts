@@ -5,7 +5,7 @@ import type { NewSite } from '../../core/site.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
 import { type KnowledgePlace, openKnowledgeStore } from '../../store/knowledge-store.ts'
 import type { ReadLimits } from '../reader/reader.ts'
-import { serve } from '../rpc.ts'
+import { serve, type ThreadEvent, toSentCause } from '../rpc.ts'
 import type { ThreadStart } from '../worker.ts'
 import { Ingest } from './ingest.ts'
 
@@ -22,12 +22,14 @@ const NICENESS = 15
 const { hasDied, place, ...settings } = workerData as IngestSettings & ThreadStart
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
 if (process.platform === 'linux') setPriority(NICENESS)
+const say = (event: ThreadEvent) => parentPort!.postMessage(event)
 const store = openKnowledgeStore(place)
 const ingest = new Ingest({
   ...settings,
   store,
   clock: Date.now,
-  onIndexed: (agentId) => parentPort!.postMessage({ event: agentId }),
+  onIndexed: (agentId) => say({ event: agentId }),
+  warn: (about, error) => say({ warning: about, error: toSentCause(error) }),
 })
 
 const methods = {

@@ -9,6 +9,7 @@ import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../st
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { forgiveTasks } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
+import { isPassing } from '../../store/passing.ts'
 import { kindOf } from '../read/kind.ts'
 import { type ReadDocument, type ReadInput, readDocument } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
@@ -29,6 +30,8 @@ export interface IngestOptions {
   /** Told when an agent has new passages, or some that nobody embeds any more. */
   onIndexed?: (agentId: string) => void
   index?: Partial<IndexLimits>
+  /** Hears of what fails without a caller. */
+  warn?: (about: string, error: unknown) => void
 }
 
 /** Some 10 ms of reading. */
@@ -44,9 +47,10 @@ const LOOK_EVERY_MS = 1_000
 const SWEEP_EVERY = 3_600
 /** An agent without changes for so long has its index joined into one. */
 const REST_AFTER_MS = 1_000
-/** A full disk or a lock held by a backup may pass. */
+/** What does not look as if it might pass is given up after so many failures. A full disk, or a lock that somebody holds, may last. */
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
+const RETRY_AT_LEAST_EVERY_MS = 15_000
 
 /**
  * The one writer of all knowledge bases: takes documents in, indexes them in the background, removes and merges.
@@ -56,6 +60,7 @@ export class Ingest {
   readonly #store: KnowledgeStore
   readonly #clock: Clock
   readonly #onIndexed: (agentId: string) => void
+  readonly #warn: (about: string, error: unknown) => void
   readonly #limits: IndexLimits
   readonly #reader: DocumentReader
   readonly #bases: OpenBases
@@ -66,6 +71,8 @@ export class Ingest {
   /** Those of which a note on the disk says so. */
   readonly #marked = new Set<string>()
   readonly #failures = new Map<string, number>()
+  /** Agents whose base could not be written, until it is tried again. */
+  readonly #later = new Map<string, NodeJS.Timeout>()
   /** Agents whose documents may hold blame for the end of the process. */
   readonly #unforgiven = new Set<string>()
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
@@ -91,13 +98,15 @@ export class Ingest {
     crawlDelayMs = 250,
     index = {},
     onIndexed = () => {},
+    warn = () => {},
   }: IngestOptions) {
     this.#store = store
     this.#clock = clock
     this.#onIndexed = onIndexed
+    this.#warn = warn
     this.#limits = { ...INDEX_LIMITS, ...index }
     this.#reader = new DocumentReader(read)
-    this.#bases = new OpenBases(store, (agentId) => agentId === this.#active || this.#waiting.has(agentId))
+    this.#bases = new OpenBases(store, (agentId) => agentId === this.#active || this.#waiting.has(agentId), warn)
     this.#changes = new Changes({
       open: (agentId) => {
         const base = this.#bases.open(agentId)
@@ -200,6 +209,8 @@ export class Ingest {
   removeAgent(agentId: string): void {
     this.#web.removeAgent(agentId)
     for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
+    clearTimeout(this.#later.get(agentId))
+    this.#later.delete(agentId)
     this.#changes.removeAgent(agentId)
     this.#merges.delete(agentId)
     this.#bases.remove(agentId)
@@ -213,6 +224,7 @@ export class Ingest {
     this.#changes.flush()
     clearTimeout(this.#restTimer)
     clearInterval(this.#lookTimer)
+    for (const timer of this.#later.values()) clearTimeout(timer)
     this.#reader.close()
     await this.#running
     this.#bases.close()
@@ -254,8 +266,12 @@ export class Ingest {
       this.#active = undefined
       // An agent without a mark was deleted meanwhile.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
-      else if (!this.#waiting.has(agentId) && (this.#marked.has(agentId) || this.#tidying.has(agentId)))
-        await this.#tryRest(agentId)
+      else if (
+        !this.#waiting.has(agentId) &&
+        !this.#later.has(agentId) &&
+        (this.#marked.has(agentId) || this.#tidying.has(agentId))
+      )
+        this.#tryRest(agentId)
     }
   }
 
@@ -268,14 +284,23 @@ export class Ingest {
     while (!this.#closing && !isOver(performance.now())) await pauseMs(QUIET_MS / 3)
   }
 
-  async #tryRest(agentId: string): Promise<void> {
+  #tryRest(agentId: string): void {
     try {
       this.#rest(agentId)
     } catch {
       // The next turn tells what is wrong.
-      await pauseMs(RETRY_AFTER_MS)
-      this.#schedule(agentId)
+      this.#tryLater(agentId, RETRY_AFTER_MS)
     }
+  }
+
+  /** The others get their turns meanwhile. */
+  #tryLater(agentId: string, ms: number): void {
+    clearTimeout(this.#later.get(agentId))
+    const again = () => {
+      this.#later.delete(agentId)
+      if (this.#marked.has(agentId) || this.#tidying.has(agentId)) this.#schedule(agentId)
+    }
+    this.#later.set(agentId, setTimeout(again, ms).unref())
   }
 
   #rest(agentId: string): void {
@@ -313,16 +338,16 @@ export class Ingest {
       const failures = (this.#failures.get(agentId) ?? 0) + 1
       // Deleted meanwhile.
       if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
-      if (failures >= MAX_FAILURES) {
-        // Left alone until the next change or start, so that the others get their turns.
-        process.emitWarning(`the knowledge base of agent ${agentId} cannot be written: ${String(error)}`)
+      this.#failures.set(agentId, failures)
+      if (failures === 1) this.#warn(`the knowledge base of agent ${agentId} cannot be written`, error)
+      if (isPassing(error)) this.#tryLater(agentId, Math.min(RETRY_AFTER_MS * failures, RETRY_AT_LEAST_EVERY_MS))
+      else if (failures < MAX_FAILURES) this.#tryLater(agentId, RETRY_AFTER_MS)
+      else {
+        // Left alone until the next change or start.
         this.#marked.delete(agentId)
         this.#failures.delete(agentId)
-        return false
       }
-      this.#failures.set(agentId, failures)
-      await pauseMs(RETRY_AFTER_MS)
-      return true
+      return false
     }
   }
 

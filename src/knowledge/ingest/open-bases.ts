@@ -12,12 +12,20 @@ export class OpenBases {
   readonly #bases = new Map<string, KnowledgeBase>()
   /** Those from which something was deleted. */
   readonly #unscrubbed = new Set<string>()
+  readonly #warn: (about: string, error: unknown) => void
   #scrubTimer: NodeJS.Timeout | undefined
+  /** The log is told once, and not at every try. */
+  readonly #failing = new Set<string>()
 
   /** `isBusy`: this agent's base stays open. */
-  constructor(store: KnowledgeStore, isBusy: (agentId: string) => boolean) {
+  constructor(
+    store: KnowledgeStore,
+    isBusy: (agentId: string) => boolean,
+    warn: (about: string, error: unknown) => void = () => {},
+  ) {
     this.#store = store
     this.#isBusy = isBusy
+    this.#warn = warn
   }
 
   open(agentId: string): KnowledgeBase {
@@ -58,7 +66,7 @@ export class OpenBases {
   close(): void {
     clearTimeout(this.#scrubTimer)
     for (const [agentId, base] of this.#bases) {
-      base.scrub()
+      this.#tryScrub(agentId, base)
       this.#close(agentId)
     }
   }
@@ -73,9 +81,23 @@ export class OpenBases {
       this.#scrubTimer = undefined
       for (const agentId of this.#unscrubbed) {
         const base = this.#bases.get(agentId)
-        if (base === undefined || base.scrub()) this.#unscrubbed.delete(agentId)
+        if (base === undefined || this.#tryScrub(agentId, base)) this.#unscrubbed.delete(agentId)
       }
       if (this.#unscrubbed.size > 0) this.#scrubSoon()
     }, SCRUB_AFTER_MS)
+  }
+
+  /** False where it must wait: for a reader, or for room on the disk. */
+  #tryScrub(agentId: string, base: KnowledgeBase): boolean {
+    try {
+      const isDone = base.scrub()
+      this.#failing.delete(agentId)
+      return isDone
+    } catch (error) {
+      if (!this.#failing.has(agentId))
+        this.#warn(`deleted text could not be erased yet from the knowledge base of agent ${agentId}`, error)
+      this.#failing.add(agentId)
+      return false
+    }
   }
 }

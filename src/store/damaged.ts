@@ -1,0 +1,21 @@
+import { sqliteCodeOf } from './passing.ts'
+
+/** Result codes of SQLite for a file that does not hold what was written: corrupt, not a database. */
+const DAMAGED = new Set([11, 26])
+
+/** A database file that something else than the service has changed, or a disk that fails. Says which, and what to do. */
+export class DamagedFile extends Error {
+  override readonly name = 'DamagedFile'
+  readonly code = 'DAMAGED'
+
+  constructor(path: string, cause: Error) {
+    super(
+      `the database file ${path} is damaged (${cause.message}): stop the service and restore a backup; \`repartee check\` reads everything through`,
+      { cause },
+    )
+  }
+}
+
+/** What is to be thrown in the place of an error of SQLite that the file at this path was the cause of. */
+export const orDamaged = (error: unknown, path: string): unknown =>
+  DAMAGED.has(sqliteCodeOf(error)) ? new DamagedFile(path, error as Error) : error
