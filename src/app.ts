@@ -3,7 +3,6 @@ import { Server as NetServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
 import { contract } from './api/contract.ts'
 import { AgentBook } from './chat/agent-book.ts'
 import { Background } from './chat/background.ts'
@@ -22,7 +21,7 @@ import { whyUnusable } from './core/model.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
 import { openKnowledge } from './knowledge/knowledge.ts'
-import { toLogged } from './log.ts'
+import { openLog, toLogged } from './log.ts'
 import { guardModels } from './models/guard.ts'
 import { openModels } from './models/models.ts'
 import { openReranker } from './models/reranker.ts'
@@ -61,7 +60,7 @@ export async function openApp(config: Config): Promise<App> {
 }
 
 async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
-  const log = pino({ level: config.logLevel, base: null })
+  const log = openLog(config.logLevel)
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   // Conversations lie in it: for the owner alone.
   mkdirSync(config.data, { recursive: true, mode: 0o700 })

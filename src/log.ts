@@ -1,5 +1,19 @@
+import { destination, type Logger, pino } from 'pino'
 import { ReparteeError } from './core/errors.ts'
 import { Refusal } from './models/failure.ts'
+
+/** Where lines cannot be written, as to a file on a full disk, so many bytes of them wait; what comes then is lost, and nothing else is. */
+const MAX_UNWRITTEN_BYTES = 1_048_576
+const STDOUT = 1
+
+/** Lines of JSON on standard output. */
+export function openLog(level: string): Logger {
+  const output = destination({ dest: STDOUT, sync: true, maxLength: MAX_UNWRITTEN_BYTES })
+  // Whoever logs must not fail for it; what waits goes out with the next line that can be written.
+  output.on('error', () => {})
+  // What `toLogged` made is to be told as it is.
+  return pino({ level, base: null, serializers: { err: (error: object) => error } }, output)
+}
 
 /** What a log may say of an error, and of what caused it: kind, words and place. A parser's words quote what it read, and a provider's are its own: they stay out. */
 export function toLogged(error: unknown): object {
