@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { hashKey, makeKey, shownPrefix } from '../chat/key-format.ts'
 import { type Config, loadConfig } from '../config.ts'
+import { ReparteeError } from '../core/errors.ts'
 import type { Sample } from '../sample.ts'
 import { type Command, CommandError, exitCodes, type Terminal } from './command.ts'
 import { unknownNames } from './doctor/effective-settings.ts'
@@ -52,7 +53,7 @@ async function open(config: Config): Promise<App> {
     const { openApp } = await import('../app.ts')
     return await openApp(config)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    const { code, message } = whyOf(error) as NodeJS.ErrnoException
     const reason: Record<string, string> = {
       EACCES: `the data folder ${config.data} cannot be written`,
       EROFS: `the data folder ${config.data} cannot be written`,
@@ -63,6 +64,9 @@ async function open(config: Config): Promise<App> {
     throw new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? message}`)
   }
 }
+
+/** The words for callers of a running service do not say what whoever starts it must know. */
+const whyOf = (error: unknown): unknown => (error instanceof ReparteeError ? (error.cause ?? error) : error)
 
 async function listen(app: App, { host, port }: Config): Promise<string> {
   try {

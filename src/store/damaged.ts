@@ -10,7 +10,7 @@ export class DamagedFile extends Error {
 
   constructor(path: string, cause: Error) {
     super(
-      `the database file ${path} is damaged (${cause.message}): stop the service and restore a backup; \`repartee check\` reads everything through`,
+      `the database file ${path} is damaged (${cause.message}): stop the service and restore a backup; \`repartee check\` tells what else is damaged`,
       { cause },
     )
   }

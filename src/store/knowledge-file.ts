@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { orDamaged } from './damaged.ts'
 import type { KnowledgeBase, SqlRow, SqlValue } from './knowledge-base.ts'
 import { migrate, newestMigration } from './migrate.ts'
 
@@ -16,34 +17,40 @@ let newest: number | undefined
 
 /** A knowledge base in a file of its own: one connection to it, with its statements prepared once. Not for sharing between threads. */
 export class KnowledgeFile implements KnowledgeBase {
+  readonly #path: string
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
 
-  private constructor(db: DatabaseSync) {
+  private constructor(path: string, db: DatabaseSync) {
+    this.#path = path
     this.#db = db
   }
 
   /** For the one thread that writes: makes the file where there is none, and brings its schema up to date. */
   static openToWrite(path: string): KnowledgeFile {
     mkdirSync(dirname(path), { recursive: true })
-    const db = new DatabaseSync(path)
-    db.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; ${PRAGMAS} PRAGMA cache_size = -8192;`,
-    )
-    migrate(db, MIGRATIONS)
-    return new KnowledgeFile(db)
+    return opened(path, {}, (db) => {
+      db.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; ${PRAGMAS} PRAGMA cache_size = -8192;`,
+      )
+      migrate(db, MIGRATIONS)
+      return new KnowledgeFile(path, db)
+    })
   }
 
   /** Undefined where there is no such file, or nothing in it yet. */
   static openToRead(path: string): KnowledgeFile | undefined {
     if (!existsSync(path)) return undefined
-    const db = new DatabaseSync(path, { readOnly: true })
-    db.exec(PRAGMAS)
-    const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
-    newest ??= newestMigration(MIGRATIONS)
-    if (version === newest) return new KnowledgeFile(db)
-    db.close()
-    if (version === 0) return undefined
+    const found = opened(path, { readOnly: true }, (db) => {
+      db.exec(PRAGMAS)
+      const { user_version: version } = db.prepare('PRAGMA user_version').get() as { user_version: number }
+      newest ??= newestMigration(MIGRATIONS)
+      if (version === newest) return new KnowledgeFile(path, db)
+      db.close()
+      return version
+    })
+    if (typeof found !== 'number') return found
+    if (found === 0) return undefined
     KnowledgeFile.openToWrite(path).close()
     return KnowledgeFile.openToRead(path)
   }
@@ -85,7 +92,7 @@ export class KnowledgeFile implements KnowledgeBase {
       return result
     } catch (error) {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      throw error
+      throw orDamaged(error, this.#path)
     } finally {
       if (!durable) this.#db.exec('PRAGMA synchronous = FULL')
     }
@@ -97,6 +104,8 @@ export class KnowledgeFile implements KnowledgeBase {
     this.#db.exec('BEGIN')
     try {
       return work()
+    } catch (error) {
+      throw orDamaged(error, this.#path)
     } finally {
       this.#db.exec('COMMIT')
     }
@@ -131,5 +140,16 @@ export class KnowledgeFile implements KnowledgeBase {
       this.#statements.set(sql, statement)
     }
     return statement
+  }
+}
+
+/** What is made of a file that is open; where nothing can be, it is closed again. */
+function opened<T>(path: string, options: { readOnly?: boolean }, make: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(path, options)
+  try {
+    return make(db)
+  } catch (error) {
+    db.close()
+    throw orDamaged(error, path)
   }
 }

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ReparteeError } from '../core/errors.ts'
+import { orDamaged } from './damaged.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
 import { migrate } from './migrate.ts'
-import { isBusy, isDamage, isPassing } from './passing.ts'
+import { isBusy, isPassing } from './passing.ts'
 
 interface Prepared {
   statement: StatementSync
@@ -41,7 +42,6 @@ const SCRUB_AFTER_MS = 300
 /** While somebody reads an older state, that cannot be done; then it is tried less and less often. */
 const SCRUB_AT_LEAST_EVERY_MS = 5_000
 const IDLE_READERS = 2
-const REMEDY = 'keep the folder aside, and restore a backup into a new one with `repartee restore`'
 
 /** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
 export class SqliteDatabase implements Database {
@@ -66,28 +66,18 @@ export class SqliteDatabase implements Database {
       throw new Error(`a move into ${folder} is not finished: run the same \`repartee move\` again, or empty the folder`)
     // Begun anew, it would know none of the agents whose documents lie there, and they would be removed as left over.
     if (isEmpty(this.#path) && holdsKnowledge(folder))
-      throw new Error(`${this.#path} is missing or empty, though ${folder} holds documents: ${REMEDY}, or empty the folder`)
-    this.#db = new DatabaseSync(this.#path)
-    this.#writer = { db: this.#db, prepared: new Map() }
-    try {
-      this.#db.exec(
-        `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`,
+      throw new Error(
+        `${this.#path} is missing or empty, though ${folder} holds documents: restore a backup into a new folder, or empty this one`,
       )
-      migrate(this.#db, new URL('../../migrations/sqlite/', import.meta.url))
-      this.#db.exec('PRAGMA busy_timeout = 0')
-    } catch (error) {
-      this.#db.close()
-      throw isDamage(error)
-        ? new Error(`${this.#path} is damaged (${(error as Error).message}): ${REMEDY}`, { cause: error })
-        : error
-    }
+    this.#db = open(this.#path)
+    this.#writer = { db: this.#db, prepared: new Map() }
   }
 
   async read(sql: string, params: Value[]): Promise<Row[]> {
     try {
       return this.#run(sql, params)
     } catch (error) {
-      throw translate(error)
+      throw translate(error, this.#path)
     }
   }
 
@@ -113,7 +103,7 @@ export class SqliteDatabase implements Database {
       }
       if (slice.length > 0) yield slice
     } catch (error) {
-      throw translate(error)
+      throw translate(error, this.#path)
     } finally {
       if (reader !== undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader)
       else reader?.db.close()
@@ -186,7 +176,7 @@ export class SqliteDatabase implements Database {
       if (isBusy(error) && this.#mayWait()) {
         this.#queue = jobs
         setTimeout(() => this.#flush(), LOOK_AGAIN_MS)
-      } else if (isPassing(error) || jobs.length === 1) for (const job of jobs) job.reject(translate(error))
+      } else if (isPassing(error) || jobs.length === 1) for (const job of jobs) job.reject(translate(error, this.#path))
       // One bad list must not fail the others: each gets a transaction of its own.
       else for (const job of jobs) this.#alone(job)
     }
@@ -203,7 +193,7 @@ export class SqliteDatabase implements Database {
     try {
       job.resolve(this.#transaction([job])[0])
     } catch (error) {
-      job.reject(translate(error))
+      job.reject(translate(error, this.#path))
     }
   }
 
@@ -242,6 +232,24 @@ function holdsKnowledge(folder: string): boolean {
   return existsSync(knowledge) && readdirSync(knowledge).some((name) => name.endsWith('.db'))
 }
 
+/** Throws what says which file it is about. */
+function open(path: string): DatabaseSync {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path)
+    db.exec(
+      `PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; ${PRAGMAS}`,
+    )
+    migrate(db, new URL('../../migrations/sqlite/', import.meta.url))
+    db.exec('PRAGMA busy_timeout = 0')
+    return db
+  } catch (error) {
+    db?.close()
+    if (isPassing(error)) throw new Error(`${path} cannot be used: ${(error as Error).message}`, { cause: error })
+    throw orDamaged(error, path)
+  }
+}
+
 function prepare({ db, prepared }: Connection, sql: string): Prepared {
   let known = prepared.get(sql)
   if (known === undefined) {
@@ -262,7 +270,7 @@ function rewrite(sql: string): { text: string; order: number[] } {
   return { text, order }
 }
 
-const translate = (error: unknown): unknown =>
+const translate = (error: unknown, path: string): unknown =>
   isPassing(error)
     ? new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
-    : error
+    : orDamaged(error, path)

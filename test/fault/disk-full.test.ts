@@ -11,6 +11,7 @@ import { limit } from '../support/limits.ts'
 import { says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { keepsFiles, type Service, startService } from '../support/service.ts'
+import { stall } from '../support/stall.ts'
 import { isInFiles } from '../support/store.ts'
 
 /** A disk of a service, and how it is filled up; that returns how room is made again. */
@@ -104,7 +105,7 @@ if (keepsFiles) {
     })
   }
 
-  describe('while no file can grow', () => {
+  describe('while no file can grow', { concurrency: 2 }, () => {
     const start = async () => {
       const service = await startService({ REPARTEE_LOG_LEVEL: 'warn' })
       after(() => service.stop())
@@ -176,6 +177,8 @@ if (keepsFiles) {
         makeRoom()
       }
       await until('it is told of', () => /cannot be written/.test(service.printed()), 20_000)
+      const toldAt = performance.now()
+      await until('it was tried three times and more', () => performance.now() > toldAt + 7_000)
       makeRoom()
       await until(
         'it is read',
@@ -195,7 +198,7 @@ if (keepsFiles) {
       assert.equal((await service.client.get(session)).body.messages.length, 2)
     })
 
-    test('the log stands still where it is a file, and the service goes on', async () => {
+    test('the log stands still where it is a file, and the service goes on', { timeout: 30_000 }, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'repartee-log-'))
       after(() => rmSync(folder, { recursive: true }))
       const service = await startService({ REPARTEE_LOG_LEVEL: 'info' }, { log: join(folder, 'log') })
@@ -205,6 +208,9 @@ if (keepsFiles) {
       await until('the log is written', () => /"request"/.test(service.printed()))
       const makeRoom = noGrowth.fill(service)
       const length = service.printed().length
+      for (let i = 0; i < 20; i++) isOk(await get())
+      // What is told of this has nobody to whom a failure could be answered.
+      await stall(service.pid()!, 1_500)
       for (let i = 0; i < 20; i++) isOk(await get())
       assert.equal(service.printed().length, length)
       makeRoom()

@@ -1,0 +1,9 @@
+import { until } from './poll.ts'
+
+/** Has a process stand still for so long. */
+export async function stall(pid: number, ms: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP')
+  const end = performance.now() + ms
+  await until('it stood still for long enough', () => performance.now() > end, 2 * ms)
+  process.kill(pid, 'SIGCONT')
+}
