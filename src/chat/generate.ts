@@ -60,7 +60,7 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
 
 /** Milliseconds until the same model is asked again; undefined where that makes no sense, or does not fit in the turn's time. */
 function pauseBeforeNext(
-  { limits, clock, random }: Deps,
+  { limits, random }: Deps,
   turn: Turn,
   error: unknown,
   tries: number,
@@ -70,7 +70,7 @@ function pauseBeforeNext(
   const asked = (error.retryAfter ?? 0) * 1000
   const waitMs = Math.max(asked, FIRST_PAUSE_MS * 2 ** tries * (0.5 + random() / 2))
   if (!isLast && waitMs > PATIENCE_MS) return undefined
-  return clock() + waitMs < turn.startedAt + limits.turnTimeoutMs ? waitMs : undefined
+  return performance.now() + waitMs < turn.begunAt + limits.turnTimeoutMs ? waitMs : undefined
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'

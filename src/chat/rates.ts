@@ -1,12 +1,14 @@
 import type { Clock } from '../core/ports.ts'
-import type { RateWindow } from '../store/rate-windows.ts'
+import type { RateAsk, RateWindow } from '../store/rate-windows.ts'
 
 export const WINDOW_MS = 60_000
+/** An end farther off is of a clock that was set back since: nobody waits for an hour to come again. Clocks of several machines may differ by less. */
+const FARTHEST_MS = 2 * WINDOW_MS
 /** A process takes so large a part of what all may at once: fewer trips, and at the end of a window that much may be left with another process. */
 const PART = 20
 
 /** Takes from what all processes share. */
-export type TakeShared = (id: string, ask: { count: number; now: number; windowMs: number }) => Promise<RateWindow>
+export type TakeShared = (id: string, ask: RateAsk) => Promise<RateWindow>
 
 /** How a caller stands to one rate. */
 export interface Standing {
@@ -58,8 +60,8 @@ export class Rate {
 
   #open(id: string, now: number): Window {
     const known = this.#windows.get(id)
-    if (known !== undefined && known.endsAt > now) return known
-    if (now >= this.#sweepAt) this.#sweep(now)
+    if (known !== undefined && known.endsAt > now && known.endsAt <= now + FARTHEST_MS) return known
+    if (now >= this.#sweepAt || this.#sweepAt > now + FARTHEST_MS) this.#sweep(now)
     const own = this.#takeShared === undefined ? this.limit : 0
     const window = { endsAt: now + WINDOW_MS, granted: own, used: 0, taken: own, asking: undefined }
     this.#windows.set(id, window)
@@ -84,7 +86,12 @@ export class Rate {
   async #takeSome(id: string, window: Window): Promise<void> {
     const count = Math.ceil(this.limit / PART)
     const now = this.#clock()
-    const { taken, endsAt } = await this.#takeShared!(`${this.#name}/${id}`, { count, now, windowMs: WINDOW_MS })
+    const { taken, endsAt } = await this.#takeShared!(`${this.#name}/${id}`, {
+      count,
+      now,
+      windowMs: WINDOW_MS,
+      farthestMs: FARTHEST_MS,
+    })
     // Others may have begun another window meanwhile: what was taken in the one before is gone.
     if (endsAt !== window.endsAt && window.granted > 0) Object.assign(window, { granted: 0, used: 0 })
     window.endsAt = endsAt
@@ -95,7 +102,8 @@ export class Rate {
   /** Once a window: the more callers there are, the less often for each. */
   #sweep(now: number): void {
     this.#sweepAt = now + WINDOW_MS
-    for (const [id, { endsAt, asking }] of this.#windows) if (endsAt <= now && asking === undefined) this.#windows.delete(id)
+    for (const [id, { endsAt, asking }] of this.#windows)
+      if ((endsAt <= now || endsAt > now + FARTHEST_MS) && asking === undefined) this.#windows.delete(id)
   }
 }
 

@@ -147,7 +147,7 @@ async function storeReply(
     ...exchange.aiMessage,
     markdown: draft.markdown,
     detail: toJson(draft.detail),
-    tookMs: Math.max(0, deps.clock() - turn.startedAt),
+    tookMs: Math.round(performance.now() - turn.begunAt),
     answered: draft.trace.finish === 'cancelled' ? null : draft.trace.grounding.answered,
   }
   if (!(await store(deps, opened, reply, alongside?.(exchange) ?? []))) throw await lostSession(deps, turn)

@@ -29,6 +29,8 @@ export class Turn {
   /** The message that it answers; undefined until that is stored. */
   messageId: string | undefined
   startedAt = 0
+  /** The same on the clock of `performance`, which nobody sets. */
+  begunAt = 0
   /** The reply so far, as Markdown that can be stored. */
   text = ''
   stopped: StopReason | undefined

@@ -123,6 +123,7 @@ export class Turns {
   start(turn: Turn, messageId: string, now: number): void {
     turn.messageId = messageId
     turn.startedAt = now
+    turn.begunAt = performance.now()
     this.#byMessage.set(messageId, turn)
     this.#timers.set(
       turn,

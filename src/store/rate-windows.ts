@@ -7,16 +7,24 @@ export interface RateWindow {
 }
 
 const TAKE = `INSERT INTO rate_window AS w (id, ends_at, taken) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET
-  taken = CASE WHEN w.ends_at <= $4 THEN excluded.taken ELSE w.taken + excluded.taken END,
-  ends_at = CASE WHEN w.ends_at <= $4 THEN excluded.ends_at ELSE w.ends_at END RETURNING taken, ends_at`
+  taken = CASE WHEN w.ends_at > $4 AND w.ends_at <= $5 THEN w.taken + excluded.taken ELSE excluded.taken END,
+  ends_at = CASE WHEN w.ends_at > $4 AND w.ends_at <= $5 THEN w.ends_at ELSE excluded.ends_at END RETURNING taken, ends_at`
+
+export interface RateAsk {
+  count: number
+  now: number
+  windowMs: number
+  /** A window that ends later than so far from now is of a clock that was wrong. */
+  farthestMs: number
+}
 
 /** Takes so many requests at once, of a window that is open or begins now and lasts `windowMs`. */
 export async function takeFromWindow(
   db: Database,
   id: string,
-  { count, now, windowMs }: { count: number; now: number; windowMs: number },
+  { count, now, windowMs, farthestMs }: RateAsk,
 ): Promise<RateWindow> {
-  const [rows] = await db.write([statement(TAKE, id, now + windowMs, count, now)])
+  const [rows] = await db.write([statement(TAKE, id, now + windowMs, count, now, now + farthestMs)])
   const { taken, ends_at: endsAt } = rows![0] as { taken: number; ends_at: number }
   return { taken, endsAt }
 }
