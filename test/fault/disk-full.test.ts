@@ -176,7 +176,7 @@ if (keepsFiles) {
         if (document.status !== 'ready') break
         makeRoom()
       }
-      await until('it is told of', () => /cannot be written/.test(service.printed()), 20_000)
+      await until('it is told of', () => /cannot be worked on/.test(service.printed()), 20_000)
       const toldAt = performance.now()
       await until('it was tried three times and more', () => performance.now() > toldAt + 7_000)
       makeRoom()

@@ -26,6 +26,7 @@ import {
   startTasks,
   type Task,
 } from '../../store/knowledge-tasks.ts'
+import { isPassing } from '../../store/passing.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import { ReaderClosed } from '../reader/reader.ts'
 import { adoptVectors } from '../vectors/build.ts'
@@ -187,7 +188,8 @@ async function read(base: KnowledgeBase, task: Task, { read: readIt, clock }: In
     const named = task.titleGiven ? task.title : (title ?? task.title)
     return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
   } catch (error) {
-    if (error instanceof ReaderClosed) throw error
+    // Nothing is said about the document where the service goes down, or the machine cannot do it now.
+    if (error instanceof ReaderClosed || isPassing(error)) throw error
     const { code, message } =
       error instanceof DocumentError ? error : { code: 'internal_error', message: 'The document could not be read.' }
     if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))

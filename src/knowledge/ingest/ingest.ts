@@ -339,7 +339,7 @@ export class Ingest {
       // Deleted meanwhile.
       if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
       this.#failures.set(agentId, failures)
-      if (failures === 1) this.#warn(`the knowledge base of agent ${agentId} cannot be written`, error)
+      if (failures === 1) this.#warn(`the knowledge base of agent ${agentId} cannot be worked on`, error)
       if (isPassing(error)) this.#tryLater(agentId, Math.min(RETRY_AFTER_MS * failures, RETRY_AT_LEAST_EVERY_MS))
       else if (failures < MAX_FAILURES) this.#tryLater(agentId, RETRY_AFTER_MS)
       else {

@@ -20,6 +20,8 @@ const START_MS = 10_000
 
 interface Read {
   request: ReadRequest
+  /** A process was ended by a signal over it. */
+  wasKilled: boolean
   resolve: (result: never) => void
   reject: (error: unknown) => void
 }
@@ -40,11 +42,11 @@ export class DocumentReader {
     this.#limits = limits
   }
 
-  /** Rejects with `DocumentError`, or with `ReaderClosed`. */
+  /** Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
   read<K extends keyof Reads>(what: K, input: Reads[K]['input']): Promise<Reads[K]['result']> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
-      this.#waiting.push({ request: { what, input } as ReadRequest, resolve, reject })
+      this.#waiting.push({ request: { what, input } as ReadRequest, wasKilled: false, resolve, reject })
       this.#next()
     })
   }
@@ -68,6 +70,8 @@ export class DocumentReader {
     this.#current = read
     const starts = this.#child === undefined
     const child = this.#child ?? this.#start()
+    // Where no process can be started, that is told of by its error.
+    if (!child.connected) return
     const { timeoutMs } = this.#limits
     this.#timer = setTimeout(
       () => {
@@ -77,7 +81,8 @@ export class DocumentReader {
       timeoutMs + (starts ? START_MS : 0),
     )
     child.send(read.request, (error) => {
-      if (error !== null) this.#lost(child, null)
+      // It has ended, or is of no use: how it ends tells why.
+      if (error !== null) child.kill('SIGKILL')
     })
   }
 
@@ -98,14 +103,30 @@ export class DocumentReader {
         else read.reject(new DocumentError(answer.error.code, answer.error.message))
       })
     })
-    child.on('exit', (code) => this.#lost(child, code))
-    child.on('error', () => this.#lost(child, null))
+    child.on('exit', (code, signal) => this.#lost(child, code, signal))
+    child.on('error', (error) => this.#failed(child, error))
     return child
   }
 
-  #lost(child: ChildProcess, code: number | null): void {
+  /** It could not be started, for which no document is to blame. */
+  #failed(child: ChildProcess, error: Error): void {
     if (child !== this.#child) return
     this.#kill()
+    this.#end((read) => read.reject(error))
+  }
+
+  #lost(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
+    if (child !== this.#child) return
+    this.#kill()
+    const read = this.#current
+    // Perhaps by somebody else, such as a machine without memory: the second time it is the document.
+    if (signal !== null && read !== undefined && !read.wasKilled) {
+      read.wasKilled = true
+      this.#current = undefined
+      this.#waiting.unshift(read)
+      this.#next()
+      return
+    }
     this.#end((read) =>
       read.reject(
         code === OUT_OF_MEMORY
