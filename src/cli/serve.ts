@@ -53,7 +53,7 @@ async function open(config: Config): Promise<App> {
     const { openApp } = await import('../app.ts')
     return await openApp(config)
   } catch (error) {
-    const { code, message } = whyOf(error) as NodeJS.ErrnoException
+    const { code, message } = error as NodeJS.ErrnoException
     const reason: Record<string, string> = {
       EACCES: `the data folder ${config.data} cannot be written`,
       EROFS: `the data folder ${config.data} cannot be written`,
@@ -61,12 +61,15 @@ async function open(config: Config): Promise<App> {
       EEXIST: `${config.data} is not a folder`,
       ENOSPC: 'there is no room on the disk',
     }
-    throw new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? message}`)
+    throw new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? unavailable(error, config) ?? message}`)
   }
 }
 
 /** The words for callers of a running service do not say what whoever starts it must know. */
-const whyOf = (error: unknown): unknown => (error instanceof ReparteeError ? (error.cause ?? error) : error)
+function unavailable(error: unknown, { data, databaseUrl }: Config): string | undefined {
+  if (!(error instanceof ReparteeError) || !(error.cause instanceof Error)) return undefined
+  return `${databaseUrl === undefined ? `the data folder ${data}` : 'the database'} cannot be used: ${error.cause.message}`
+}
 
 async function listen(app: App, { host, port }: Config): Promise<string> {
   try {

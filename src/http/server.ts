@@ -9,6 +9,7 @@ import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { parseJson } from './body.ts'
 import { AllowedOrigins } from './cors.ts'
+import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
 import { statusOf, toErrorBody, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
@@ -114,6 +115,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     waits: [() => deps.knowledge.waitMs(), () => deps.db.waitMs()],
     warn: deps.warn,
   })
+  const descriptors = watchDescriptors(deps.warn)
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents)
   app.addHook('onRequest', async (request, reply) => {
     const earlier = inOrder(request.raw.socket, reply.raw)
@@ -182,6 +184,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onClose', async () => {
     streams.close()
     pressure.close()
+    descriptors.stop()
   })
   app.register(
     async (v1) => {
