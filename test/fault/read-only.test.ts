@@ -53,7 +53,7 @@ if (keepsFiles) {
     const { client } = service
     const [first, second] = [await service.newAgent(), await service.newAgent()]
     const knowledge = join(service.data, 'knowledge')
-    const add = (agent: string) => client.post(`/agents/${agent}/documents`, { text: 'A lamp.' })
+    const add = (agent: string, text = 'A lamp.') => client.post(`/agents/${agent}/documents`, { text })
     const areRead = async (agent: string) => {
       const { documents } = (await client.get(`/agents/${agent}/documents`)).body
       return documents.length > 0 && documents.every(({ status }: { status: string }) => status === 'ready')
@@ -61,6 +61,7 @@ if (keepsFiles) {
     isOk(await add(first), 202)
     await until('it is read', () => areRead(first))
     chmodSync(knowledge, 0o555)
+    isError(await add(first, 'A candle.'), 503, 'unavailable')
     isError(await add(second), 503, 'unavailable')
     isError(await client.post(`/agents/${second}/sources`, { type: 'site', url: 'https://example.com/' }), 503, 'unavailable')
     for (const agent of [first, second]) {
