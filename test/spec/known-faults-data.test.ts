@@ -40,7 +40,9 @@ const historyOf = async (path: string) => (await client.get(path)).body.messages
 const textsOf = async (path: string) => (await historyOf(path)).map(({ content }) => content)
 const settled = (id: string) =>
   until('the document is settled', async () => {
-    const { document } = (await client.get(`${documents}/${id}`)).body
+    const answer = await client.get(`${documents}/${id}`)
+    isOk(answer)
+    const { document } = answer.body
     return ['ready', 'failed'].includes(document.status) && document
   })
 const textOf = async (id: string) => {
