@@ -10,7 +10,7 @@ const UPLOADS = 6
 const TEXTS = 20
 const MIB = 1_048_576
 
-test('large uploads and long lists at once, with a small heap: all are answered, and the service goes on', {
+test('large uploads and long lists at once, with a small heap: each is answered or refused, and the service goes on', {
   skip: needsProcess,
   timeout: 90_000,
 }, async () => {
@@ -40,7 +40,12 @@ test('large uploads and long lists at once, with a small heap: all are answered,
   for (const answer of await Promise.all([...uploads, ...texts])) {
     if (answer.status !== 202) isError(answer, 503, 'unavailable')
   }
-  for (const answer of await Promise.all(lists)) assert.equal(answer.body.sessions.length, SESSIONS + 1)
+  const listed = await Promise.all(lists)
+  for (const answer of listed) {
+    if (answer.status === 200) assert.equal(answer.body.sessions.length, SESSIONS + 1)
+    else isError(answer, 503, 'unavailable')
+  }
+  assert.ok(listed.some(({ status }) => status === 200))
   assert.equal(service.exitCode(), null, service.printed())
   isOk(await client.post(`${session}/messages`, { message: 'hello' }))
   isOk(await client.get('^/healthz', { key: null }))
