@@ -5,8 +5,8 @@ import { isError, isOk } from '../support/assert.ts'
 import { needsProcess, startService } from '../support/service.ts'
 import { storeOf } from '../support/store.ts'
 
-const SESSIONS = 20_000
-const UPLOADS = 6
+const SESSIONS = 40_000
+const UPLOADS = 4
 const TEXTS = 20
 const MIB = 1_048_576
 
@@ -14,7 +14,7 @@ test('large uploads and long lists at once, with a small heap: each is answered 
   skip: needsProcess,
   timeout: 90_000,
 }, async () => {
-  const service = await startService({ NODE_OPTIONS: '--max-old-space-size=64' })
+  const service = await startService({ NODE_OPTIONS: '--max-old-space-size=128' })
   after(() => service.stop())
   const { client } = service
   const agent = await service.newAgent()
