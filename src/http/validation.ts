@@ -15,11 +15,14 @@ ajv.addFormat('uuid', isUuid)
 ajv.addFormat('date-time', isDateTime)
 ajv.addKeyword('example')
 
-/** ISO 8601 with a zone. */
+/** ISO 8601 with a zone, of a year that has four digits in UTC, too: in which it is answered. */
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+const FIRST = Date.parse('0000-01-01T00:00:00Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 function isDateTime(text: string): boolean {
   const [, day, hour] = DATE_TIME.exec(text) ?? []
-  if (day === undefined || Number(hour) > 23 || Number.isNaN(Date.parse(text))) return false
+  const at = Date.parse(text)
+  if (day === undefined || Number(hour) > 23 || !(at >= FIRST && at <= LAST)) return false
   // `Date` takes 30 February for 2 March.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day)
 }

@@ -98,6 +98,18 @@ describe('7 malformed bodies', () => {
     isError(await client.request('POST', path, { bytes: '{"\\ud83d":"x"}' }), 400, 'invalid_request')
   })
 
+  test('a time whose year in UTC has more than four digits, or is before the year 0, is none', async () => {
+    const key = (expiresAt: string) => client.post('/keys', { name: 'x', scopes: ['read'], expiresAt })
+    isError(await key('9999-12-31T23:59:59-12:00'), 400, 'invalid_request', 'body.expiresAt')
+    const last = await key('9999-12-31T23:59:59.999Z')
+    isOk(last, 201)
+    assert.equal(last.body.key.expiresAt, '9999-12-31T23:59:59.999Z')
+    isOk(await client.get('/keys'))
+    const messages = [{ role: 'USER', content: 'x', createdAt: '0000-01-01T00:00:00+14:00' }]
+    const path = `/agents/${agentId}/sessions/import`
+    isError(await client.post(path, { messages }), 400, 'invalid_request', 'body.messages[0].createdAt')
+  })
+
   test('every refused send stores nothing', async () => {
     assert.deepEqual((await client.get(session)).body.messages, [])
   })
