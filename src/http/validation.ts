@@ -38,6 +38,7 @@ export function validator(schema: object, part: Part): (data: unknown) => void {
   return (data) => {
     validate ??= ajv.compile(schema)
     dropNulls(schema, data)
+    cutShort(schema, data)
     if (validate(data)) return
     const details = toDetails(validate.errors ?? [], part, schema)
     const [first] = details
@@ -49,8 +50,11 @@ interface Shape {
   type?: string
   anyOf?: Shape[]
   properties?: Record<string, Shape>
+  patternProperties?: Record<string, Shape>
   required?: string[]
   items?: Shape
+  maxItems?: number
+  maxProperties?: number
 }
 
 /** `null` in an optional field is the same as leaving it out, except where the schema knows null as a value of its own. */
@@ -66,12 +70,40 @@ function dropNulls(schema: Shape, data: unknown): void {
   }
 }
 
-function toDetails(errors: ErrorObject[], part: Part, schema: object): ErrorDetail[] {
-  // A failed `anyOf` reports each branch, and then itself; the branches say it better, "must be null" apart.
-  const telling = errors.filter((e) => e.keyword !== 'anyOf' && !(e.keyword === 'type' && e.params.type === 'null'))
-  const details = (telling.length > 0 ? telling : errors).map((error) => toDetail(error, part, schema))
-  return details.filter((d, i) => details.findIndex((other) => other.path === d.path) === i).slice(0, MAX_DETAILS)
+/**
+ * What is too long is so with one item more than it may have, too; what comes behind is not looked at. Every item may be wrong in several ways, and
+ * a megabyte holds half a million: to tell all of it would take seconds, in which nobody else is served.
+ */
+function cutShort(shape: Shape, data: unknown): void {
+  for (const branch of shape.anyOf ?? []) cutShort(branch, data)
+  if (Array.isArray(data)) {
+    const { items, maxItems = data.length } = shape
+    if (data.length > maxItems) data.length = maxItems + 1
+    if (items) for (const item of data) cutShort(items, item)
+  } else if (typeof data === 'object' && data !== null) {
+    const fields = data as Record<string, unknown>
+    const { properties = {}, patternProperties = {}, maxProperties } = shape
+    if (maxProperties !== undefined) for (const name of Object.keys(fields).slice(maxProperties + 1)) delete fields[name]
+    for (const [name, inner] of Object.entries(properties)) if (name in fields) cutShort(inner, fields[name])
+    for (const inner of Object.values(patternProperties)) for (const value of Object.values(fields)) cutShort(inner, value)
+  }
 }
+
+/** As many as a reader has use for: of a body of a megabyte there may be half a million. */
+function toDetails(errors: ErrorObject[], part: Part, schema: object): ErrorDetail[] {
+  const telling = errors.filter(isTelling)
+  const details = new Map<string, ErrorDetail>()
+  for (const error of telling.length > 0 ? telling : errors) {
+    const detail = toDetail(error, part, schema)
+    if (!details.has(detail.path)) details.set(detail.path, detail)
+    if (details.size === MAX_DETAILS) break
+  }
+  return [...details.values()]
+}
+
+/** A failed `anyOf` or name reports what is wrong with it, and then itself; the former says it better, "must be null" apart. */
+const isTelling = ({ keyword, params }: ErrorObject): boolean =>
+  keyword !== 'anyOf' && keyword !== 'propertyNames' && !(keyword === 'type' && params.type === 'null')
 
 function toDetail(error: ErrorObject, part: Part, schema: object): ErrorDetail {
   const place =

@@ -85,6 +85,22 @@ describe('8 request body', () => {
   })
 })
 
+describe('a body of a megabyte of mistakes', () => {
+  const list = (item: string) => `[${Array(100_000).fill(item).join()}]`
+  const mistakes: [about: string, method: 'POST' | 'PATCH', path: () => string, bytes: string][] = [
+    ['fields that are missing', 'POST', () => `${sessions}/import`, `{"messages":${list('{}')}}`],
+    ['items of a wrong type', 'PATCH', () => `/agents/${agentId}`, `{"starters":${list('1')}}`],
+    ['items that must not be alike', 'POST', () => '/keys', `{"name":"x","scopes":${list('{"a":1}')}}`],
+    ['values of a wrong type', 'POST', () => `/agents/${agentId}/documents`, `{"text":"x","metadata":{"a":${list('{}')}}}`],
+    ['fields that are not known', 'POST', () => sessions, `{${Array.from({ length: 80_000 }, (_, i) => `"f${i}":1`).join()}}`],
+  ]
+  for (const [about, method, path, bytes] of mistakes) {
+    test(`is refused before anybody has to wait: ${about}`, async () => {
+      isError(await client.request(method, path(), { bytes, signal: AbortSignal.timeout(5_000) }), 400, 'invalid_request')
+    })
+  }
+})
+
 describe('8 "all of them settings"', { skip: needsProcess }, () => {
   test('each limit can be set', async () => {
     const small = await startService({
