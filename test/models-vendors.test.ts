@@ -113,6 +113,14 @@ describe('chat completions', () => {
     assert.equal((await ask(gpt(), {}, true)).reply.text, 'one two')
   })
 
+  test('a choice that is null says nothing', async () => {
+    const yes = 'data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\n'
+    server.behaviour = stream('data: {"choices":[null]}\n\n', yes)
+    assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')
+    server.behaviour = sends('{"choices":[null]}')
+    await assert.rejects(ask(gpt()), { code: 'model_failed' })
+  })
+
   test('a clean end behind a finish_reason is an end without [DONE], and [DONE] is one without a finish_reason', async () => {
     server.behaviour = stream('data: {"choices":[{"index":0,"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\n')
     assert.equal((await ask(gpt(), {}, true)).reply.text, 'Yes.')

@@ -80,14 +80,14 @@ interface Words {
 }
 
 interface Completion {
-  choices?: { message?: Words; delta?: Words; finish_reason?: unknown }[]
+  choices?: ({ message?: Words; delta?: Words; finish_reason?: unknown } | null)[]
   usage?: Usage | null
   error?: unknown
 }
 
 function toOutcome(answer: unknown): Outcome {
   const { choices, usage, error } = toCompletion(answer)
-  const choice = choices?.[0]
+  const choice = choices?.[0] ?? undefined
   if (error || choice?.finish_reason === 'error') throw brokeOff(JSON.stringify(error))
   if (choice === undefined) throw notUnderstood()
   const content = textOf(choice.message?.content)
@@ -113,7 +113,7 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
       if (data === '[DONE]') isDone = true
       if (isDone) return
       const chunk = toCompletion(parseJson(data))
-      const choice = chunk.choices?.[0]
+      const choice = chunk.choices?.[0] ?? undefined
       if (chunk.error || choice?.finish_reason === 'error') throw brokeOff(data)
       if (chunk.usage) usage = toUsage(chunk.usage)
       if (choice === undefined) return
