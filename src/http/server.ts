@@ -66,7 +66,8 @@ export interface ServerOptions {
 }
 
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
-const REQUEST_ID = /^[\x20-\x7e]{1,128}$/
+/** Blanks at its ends would be lost on the way back. */
+const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
 /** A header block of more is 431; a path cannot be longer than its header block. */
 const MAX_HEADER_BYTES = 16_384
 const SLACK_MS = 30_000
@@ -99,6 +100,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.server.maxConnections = deps.limits.maxConnections
+  // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => parseJson(bytes))
   app.addContentTypeParser(/^multipart\/form-data\s*;/i, async (request: { routeOptions: { config: { upload?: boolean } } }) => {

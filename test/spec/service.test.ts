@@ -111,7 +111,7 @@ describe('X-Request-Id', () => {
   })
 
   test('any other is replaced by one of ours', async () => {
-    for (const id of ['x'.repeat(129), '', 'caf\u00e9']) {
+    for (const id of ['x'.repeat(129), '', 'caf\u00e9', ['', '']]) {
       const answer = await ask(id)
       assert.match(String(answer.headers['x-request-id']), UUID)
       assert.equal(answer.body.error.requestId, answer.headers['x-request-id'])
@@ -168,6 +168,13 @@ describe('routes and methods', () => {
     isError(await client.get('/agents/%zz'), 400, 'invalid_request')
     isError(await client.get(`/agents/${agentId}%00`), 400, 'invalid_request')
   })
+})
+
+test('a request that expects what no server knows is answered like any other', async () => {
+  for (const expectation of ['Expect: 200-maybe', 'Expect:', 'Expect: 100-continue']) {
+    const answer = await client.raw(client.bytesOf('GET', session, undefined, [expectation, 'Connection: close']))
+    assert.match(answer, /HTTP\/1\.1 200 OK\r\nX-Request-Id: /, expectation)
+  }
 })
 
 test('requests sent ahead on one connection are worked on one by one, and answered in their order', async () => {
