@@ -24,24 +24,31 @@ export function parseJson(bytes: Buffer): unknown {
   }
   // Fastify has null for "no body"; a body that says null is something else.
   if (value === null) throw invalid('body', 'must be an object')
-  if (SUSPECT.test(text)) refuseUnkeepable(value)
+  if (SUSPECT.test(text)) refuseUnkeepable('body', value)
   return value
 }
 
+/** Of a text that is refused, its place is told so far. */
+const MAX_PATH_CHARS = 500
+
 /** Every text, names of fields too, must be well-formed Unicode without U+0000. A loop and not a recursion: bodies may nest as deep as they like. */
-function refuseUnkeepable(body: unknown): void {
-  const open: [path: string, value: unknown][] = [['body', body]]
+export function refuseUnkeepable(about: string, json: unknown): void {
+  const open: [path: string, value: unknown][] = [[about, json]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [path, value] = next
     if (typeof value === 'string') checkText(path, value)
     else if (typeof value === 'object' && value !== null) {
       for (const [name, inner] of Object.entries(value)) {
         checkText(path, name)
-        open.push([Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`, inner])
+        const place = Array.isArray(value) ? `${path}[${name}]` : `${path}.${toShown(name)}`
+        open.push([path.length > MAX_PATH_CHARS ? path : place, inner])
       }
     }
   }
 }
+
+/** A name that a caller has made up, for an answer: it may be as long as its request. */
+export const toShown = (name: string): string => name.slice(0, 100).toWellFormed()
 
 export function checkText(path: string, text: string): void {
   if (text.includes('\0')) throw invalid(path, 'must not hold U+0000')

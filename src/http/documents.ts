@@ -7,6 +7,7 @@ import type { Document, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
+import { refuseUnkeepable } from './body.ts'
 import { pageUrl } from './page-url.ts'
 import { toPagination } from './pagination.ts'
 import { type Call, route } from './route.ts'
@@ -129,9 +130,12 @@ function found(document: Document | undefined): Document {
 const documentNotFound = () => new ReparteeError('document_not_found', 'There is no such document.')
 
 function parseMetadata(text: string): unknown {
+  let metadata: unknown
   try {
-    return JSON.parse(text)
+    metadata = JSON.parse(text)
   } catch {
     throw invalid('body.metadata', 'must be a JSON object, as text')
   }
+  refuseUnkeepable('body.metadata', metadata)
+  return metadata
 }

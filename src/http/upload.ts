@@ -1,7 +1,7 @@
 import { Busboy } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { checkText } from './body.ts'
+import { checkText, toShown } from './body.ts'
 
 export interface Upload {
   filename: string
@@ -14,6 +14,7 @@ export interface Upload {
 
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
+const MAX_NAME_CHARS = 255
 
 /** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. */
 export function readUpload(request: FastifyRequest, maxBytes: number): Promise<Upload> {
@@ -37,7 +38,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       return
     }
     parser.on('file', (name, stream, filename, _encoding, mediaType) => {
-      if (name !== 'file') return fail(invalid(`body.${name}`, 'is not known: the file goes into the part "file"'))
+      if (name !== 'file') return fail(unknownPart(name, 'the file goes into the part "file"'))
       if (file !== undefined) return fail(invalid('body.file', 'must be given once'))
       const chunks: Buffer[] = []
       file = { filename: filename ?? '', mediaType, chunks }
@@ -46,15 +47,14 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       stream.on('error', fail)
     })
     parser.on('field', (name, value) => {
-      if (!FIELDS.includes(name))
-        return fail(invalid(`body.${name}`, 'is not known: a multipart upload has file, title and metadata'))
+      if (!FIELDS.includes(name)) return fail(unknownPart(name, 'a multipart upload has file, title and metadata'))
       if (name in fields) return fail(invalid(`body.${name}`, 'must be given once'))
       fields[name] = value
     })
     parser.on('error', (error) => fail(error as Error))
     parser.on('finish', () => {
       if (file === undefined) return fail(invalid('body.file', 'is required'))
-      const filename = file.filename.normalize().slice(0, 255)
+      const filename = [...file.filename.normalize()].slice(0, MAX_NAME_CHARS).join('')
       try {
         checkText('body.file', filename)
         if (fields.title !== undefined) checkText('body.title', fields.title)
@@ -72,4 +72,10 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     source.on('aborted', () => fail(invalid('body', 'broke off')))
     source.pipe(parser)
   })
+}
+
+/** A part need not have a name, whatever the types of the parser say. */
+function unknownPart(name: string | undefined, why: string): ReparteeError {
+  if (name === undefined) return invalid('body', `holds a part without a name: ${why}`)
+  return invalid(`body.${toShown(name)}`, `is not known: ${why}`)
 }

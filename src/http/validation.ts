@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
+import { toShown } from './body.ts'
 
 const ajv = new Ajv({
   allErrors: true,
@@ -113,9 +114,15 @@ function toDetail(error: ErrorObject, part: Part, schema: object): ErrorDetail {
       .replaceAll('/', '.')
       .replaceAll('~1', '/')
       .replaceAll('~0', '~')
+  if (error.propertyName !== undefined) {
+    return {
+      path: `${place}.${toShown(error.propertyName)}`,
+      message: `is a name that ${error.message?.replace('must NOT', 'must not')}`,
+    }
+  }
   switch (error.keyword) {
     case 'additionalProperties': {
-      const name = String(error.params.additionalProperty).slice(0, 100)
+      const name = toShown(String(error.params.additionalProperty))
       return { path: `${place}.${name}`, message: `is not known${suggestion(name, knownNames(schema, error.instancePath))}` }
     }
     case 'required':

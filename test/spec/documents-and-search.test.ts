@@ -125,6 +125,14 @@ describe('adding a document', () => {
     ['a blank text', { markdown: ' \n\t ' }, 'body.markdown'],
     ['a title of 1,001 characters', { title: 'x'.repeat(1_001), text: 'x' }, 'body.title'],
     ['a blank title', { title: ' ', text: 'x' }, 'body.title'],
+    ['a name of metadata that is empty', { text: 'x', metadata: { '': 1 } }, 'body.metadata.'],
+    [
+      'a name of metadata of 101 characters',
+      { text: 'x', metadata: { ['x'.repeat(101)]: 1 } },
+      `body.metadata.${'x'.repeat(100)}`,
+    ],
+    ['metadata that is nested, by a name of two lines', { text: 'x', metadata: { 'a\nb': { c: 1 } } }, 'body.metadata.a\nb'],
+    ['a name of metadata that objects have', { text: 'x', metadata: JSON.parse('{"__proto__":1}') }, 'body.metadata.__proto__'],
     ['metadata that is nested', { text: 'x', metadata: { a: { b: 1 } } }, 'body.metadata.a'],
     ['a text with U+0000', { text: 'a\0b' }, 'body.text'],
     ['an unknown field', { txt: 'x' }, 'body.txt'],
@@ -151,6 +159,14 @@ describe('adding a document', () => {
         ['name="titel"', 'x'],
       ],
     ],
+    [
+      'a part without a name',
+      [
+        ['name="file"; filename="a.txt"', 'x'],
+        ['x=y', 'x'],
+      ],
+    ],
+    ['a file without a name of its part', [['filename="a.txt"', 'x']]],
     ['an empty file', [['name="file"; filename="a.txt"', '']]],
     [
       'metadata that is no JSON',
@@ -164,6 +180,34 @@ describe('adding a document', () => {
       isError(await upload(...parts), 400, 'invalid_request')
     })
   }
+
+  test('a name of metadata is any other text', async () => {
+    const metadata = { 'a\nb': 1, ['😀'.repeat(100)]: 'x', constructor: true, ' ': ['y'] }
+    assert.deepEqual((await add({ text: 'x', metadata })).metadata, metadata)
+  })
+
+  test('metadata of an upload holds no text that cannot be kept', async () => {
+    for (const [metadata, path] of [
+      ['{"a":"x\\u0000"}', 'body.metadata.a'],
+      ['{"a":["\\ud800"]}', 'body.metadata.a[0]'],
+      ['{"\\u0000":1}', 'body.metadata'],
+    ] as const) {
+      const answer = await upload(['name="file"; filename="a.txt"', 'x'], ['name="metadata"', metadata])
+      isError(answer, 400, 'invalid_request', path)
+    }
+  })
+
+  test('a name of a part that is not known is told as far as anybody reads it', async () => {
+    const answer = await upload([`name="${'x'.repeat(50_000)}"`, 'x'])
+    isError(answer, 400, 'invalid_request', `body.${'x'.repeat(100)}`)
+    assert.ok(answer.text.length < 1_000)
+  })
+
+  test('a long name of a file is cut between two characters', async () => {
+    const answer = await upload([`name="file"; filename="${'x'.repeat(254)}😀.txt"`, 'x'])
+    isOk(answer, 202)
+    assert.equal(answer.body.document.title, `${'x'.repeat(254)}😀`)
+  })
 
   test('metadata of an upload that is no JSON is named', async () => {
     const answer = await upload(['name="file"; filename="a.txt"', 'x'], ['name="metadata"', 'lang:en'])
