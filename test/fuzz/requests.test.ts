@@ -1,0 +1,715 @@
+// Every request of the contract, as no client would make it
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
+import { isOk } from '../support/assert.ts'
+import { contractChecks, type Described, type OpenApi } from '../support/contract-checks.ts'
+import { holds, Tally, text } from '../support/fuzz.ts'
+import { type Hints, isKey, nearlyValid, odd, Ref, time, toJson, valid } from '../support/made-from-schema.ts'
+import { exchange } from '../support/raw-http.ts'
+import { needsProcess, startService } from '../support/service.ts'
+
+const RUNS = 24
+const ANSWERS_WITHIN_MS = 5_000
+
+// How many requests are refused because others take all the time is another question.
+const service = await startService({ REPARTEE_MAX_DELAY_MS: '0' })
+const { client } = service
+const document = (await client.get('^/openapi.json', { key: null })).body as OpenApi
+const check = contractChecks(document)
+const tally = new Tally()
+after(async () => {
+  tally.print()
+  await service.stop()
+})
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+interface Operation extends Described {
+  method: Method
+  path: string
+}
+const operations = Object.entries(document.paths).flatMap(([path, of]) =>
+  Object.entries(of).map(([method, op]): Operation => ({ ...op, path, method: method.toUpperCase() as Method })),
+)
+
+// Things that requests are about. What a request has deleted is made again.
+const ids: Record<string, string> = {}
+const make: Record<string, () => Promise<void>> = {
+  agent: async () => {
+    ids.agent = await service.newAgent({ instructions: 'the-secret-instructions', followUps: { enabled: true } })
+  },
+  spare: async () => {
+    ids.spare = await service.newAgent()
+  },
+  room: async () => {
+    const { body } = await client.post(`/agents/${ids.agent}/sessions`, {})
+    ids.room = body.session.id
+  },
+  talk: async () => {
+    const { body } = await client.post(`/agents/${ids.agent}/sessions`, {})
+    ids.talk = body.session.id
+    const sent = await client.post(`/agents/${ids.agent}/sessions/${ids.talk}/messages`, { message: 'Hello' })
+    isOk(sent)
+    ids.question = sent.body.userMessage.id
+    ids.reply = sent.body.aiMessage.id
+  },
+  document: async () => {
+    const { body } = await client.post(`/agents/${ids.agent}/documents`, { title: randomUUID(), text: 'A lantern gives light.' })
+    ids.document = body.document.id
+  },
+  source: async () => {
+    const { body } = await client.post(`/agents/${ids.agent}/sources`, { type: 'url', url: `http://127.0.0.1:9/${randomUUID()}` })
+    ids.source = body.source.id
+  },
+  key: async () => {
+    ids.key = (await client.post('/keys', { name: 'A key', scopes: ['read'] })).body.key.id
+  },
+  user: async () => {
+    ids.user ??= randomUUID()
+    isOk(await client.post(`/agents/${ids.agent}/sessions`, { externalUserId: ids.user }), 201)
+  },
+}
+before(async () => {
+  for (const one of Object.values(make)) await one()
+})
+
+/** Which of these things a parameter of a path names. */
+function thingOf({ operationId, path }: Operation, parameter: string): string {
+  switch (parameter) {
+    case 'agentId':
+      return ['updateAgent', 'deleteAgent'].includes(operationId) ? 'spare' : 'agent'
+    case 'sessionId':
+      return path.includes('{messageId}') || operationId === 'listMessages' ? 'talk' : 'room'
+    case 'messageId':
+      return ['streamMessage', 'cancelMessage'].includes(operationId) ? 'question' : 'reply'
+    case 'externalUserId':
+      return 'user'
+    default:
+      return parameter.slice(0, -2)
+  }
+}
+
+const CURSORS: Record<string, string> = {
+  listMessages: 'question',
+  listDocuments: 'document',
+  listSources: 'source',
+  listKeys: 'key',
+}
+/** Nothing outside of this machine is asked for. */
+const url = fc.constantFrom(
+  'http://127.0.0.1:9/a',
+  'http://[::1]:9/',
+  'http://localhost:9/x?y=%20#z',
+  'file:///etc/passwd',
+  'x',
+  'http://',
+  'http://127.1:99999/',
+)
+const model = fc.constantFrom(
+  'openai/stub',
+  'extractive',
+  'nowhere/x',
+  'openai/',
+  '/',
+  'constructor/x',
+  '__proto__/x',
+  'local/x',
+  '😀',
+)
+const hintsOf = ({ operationId }: Operation): Hints => ({
+  url,
+  model: fc.oneof({ arbitrary: fc.constant('openai/stub'), weight: 3 }, model),
+  fallbackModels: fc.array(model, { maxLength: 2 }),
+  embeddingModel: fc.constantFrom(null, 'openai/stub', 'local/x', '__proto__/x'),
+  agentIds: fc.constant([new Ref('agent')]),
+  cursor: fc.oneof(fc.constant(new Ref(CURSORS[operationId] ?? 'agent')), fc.uuid(), text()),
+  expiresAt: fc.constantFrom(
+    '2099-01-01T00:00:00Z',
+    '9999-12-31T23:59:59-12:00',
+    '9999-12-31T23:59:59.999999999Z',
+    '2020-01-01T00:00:00Z',
+  ),
+})
+
+/** One request, as it is made up. */
+interface Made {
+  kind: string
+  /** In the place of the ids of the path, by the name of the parameter; `undefined`: the id itself. */
+  path: Record<string, string | undefined>
+  behindPath: string
+  query: [name: string, value: unknown][] | string
+  headers: [name: string, value: string][]
+  body: unknown
+  /** What is done to the text of the body, and to how much of it. */
+  spoilt: keyof typeof SPOIL | undefined
+  at: number
+  frame: Frame | undefined
+}
+
+/** Bytes around a body that are none of HTTP's, or seldom seen. */
+interface Frame {
+  lines: string[]
+  body: 'length' | 'chunked' | 'both' | 'none'
+  length: number
+}
+
+const SPOIL: Record<string, (text: string, at: number) => string | Buffer> = {
+  'cut off': (t, at) => t.slice(0, Math.floor(t.length * at)),
+  'a byte changed': (t, at) => {
+    const bytes = Buffer.from(t)
+    if (bytes.length > 0) bytes[Math.floor((bytes.length - 1) * at)] = Math.floor(at * 7919) % 256
+    return bytes
+  },
+  'UTF-16': (t) => Buffer.from(t, 'utf16le'),
+  'Latin-1': (t) => Buffer.from(`${t.slice(0, -1)},"name":"é"}`, 'latin1'),
+  'a byte-order mark': (t) => `\ufeff${t}`,
+  'white space only': () => ' \n\t ',
+  'white space around': (t) => ` \r\n${t}\n\n`,
+  'no bytes': () => '',
+  'a list': (t) => `[${t}]`,
+  'a text': (t) => JSON.stringify(t),
+  'a number': () => '-0',
+  null: () => 'null',
+  twice: (t) => t + t,
+  'a field twice': (t) => `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}"name":"a","name":"b","message":"c","message":"d"}`,
+  'deep nesting': (t) => `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+  'deep objects': (t) => `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}"metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
+  'many fields': (t) =>
+    `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}${Array.from({ length: 60_000 }, (_, i) => `"f${i}":${i}`).join()}}`,
+  'a comment': (t) => `/* x */${t}`,
+  NaN: (t) => t.replace(/:[^,}]+/, ':NaN'),
+  'too large': (t) => t + ' '.repeat(1_100_000),
+  form: () => 'name=x&message=y',
+}
+
+const ODD_IDS = [
+  ...[
+    'x',
+    '%00',
+    '..',
+    '.',
+    '%2e%2e',
+    '%2F',
+    '%ff',
+    '%',
+    '%zz',
+    '%u0041',
+    '%E2%80%AE',
+    '%F0%9F%98%80',
+    'null',
+    'undefined',
+    '-1',
+    '1e3',
+    '*',
+  ],
+  ...['00000000-0000-0000-0000-000000000000', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF', '{00000000-0000-0000-0000-000000000000}'],
+  ...[
+    '00000000000000000000000000000000',
+    'urn:uuid:00000000-0000-0000-0000-000000000000',
+    '00000000-0000-0000-0000-00000000000',
+    '',
+  ],
+  ...[
+    '00000000-0000-0000-0000-000000000000%20',
+    '00000000-0000-0000-0000-000000000000%0a',
+    '__proto__',
+    'constructor',
+    '(x)',
+    ';x=1',
+    'import',
+    'a'.repeat(3_000),
+  ],
+]
+const ODD_QUERIES = [
+  ...[
+    '',
+    '&',
+    '&&&',
+    '=',
+    '==',
+    'nope=1',
+    'limit',
+    'limit=',
+    'limit=0',
+    'limit=101',
+    'limit=1e1',
+    'limit=+5',
+    'limit=%205',
+    'limit=5%00',
+    'limit=0x5',
+  ],
+  ...[
+    'limit=5.0',
+    'limit=5&limit=6',
+    'limit[]=5',
+    'limit[a]=5',
+    'limit=-0',
+    'limit=NaN',
+    'limit=99999999999999999999',
+    'Limit=5',
+    'limit=%35',
+    'limit=٥',
+  ],
+  ...[
+    'cursor=',
+    'cursor=x',
+    'cursor=%00',
+    'cursor=%ED%A0%80',
+    'cursor=%ff',
+    'cursor=%',
+    'cursor=%zz',
+    '__proto__=1',
+    'constructor=1',
+    '__proto__[x]=1',
+  ],
+  ...[
+    'from=0',
+    'from=2026-02-30T00:00:00Z',
+    'from=2026-01-01T00:00:00+00:00',
+    'from=0000-01-01T00:00:00%2B14:00&to=9999-12-31T23:59:59-12:00',
+    'to=x',
+  ],
+  ...[
+    'q=',
+    'q=%20',
+    'q=%00',
+    'q=%F0%9F%98%80',
+    `q=${'x'.repeat(3_000)}`,
+    'q=%25_%27"*',
+    'q=a%20OR%20b*%20NEAR(c)',
+    'q=-',
+    'status=ready',
+    'status=x',
+    'status=queued&status=ready',
+  ],
+  ...[
+    'cursor=MTc2 IDAw',
+    `cursor=${Buffer.from('9999999999999999 00000000-0000-0000-0000-000000000000').toString('base64url')}&limit=1`,
+  ],
+  ...[
+    `cursor=${Buffer.from('-9999999999999999 ------------------------------------').toString('base64url')}&limit=1&q=x`,
+    'agentId=x',
+    'externalUserId=X',
+    ';',
+    '?',
+    '#',
+    'a'.repeat(6_000),
+  ],
+]
+const behind = fc.constantFrom('', '', '', '', '/', '//', '/.', '/..', '/x', '.json', '%20', '%00', '%2f', ';a=b')
+
+const headerValue = fc.oneof(
+  fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
+  fc.string({ unit: fc.integer({ min: 0xa0, max: 0xff }).map((n) => String.fromCharCode(n)), maxLength: 10 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '"',
+    '""',
+    '"x"',
+    ',',
+    ';',
+    '*',
+    '0',
+    '-1',
+    'NaN',
+    'null',
+    'x'.repeat(255),
+    'x'.repeat(256),
+    'x'.repeat(5_000),
+  ),
+)
+const header: fc.Arbitrary<[string, string]> = fc.oneof(
+  fc.tuple(
+    fc.constant('content-type'),
+    fc.constantFrom(
+      ...[
+        'application/json',
+        'Application/JSON;Charset=UTF-8',
+        'application/json; charset=utf-16',
+        'application/json;',
+        'text/plain',
+        'text/json',
+      ],
+      ...[
+        'application/x-www-form-urlencoded',
+        'multipart/form-data',
+        'multipart/form-data; boundary=x',
+        'multipart/form-data; boundary=',
+        'x',
+        '',
+        '/',
+        ';',
+      ],
+      ...[
+        'application/json, application/json',
+        'application/json; a="',
+        'multipart/form-data; boundary="a',
+        `application/${'x'.repeat(2_000)}`,
+      ],
+    ),
+  ),
+  fc.tuple(fc.constant('content-encoding'), fc.constantFrom('gzip', 'identity', '', 'x', 'br, gzip')),
+  fc.tuple(fc.constant('idempotency-key'), fc.oneof(headerValue, fc.constantFrom('a', 'b', '"a"', 'a b', 'é'))),
+  fc.tuple(
+    fc.constant('accept'),
+    fc.constantFrom(
+      ...[
+        'text/event-stream',
+        '*/*',
+        '',
+        'application/xml',
+        'text/event-stream;q=0',
+        'text/event-stream;q=x, application/json;q=0.5',
+      ],
+      ...[
+        'text/event-stream;;q=1;q=',
+        'application/json;q=-1,text/event-stream;q=NaN',
+        ','.repeat(500),
+        `text/event-stream${';q=1'.repeat(500)}`,
+      ],
+    ),
+  ),
+  fc.tuple(fc.constant('x-request-id'), headerValue),
+  fc.tuple(
+    fc.constant('last-event-id'),
+    fc.oneof(headerValue, fc.constantFrom('1:0', '0-end', `${'0'.repeat(36)}:5`, '9'.repeat(30))),
+  ),
+  fc.tuple(fc.constant('range'), fc.constantFrom('bytes=0-', 'bytes=-5', 'bytes=9-1', 'items=0-1', 'x')),
+  fc.tuple(fc.constant('origin'), fc.oneof(headerValue, fc.constantFrom('null', 'https://example.com'))),
+  fc.tuple(
+    fc.constant('authorization'),
+    fc.oneof(headerValue, fc.constantFrom('Bearer', 'Bearer x', 'Basic eDp4', 'bearer  rpt_x')),
+  ),
+  fc.tuple(
+    fc.constantFrom(
+      'x-forwarded-for',
+      'forwarded',
+      'if-match',
+      'if-none-match',
+      'x-http-method-override',
+      'cookie',
+      'te',
+      'prefer',
+      'accept-encoding',
+      'accept-charset',
+      'via',
+      'upgrade-insecure-requests',
+      'access-control-request-method',
+      'traceparent',
+      'content-md5',
+      'referer',
+    ),
+    headerValue,
+  ),
+)
+
+/** Lines that a library would not let one send. */
+const line = fc.constantFrom(
+  ...[
+    'Expect: 100-continue',
+    'Expect: 200-maybe',
+    'Expect:',
+    'Transfer-Encoding: gzip',
+    'Transfer-Encoding: chunked, chunked',
+    'Transfer-Encoding: identity',
+  ],
+  ...[
+    'Transfer-Encoding: gzip, chunked',
+    'Transfer-Encoding : chunked',
+    'Content-Length: -1',
+    'Content-Length: +2',
+    'Content-Length: 1e3',
+    'Content-Length: 99999999999999999999',
+  ],
+  ...[
+    'Content-Length: 2, 2',
+    'Content-Length:',
+    'X-Request-Id: a\u0000b',
+    'X-Request-Id: a\u0001b',
+    'X-Request-Id: a\u007fb',
+    'X-Request-Id: \u00ff',
+    'X-Request-Id: a\r\n b',
+  ],
+  ...[
+    'Idempotency-Key: \u0001',
+    'Idempotency-Key: \u00e9\u0000',
+    'Idempotency-Key: a\r\nIdempotency-Key: b',
+    'X-Api-Key: x',
+    'Authorization: Bearer \u00ff\u00fe',
+  ],
+  ...[
+    'Host: other',
+    'Host:',
+    'Upgrade: websocket\r\nConnection: Upgrade',
+    'Upgrade: h2c',
+    'Connection: keep-alive, close, x',
+    'Trailer: X',
+    'no colon',
+    ': no name',
+    ' folded',
+    'N\u00e4me: x',
+  ],
+  ...[
+    'Content-Type: application/json\r\nContent-Type: text/plain',
+    'Content-Type: application/json; charset=utf-8; charset=utf-16',
+    'Accept: text/event-stream\r\nAccept: application/json',
+  ],
+  ...[
+    `X-Long: ${'x'.repeat(20_000)}`,
+    'X: y\r\n'.repeat(2_100).trim(),
+    'Content-Type: application/json\u0000',
+    'HTTP2-Settings: x',
+    'Keep-Alive: timeout=-1',
+    'Date: x',
+    'Max-Forwards: 0',
+  ],
+)
+const frame: fc.Arbitrary<Frame> = fc.record({
+  lines: fc.array(line, { minLength: 1, maxLength: 2 }),
+  body: fc.constantFrom<Frame['body']>('length', 'length', 'chunked', 'both', 'none'),
+  length: fc.constantFrom(0, 0, 0, -1, -5, 1, 1_000),
+})
+
+/** Requests for an operation, of every kind. */
+function requestsFor(op: Operation): fc.Arbitrary<Made> {
+  const hints = hintsOf(op)
+  const names = op.parameters.filter((p) => p.in === 'path').map(({ name }) => name)
+  const schema = op.requestBody?.content['application/json']?.schema
+  const usual = schema === undefined ? fc.constant(undefined) : usualBody(op, valid(schema, hints))
+  const query = fc
+    .record(
+      Object.fromEntries(
+        op.parameters
+          .filter((p) => p.in === 'query')
+          .map((p) => [p.name, valid(p.schema, p.name.endsWith('r') ? hints : {}, p.name)]),
+      ),
+      { requiredKeys: [], noNullPrototype: true },
+    )
+    .map((fields): Made['query'] => Object.entries(fields))
+  const own = fc.constant(Object.fromEntries(names.map((name) => [name, undefined])))
+  const parts = {
+    path: own as fc.Arbitrary<Made['path']>,
+    behindPath: fc.constant('') as fc.Arbitrary<string>,
+    query,
+    headers: fc.constant([]) as fc.Arbitrary<Made['headers']>,
+    body: usual,
+    spoilt: fc.constant(undefined) as fc.Arbitrary<Made['spoilt']>,
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    frame: fc.constant(undefined) as fc.Arbitrary<Frame | undefined>,
+  }
+  const kind = (name: string, weight: number, change: Partial<typeof parts>) => ({
+    weight,
+    arbitrary: fc.record({ kind: fc.constant(name), ...parts, ...change }, { noNullPrototype: true }) as fc.Arbitrary<Made>,
+  })
+  const oddPath = fc.record(
+    Object.fromEntries(
+      names.map((name) => [name, fc.option(fc.oneof(fc.constantFrom(...ODD_IDS), fc.uuid()), { nil: undefined })]),
+    ),
+    { noNullPrototype: true },
+  ) as fc.Arbitrary<Made['path']>
+  const oddQuery = fc.oneof(
+    fc.constantFrom(...ODD_QUERIES),
+    fc.array(fc.constantFrom(...ODD_QUERIES), { minLength: 2, maxLength: 3 }).map((all) => all.join('&')),
+    fc
+      .tuple(
+        fc.constantFrom('limit', 'cursor', 'q', 'from', 'to', 'status', 'externalUserId', 'agentId'),
+        fc.oneof(time, text(), fc.uuid(), odd),
+      )
+      .map((pair): Made['query'] => [pair]),
+  )
+  return fc.oneof(
+    kind('valid', 8, {}),
+    kind('path', 2, { path: oddPath, behindPath: behind }),
+    kind('query', 2, { query: oddQuery }),
+    kind('headers', 3, { headers: fc.array(header, { minLength: 1, maxLength: 3 }) }),
+    kind('framing', 2, { frame }),
+    ...(schema === undefined
+      ? [kind('a body where there is none', 1, { body: odd })]
+      : [
+          kind('a field', 8, { body: nearlyValid(schema, hints) }),
+          kind('a body', 4, { spoilt: fc.constantFrom(...(Object.keys(SPOIL) as (keyof typeof SPOIL)[])) }),
+        ]),
+  )
+}
+
+/** What a schema cannot say: a document comes in one form. */
+function usualBody({ operationId }: Operation, body: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  if (operationId !== 'addDocument' && operationId !== 'replaceDocument') return body
+  const forms = ['text', 'markdown', 'html', 'url']
+  return fc.tuple(body, fc.constantFrom(...forms)).map(([value, form]) => {
+    const fields = value as Record<string, unknown>
+    const content = fields[form] ?? (form === 'url' ? 'http://127.0.0.1:9/' : 'x')
+    return Object.fromEntries([...Object.entries(fields).filter(([name]) => !forms.includes(name)), [form, content]])
+  })
+}
+
+function targetOf(op: Operation, { path, behindPath, query }: Made): string {
+  const filled = op.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? ids[thingOf(op, name)]!) + behindPath
+  if (typeof query === 'string') return query === '' ? filled : `${filled}?${query}`
+  const pairs = query.map(([name, value]) => `${name}=${encodeURIComponent(textOf(value).toWellFormed())}`)
+  return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`
+}
+
+const textOf = (value: unknown): string =>
+  value instanceof Ref ? ids[value.of]! : typeof value === 'string' ? value : toJson(value, ids)
+
+/** A library leaves this target as it is. */
+const isPlain = (target: string) => /^[\x21-\x7e]*$/.test(target) && !/\/(\.|%2e){1,2}([/?]|$)|[#\\]/i.test(target)
+
+async function send(op: Operation, made: Made): Promise<void> {
+  const target = targetOf(op, made)
+  const whole = made.body === undefined ? undefined : toJson(made.body, ids)
+  const body = made.spoilt === undefined || whole === undefined ? whole : SPOIL[made.spoilt]!(whole, made.at)
+  tally.add('requests', `kind: ${made.kind}`, ...(made.spoilt === undefined ? [] : [`a body: ${made.spoilt}`]))
+  const answers =
+    made.frame === undefined && isPlain(target)
+      ? [await ask(op.method, target, made.headers, body)].filter((answer) => answer !== undefined)
+      : await exchange(client, bytesOf(op.method, target, body, made.frame), ANSWERS_WITHIN_MS, { leaves: isShort(made) })
+  assert.ok(answers.length > 0 || isShort(made) || made.spoilt === 'too large', 'an answer')
+  if (op.method === 'DELETE' && (answers.length === 0 || answers.some(({ status }) => status === 200))) {
+    await make[thingOf(op, op.path.match(/\{(\w+)\}$/)![1]!)]!()
+  }
+  for (const answer of answers) {
+    tally.add(`status: ${answer.status}`, ...(answer.status < 300 ? [`done: ${op.operationId}`] : []))
+    // A path that is made up may be that of another request.
+    check(made.kind === 'path' && answer.status < 300 ? described(op, target) : op, answer)
+    if (['valid', 'a field'].includes(made.kind) && answer.status < 300 && whole !== undefined) isAsSent(whole, answer.text)
+  }
+  const given = made.headers.filter(([name]) => name === 'x-request-id').map(([, value]) => value.trim())
+  if (answers.length > 0 && given.length === 1 && /^[\x21-\x7e][\x20-\x7e]{0,127}$/.test(given[0]!)) {
+    assert.equal(answers[0]!.headers['x-request-id'], given[0])
+  }
+}
+
+const AS_SENT = ['name', 'title', 'metadata', 'instructions', 'greeting', 'starters', 'comment']
+const isEmpty = (value: unknown) => typeof value === 'object' && Object.keys(value!).length === 0
+
+/** What a caller has set is what the answer says, to the letter: nothing that was taken is lost without a word. */
+function isAsSent(sent: string, answer: string): void {
+  const { success: _, ...things } = JSON.parse(answer) as Record<string, Record<string, unknown>>
+  const [answered = {}] = Object.values(things)
+  for (const [name, value] of Object.entries(JSON.parse(sent) as Record<string, unknown>)) {
+    // Metadata that is empty leaves that of the same document as it was.
+    if (!AS_SENT.includes(name) || !(name in answered) || value === null || isEmpty(value)) continue
+    assert.deepEqual(answered[name], value, name)
+  }
+}
+
+/** The operation that a path leads to. */
+function described(op: Operation, target: string): Described {
+  const path = decodeURIComponent(target.split('?', 1)[0]!)
+  const found = operations.find(
+    ({ method, path: known }) =>
+      method === op.method && new RegExp(`^${known.replace(/\{\w+\}/g, '[0-9a-fA-F-]{36}')}$`).test(path),
+  )
+  return found ?? op
+}
+
+async function ask(method: Method, target: string, headers: Made['headers'], body: string | Buffer | undefined) {
+  const given: Record<string, string[]> = {}
+  for (const [name, value] of headers) given[name] = [...(given[name] ?? []), value]
+  const sent = Object.fromEntries(
+    Object.entries(given).map(([name, [value, ...more]]) => [name, more.length === 0 ? value! : [value!, ...more]]),
+  )
+  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS)
+  const asked = client.request(method, target, { ...(body === undefined ? {} : { bytes: body }), headers: sent, signal })
+  return asked.catch((error: unknown) => {
+    // A body over its limit is refused before it has come in: the connection may be closed on those who still send.
+    if (signal.aborted || body === undefined || body.length < 1_048_576) throw error
+    return undefined
+  })
+}
+
+/** The body is shorter than its length says: a caller that breaks off. */
+const isShort = ({ frame }: Made) => frame !== undefined && frame.length > 0 && frame.body === 'length'
+
+function bytesOf(method: Method, target: string, body: string | Buffer | undefined, frame: Frame | undefined): Buffer {
+  const { host, pathname } = new URL(client.address.baseUrl)
+  const content = Buffer.from(body ?? '')
+  const { lines, body: how, length } = frame ?? { lines: [], body: 'length', length: 0 }
+  const isMeasured = how === 'length' || how === 'both'
+  const isChunked = how === 'chunked' || how === 'both'
+  const head = [
+    `${method} ${pathname}${Buffer.from(target).toString('latin1')} HTTP/1.1`,
+    `Host: ${host}`,
+    `X-API-Key: ${client.key}`,
+    ...(content.length === 0 ? [] : ['Content-Type: application/json']),
+    ...(isMeasured ? [`Content-Length: ${Math.max(0, content.length + length)}`] : []),
+    ...(isChunked ? ['Transfer-Encoding: chunked'] : []),
+    ...lines,
+  ]
+  const chunks = isChunked
+    ? [Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from(content.length === 0 ? '\r\n' : '\r\n0\r\n\r\n')]
+    : [content]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), ...chunks])
+}
+
+describe('whatever is asked, the answer is one of the contract', { skip: needsProcess }, () => {
+  for (const op of operations) {
+    test(op.operationId, async () => {
+      await holds(RUNS, requestsFor(op), (made) => send(op, made))
+      assert.ok(tally.of(`done: ${op.operationId}`) > 0, 'none of the requests did what it was about')
+    })
+  }
+})
+
+describe('text comes back exactly as it was sent', { skip: needsProcess }, () => {
+  const agent = () => `/agents/${ids.agent}`
+  const get = async (path: string) => {
+    const answer = await client.get(path)
+    isOk(answer)
+    return answer.body
+  }
+  const comesBack = (about: string, runs: number, made: fc.Arbitrary<string>, roundTrip: (sent: string) => Promise<void>) =>
+    test(about, () =>
+      holds(runs, made, async (sent) => {
+        tally.add('round trips')
+        await roundTrip(sent)
+      }),
+    )
+
+  comesBack('names of sessions', 15, text(200), async (name) => {
+    const made = await client.post(`${agent()}/sessions`, { name, externalUserId: randomUUID() })
+    isOk(made, 201)
+    const { id, userSessionId } = made.body.session
+    assert.equal(made.body.session.name, name)
+    assert.equal((await get(`${agent()}/sessions/${id}`)).session.name, name)
+    assert.equal((await get(`${agent()}/sessions?externalUserId=${userSessionId}`)).sessions[0].name, name)
+    assert.equal((await client.patch(`${agent()}/sessions/${id}`, { name })).body.session.name, name)
+  })
+
+  comesBack('messages, sent and brought in', 15, text(300), async (content) => {
+    const path = await service.newSession(ids.agent!)
+    const sent = await client.post(`${path}/messages`, { message: content, additionalContext: content })
+    isOk(sent)
+    assert.equal(sent.body.userMessage.content, content)
+    assert.equal((await get(path)).messages[0].content, content)
+    assert.equal((await get(`${path}/messages?limit=1`)).messages[0].content, content)
+    const feedback = await client.put(`${path}/messages/${sent.body.aiMessage.id}/feedback`, { rating: 'up', comment: content })
+    isOk(feedback)
+    const { message } = await get(`${path}/messages/${sent.body.aiMessage.id}`)
+    assert.equal(message.feedback.comment, content)
+    const imported = await client.post(`${agent()}/sessions/import`, { messages: [{ role: 'AI', content }] })
+    isOk(imported, 201)
+    assert.equal((await get(`${agent()}/sessions/${imported.body.session.id}/messages`)).messages[0].content, content)
+  })
+
+  comesBack('titles and metadata of documents', 15, text(100), async (title) => {
+    const metadata = { lang: title, [isKey(title) ? title : 'x']: [title, 1, true] }
+    const added = await client.post(`${agent()}/documents`, { title, text: `${title} x`, metadata })
+    isOk(added, 202)
+    assert.equal(added.body.document.title, title)
+    const { document } = await get(`${agent()}/documents/${added.body.document.id}`)
+    assert.equal(document.title, title)
+    assert.deepEqual(document.metadata, metadata)
+  })
+
+  comesBack('settings of agents', 15, text(200), async (sent) => {
+    const settings = { name: sent, instructions: sent, greeting: sent, starters: [sent, sent] }
+    isOk(await client.patch(`/agents/${ids.spare}`, settings))
+    const { name, instructions, greeting, starters } = (await get(`/agents/${ids.spare}`)).agent
+    assert.deepEqual({ name, instructions, greeting, starters }, settings)
+  })
+})
