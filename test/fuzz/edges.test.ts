@@ -18,8 +18,13 @@ import { type Behaviour, type ModelCall, ModelServer } from '../support/model-se
 import { exchange } from '../support/raw-http.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
+// How many requests are refused because others take all the time is another question.
+const service = needsProcess ? undefined : await startService({ REPARTEE_MAX_DELAY_MS: '0' })
 const tally = new Tally()
-after(() => tally.print())
+after(async () => {
+  tally.print()
+  await service?.stop()
+})
 
 describe('Markdown of any kind becomes HTML that cannot act', () => {
   const RENDERED_WITHIN_MS = 1_000
@@ -157,7 +162,15 @@ describe('Markdown of any kind becomes HTML that cannot act', () => {
     ],
     ...['word', 'x', ' ', '1', '\u00e9', '😀', '\ud83d', '%0a', '%00', ':', '.', '!', ';', '/', '?', '{', '}', '$', '='],
   ]
-  const piece = fc.oneof({ arbitrary: fc.constantFrom(...PIECES), weight: 8 }, character)
+  const link = fc
+    .tuple(
+      fc.constantFrom('', '!'),
+      fc.constantFrom('x', '', '*y*'),
+      fc.constantFrom(...PIECES),
+      fc.constantFrom('', ' "t"', ' "\\" onclick=x"'),
+    )
+    .map(([mark, about, address, title]) => `${mark}[${about}](${address}${title})`)
+  const piece = fc.oneof({ arbitrary: fc.constantFrom(...PIECES), weight: 8 }, { arbitrary: link, weight: 2 }, character)
   const short = fc.array(piece, { maxLength: 40 }).map((all) => all.join(''))
   /** A few pieces again and again: what takes quadratic time takes it here. */
   const long = fc
@@ -403,11 +416,9 @@ const spoiling: fc.Arbitrary<(good: Buffer) => Buffer> = fc
   })
 
 describe('a service between a model and callers that both know no rules', { skip: needsProcess }, async () => {
-  if (needsProcess) return
+  if (service === undefined) return
   const ANSWERS_WITHIN_MS = 5_000
-  const service = await startService({ REPARTEE_MAX_DELAY_MS: '0' })
   const { client, model } = service
-  after(() => service.stop())
   const document = (await client.get('^/openapi.json', { key: null })).body as OpenApi
   const check = contractChecks(document)
   const operation = (path: string, method: string) => document.paths[path]![method]!
@@ -612,7 +623,7 @@ const uploads: fc.Arbitrary<MadeUpload> = fc.record({
     fc.tuple(part, fc.integer({ min: 5, max: 40 })).map(([one, n]) => Array(n).fill(one)),
   ),
   spoilt: fc.oneof(
-    { arbitrary: fc.constant('nothing' as const), weight: 4 },
+    fc.constant('nothing' as const),
     fc.constantFrom<MadeUpload['spoilt']>(
       'cut off',
       'no end',
