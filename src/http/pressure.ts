@@ -2,11 +2,10 @@
 const TICK_MS = 100
 /** Of so many looks in a row before anything is refused: one hard request, or one collection of garbage, is not too much work. */
 const LOOKS = 3
-/** With fewer requests at work, or in a second, it is not their number that makes them slow. */
+/** With fewer requests at work, or come since the last look, it is not their number that makes them slow, but another program, say. */
 const LEAST_REQUESTS = 64
 /** How far the share of new requests that is refused goes, with each look, to where it should be. */
 const STEP = 0.5
-const RATE_STEP = 0.1
 /** Less is none. */
 const LEAST_SHARE = 0.02
 /** With this it is worth telling whoever runs the service. */
@@ -32,9 +31,8 @@ export class Pressure {
   #refused = 0
   /** Of new requests, from 0 to 1. */
   #share = 0
+  /** Since the last look. */
   #came = 0
-  /** Of a second. */
-  #rate = 0
   /** Requests that are being worked on. */
   requests = 0
 
@@ -62,9 +60,8 @@ export class Pressure {
     this.#lastAt = now
     if (stalledMs > STALL_MS) warn(`the event loop stood still for ${Math.round(stalledMs)} ms`)
     const delayMs = Math.max(stalledMs, ...waits.map((wait) => wait()))
-    this.#rate += RATE_STEP * ((this.#came * 1_000) / (TICK_MS + Math.max(0, stalledMs)) - this.#rate)
+    const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#came) >= LEAST_REQUESTS
     this.#came = 0
-    const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#rate) >= LEAST_REQUESTS
     this.#late = isLate ? this.#late + 1 : 0
     const was = this.#share
     // Twice as late as it may be: three of four are too many.
