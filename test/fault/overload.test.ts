@@ -5,7 +5,7 @@ import { isError, isOk } from '../support/assert.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
-const service = await startService({ REPARTEE_MAX_DELAY_MS: '20', REPARTEE_LOG_LEVEL: 'warn', REPARTEE_UPLOADS_AT_ONCE: '2' })
+const service = await startService({ REPARTEE_MAX_DELAY_MS: '20', REPARTEE_LOG_LEVEL: 'warn' })
 after(() => service.stop())
 const { client } = service
 const SENDERS = 200
@@ -23,7 +23,8 @@ describe('overload', { skip: needsProcess }, () => {
       const { body } = await client.get(`/agents/${agent}/documents/${added.body.document.id}`)
       return body.document.status === 'ready'
     })
-    const sessions = await Promise.all(Array.from({ length: SENDERS }, () => service.newSession(agent)))
+    const sessions: string[] = []
+    while (sessions.length < SENDERS) sessions.push(await service.newSession(agent))
     const answered = new Map(sessions.map((session) => [session, 0]))
     let refused = 0
     let isOver = false
@@ -56,10 +57,12 @@ describe('overload', { skip: needsProcess }, () => {
   })
 
   test('large uploads at once wait for each other, and none is refused', async () => {
-    const agent = await service.newAgent()
+    const own = await startService({ REPARTEE_UPLOADS_AT_ONCE: '2' })
+    after(() => own.stop())
+    const agent = await own.newAgent()
     const text = 'A line that is long enough to matter. '.repeat(40_000)
     const added = await Promise.all(
-      Array.from({ length: 6 }, (_, i) => client.post(`/agents/${agent}/documents`, { title: `T${i}`, text: `${i}${text}` })),
+      Array.from({ length: 6 }, (_, i) => own.client.post(`/agents/${agent}/documents`, { title: `T${i}`, text: `${i}${text}` })),
     )
     for (const answer of added) isOk(answer, 202)
   })

