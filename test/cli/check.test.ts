@@ -41,7 +41,7 @@ const BREAK_KNOWLEDGE: [sql: string, what: RegExp][] = [
   [`UPDATE passage SET text = 'Something else.' WHERE id = (${FIRST})`, /1 passages that are indexed under other words/],
   [`DELETE FROM post WHERE key = 'ewalnut'`, /1 passages that are indexed under other words/],
   [`UPDATE post SET last = 999 WHERE key = 'ewalnut'`, /1 lists that cannot be read/],
-  [`DELETE FROM segment WHERE number = (SELECT min(number) FROM segment)`, /\d passages that are not indexed/],
+  [`DELETE FROM segment WHERE number = (SELECT number FROM segment ORDER BY n DESC LIMIT 1)`, /\d passages that are not indexed/],
   [`UPDATE word SET df = df + 1 WHERE word = 'walnut'`, /1 words that are counted wrongly/],
   [`DELETE FROM word WHERE word = 'walnut'`, /1 words that are not counted/],
   [`UPDATE document SET work = 'read' WHERE number = (SELECT min(number) FROM document)`, /1 documents that wait to be read/],
