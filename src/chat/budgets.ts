@@ -2,9 +2,11 @@ import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type ModelUsage } from '../core/model.ts'
-import { estimateTokens, promptTokens } from '../core/tokens.ts'
+import { DAY_MS } from '../core/time.ts'
+import { promptTokens } from '../core/tokens.ts'
 import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
 import type { Deps } from './deps.ts'
+import { estimated, isTimeout } from './generate.ts'
 import { costOf, priceOf } from './prices.ts'
 
 type Cost = Omit<Spent, 'calls'>
@@ -29,7 +31,6 @@ const MAX_OUTPUT_TOKENS = 2_048
 /** A reply that is cut off after fewer is worth nothing. */
 const LEAST_OUTPUT_TOKENS = 64
 const TRIES = 5
-const DAY_MS = 86_400_000
 /** Until calls that run may have given back what they did not need. */
 const SOON_SECONDS = 5
 
@@ -75,7 +76,8 @@ async function spendingOf({ db, clock }: Deps, budgets: Budget[]): Promise<(budg
 const isUsedUp = ({ maxTokens, maxCost }: Budget, { tokens, cost }: Spent): boolean =>
   (maxTokens !== null && tokens >= maxTokens) || (maxCost !== null && cost >= maxCost)
 
-const dayOf = (now: number): number => Math.floor(now / DAY_MS)
+/** Since 1970, UTC. */
+export const dayOf = (now: number): number => Math.floor(now / DAY_MS)
 
 function metered(deps: Deps, budgets: Budget[], name: string, model: ChatModel): ChatModel {
   if (name === EXTRACTIVE) return model
@@ -104,12 +106,6 @@ function metered(deps: Deps, budgets: Budget[], name: string, model: ChatModel):
 }
 
 const NOTHING: Cost = { tokens: 0, cost: 0 }
-const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
-const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage => ({
-  tokensIn: promptTokens(prompt),
-  tokensOut: estimateTokens(text),
-  tokensCached: 0,
-})
 const costed = ({ prices }: Deps, name: string, usage: ModelUsage): Cost => ({
   tokens: usage.tokensIn + usage.tokensOut,
   cost: costOf(prices, name, usage) ?? 0,

@@ -73,7 +73,7 @@ function pauseBeforeNext(
   return performance.now() + waitMs < turn.begunAt + limits.turnTimeoutMs ? waitMs : undefined
 }
 
-const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
+export const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
 
 const partial = (request: ModelRequest, text: string, name: string): Omit<Generated, 'attempts'> => ({
   text,
@@ -84,7 +84,7 @@ const partial = (request: ModelRequest, text: string, name: string): Omit<Genera
 })
 
 /** What a call took that the provider did not count, or not to its end. */
-const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage => ({
+export const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage => ({
   tokensIn: promptTokens(prompt),
   tokensOut: estimateTokens(text),
   tokensCached: 0,

@@ -1,4 +1,5 @@
 import type { Agent } from '../core/agent.ts'
+import { DAY_MS } from '../core/time.ts'
 import { listAgents } from '../store/agents.ts'
 import { listOldestSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
@@ -6,7 +7,6 @@ import { deleteIfThere } from './sessions.ts'
 
 const AGENTS_AT_ONCE = 100
 const SESSIONS_AT_ONCE = 50
-const DAY_MS = 86_400_000
 
 /** Deletes what agents keep no longer: sessions without activity for so many days, as by `deleteSession`, one by one. */
 export async function deleteOldSessions(deps: Deps): Promise<void> {

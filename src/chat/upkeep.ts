@@ -1,12 +1,13 @@
+import { DAY_MS } from '../core/time.ts'
 import { deleteAuditBefore } from '../store/audit.ts'
 import { deleteSpendingBefore } from '../store/spending.ts'
 import { failLapsedTurns, renewLeases } from '../store/turns.ts'
+import { dayOf } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import { forgetOldAnswers } from './keep-answer.ts'
 import { deleteOldSessions } from './retention.ts'
 
 const FORGET_EVERY_MS = 600_000
-const DAY_MS = 86_400_000
 
 /** What must be done again and again while the service runs: says which turns still run, settles those whose process died, forgets what was kept long enough. */
 export function startUpkeep(deps: Deps): { stop(): void } {
@@ -26,10 +27,9 @@ export function startUpkeep(deps: Deps): { stop(): void } {
 }
 
 async function deleteOld(deps: Deps): Promise<void> {
-  const today = Math.floor(deps.clock() / DAY_MS)
   await forgetOldAnswers(deps)
   // A call that began yesterday may still have something to give back.
-  await deleteSpendingBefore(deps.db, today - 1)
+  await deleteSpendingBefore(deps.db, dayOf(deps.clock()) - 1)
   await deleteAuditBefore(deps.db, deps.clock() - deps.limits.auditDays * DAY_MS)
   await deleteOldSessions(deps)
 }

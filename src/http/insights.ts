@@ -3,10 +3,10 @@ import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { findInsights } from '../chat/insights.ts'
 import { invalid } from '../core/errors.ts'
-import { toIso } from '../core/time.ts'
+import { DAY_MS, toIso } from '../core/time.ts'
 import { route } from './route.ts'
 
-const USUAL_SPAN_MS = 30 * 86_400_000
+const USUAL_SPAN_MS = 30 * DAY_MS
 
 export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   route(app, deps, contract.getInsights, async ({ agent, query }) => {
