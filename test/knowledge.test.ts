@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
@@ -130,6 +131,10 @@ describe('ingestion', () => {
     for (const status of ['queued', 'processing'] as const)
       await until(async () => questions.listDocuments(agent, { limit: 1, status })?.total === 0)
   }
+  /** Looks between any two steps of the work: a pause could last for all of it. */
+  const begun = async (questions: Questions, id: string): Promise<void> => {
+    while (questions.findDocument(agent, id)!.progress === 0) await nextTurn()
+  }
   const count = (questions: Questions, query: string): number =>
     questions.retrieve(agent, { query, history: [], topK: 100, filter: null }).hits.length
 
@@ -151,7 +156,7 @@ describe('ingestion', () => {
     const first = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
     const questions = new Questions(new KnowledgeFolder(folder))
     await first.add(agent, id, textOf(paragraphs(90, 'hazel'), { title: 'Hazel' }))
-    await until(async () => questions.findDocument(agent, id)!.progress > 0)
+    await begun(questions, id)
     await first.close()
     assert.equal(count(questions, 'hazel'), 0)
     assert.notEqual(questions.findDocument(agent, id)?.status, 'ready')
@@ -172,7 +177,7 @@ describe('ingestion', () => {
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
     const questions = new Questions(new KnowledgeFolder(folder))
     await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
-    await until(async () => questions.findDocument(agent, id)!.progress > 0)
+    await begun(questions, id)
     await ingest.remove(agent, id)
     await until(async () => !isInFiles(folder, 'hazel'), 5_000)
     assert.equal(count(questions, 'hazel'), 0)
