@@ -28,7 +28,17 @@ describe('the npm package', () => {
 
   test('holds the program, its migrations and its documentation, and nothing else', () => {
     const kinds = new Set(files.map((path) => path.split('/', 1)[0]))
-    const expected = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'dist', 'docs', 'migrations', 'package.json']
+    const expected = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'dist',
+      'docs',
+      'migrations',
+      'package.json',
+      'static',
+    ]
     assert.deepEqual([...kinds].sort(), expected.sort())
     assert.deepEqual(
       files.filter((path) => /\.ts$|test/.test(path)),

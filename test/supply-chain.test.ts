@@ -14,6 +14,7 @@ interface Locked {
 }
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))
 const manifest = read('package.json') as Record<'dependencies' | 'devDependencies' | 'allowScripts', Record<string, string>>
+const workspaces = ['client', 'console', 'widget'].map((name) => read(`${name}/package.json`)) as Partial<typeof manifest>[]
 const packages = Object.entries((read('package-lock.json') as { packages: Record<string, Locked> }).packages)
 /** Where the lock file names no other place. */
 const REGISTRY = 'https://registry.npmjs.org/'
@@ -22,8 +23,8 @@ const foreign = packages.filter(([path, { link }]) => path.startsWith('node_modu
 
 describe('what comes from others', () => {
   test('is pinned to one version', () => {
-    const all = { ...manifest.dependencies, ...manifest.devDependencies }
-    const loose = Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$|^file:scripts\//.test(version))
+    const all = [manifest, ...workspaces].flatMap((m) => Object.entries({ ...m.dependencies, ...m.devDependencies }))
+    const loose = all.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$|^file:scripts\//.test(version))
     assert.deepEqual(loose, [])
   })
 

@@ -1,7 +1,10 @@
 import type { Contract } from '../api/contract.ts'
 
-/** What stands outside the contract (see `service.ts`). */
-const SERVICE_PATHS = ['/healthz', '/readyz', '/openapi.json']
+/** What stands outside the contract: patterns of paths, and what they take (see `service.ts`, `static.ts`). */
+const OUTSIDE: Record<string, string[]> = {
+  '/(healthz|readyz|openapi\\.json)': ['GET', 'HEAD'],
+  '/console(/.*)?|/widget\\.js': ['GET', 'HEAD'],
+}
 
 /** Finds the methods that a path takes, for 405 answers; undefined where there is no such path. */
 export function methodFinder(contract: Contract): (url: string) => string[] | undefined {
@@ -13,7 +16,7 @@ export function methodFinder(contract: Contract): (url: string) => string[] | un
     if (method === 'GET') entry.methods.push('HEAD')
     byPath.set(path, entry)
   }
-  for (const path of SERVICE_PATHS) byPath.set(path, { pattern: new RegExp(`^${path}$`), methods: ['GET', 'HEAD'] })
+  for (const [path, methods] of Object.entries(OUTSIDE)) byPath.set(path, { pattern: new RegExp(`^(${path})$`), methods })
   // Fixed segments come first: `sessions/import` is no session.
   const entries = [...byPath].sort(([a], [b]) => a.split('{').length - b.split('{').length).map(([, entry]) => entry)
   return (url) => {

@@ -26,6 +26,7 @@ import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
+import { staticRoutes } from './static.ts'
 import { tokenRoutes } from './tokens.ts'
 import { UploadSlots } from './upload-slots.ts'
 import { userRoutes } from './users.ts'
@@ -179,6 +180,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     throw new ReparteeError('route_not_found', 'There is no such route.')
   })
   serviceRoutes(app, options)
+  staticRoutes(app)
   const streams = new EventStreams(deps.limits, deps.clock)
   deps.keys.onEnd((keyId, at) => streams.endKey(keyId, at))
   deps.replicas?.onChanged(() => {
