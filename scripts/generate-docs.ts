@@ -30,6 +30,9 @@ const explained: Record<ErrorCode, string> = {
   source_not_found:
     'The error `source_not_found` means that the agent has no such source: it never was, it belongs to another agent, or it was removed.',
   key_not_found: 'The error `key_not_found` means that there is no such key, or that it was revoked already.',
+  webhook_not_found: 'The error `webhook_not_found` means that there is no such webhook, or that it was deleted already.',
+  delivery_not_found:
+    'The error `delivery_not_found` means that the webhook has no such delivery: it never was, it was kept long enough, or the session that it told of was deleted.',
   user_not_found: 'The error `user_not_found` means that the agent has no session of such a user.',
   method_not_allowed:
     'The error `method_not_allowed` means that the path exists but does not take this method. The header `Allow` lists the methods that it takes.',
@@ -141,6 +144,11 @@ const groups: Group[] = [
       'leaveMs',
       'drainMs',
     ],
+  },
+  {
+    title: 'How do I set how often webhooks are tried again?',
+    intro: 'How often and how long deliveries to webhooks are tried again is set with `REPARTEE_WEBHOOK_RETRY_SECONDS`.',
+    names: ['webhookTimeoutMs', 'webhookRetrySeconds', 'webhookDays'],
   },
   {
     title: 'How do I set retries, the breaker and the limits of model calls?',

@@ -6,7 +6,9 @@ import type { FastifyInstance } from 'fastify'
 import { contract } from './api/contract.ts'
 import { AgentBook } from './chat/agent-book.ts'
 import { Background } from './chat/background.ts'
+import { Courier } from './chat/courier.ts'
 import type { Deps } from './chat/deps.ts'
+import { DocumentNews } from './chat/document-news.ts'
 import { KnowledgeEmbedder } from './chat/embed-knowledge.ts'
 import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
@@ -15,11 +17,14 @@ import { Rate, type Rates, type TakeShared } from './chat/rates.ts'
 import { Replicas } from './chat/replicas.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
-import { type Config, ConfigError } from './config.ts'
+import { WebhookBook } from './chat/webhook-book.ts'
+import { setDisabled } from './chat/webhooks.ts'
+import { type Config, ConfigError, parseSeconds } from './config.ts'
 import { newId } from './core/ids.ts'
 import { whyUnusable } from './core/model.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
+import { postWebhook, webhookBody } from './http/webhook-post.ts'
 import { openKnowledge } from './knowledge/knowledge.ts'
 import { openLog, toLogged } from './log.ts'
 import { guardModels } from './models/guard.ts'
@@ -70,7 +75,8 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   opened.push(() => db.close())
   const agents = new AgentBook(db)
   const keys = new KeyRing(db, Date.now, config.tokenSecret)
-  const shared = await joinOthers(config, db, agents, keys, warn)
+  const webhooks = new WebhookBook(db, Date.now, newId)
+  const shared = await joinOthers(config, db, { agents, keys, webhooks }, warn)
   if (shared !== undefined) opened.push(() => shared.leave())
   const replicas = shared?.replicas
   const knowledge = openKnowledge({
@@ -91,7 +97,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     crawlDelayMs: config.crawlDelayMs,
     warn,
   })
-  const parts: Omit<Deps, 'embedder'> = {
+  const parts: Omit<Deps, 'embedder' | 'documentNews'> = {
     db,
     knowledge,
     models: guardModels(openModels(providersOf(config), knowledge, Date.now, config.modelFolder), config, () =>
@@ -101,6 +107,8 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     keys,
     turns: replicas?.turns ?? new Turns(config, newId),
     replicas,
+    webhooks,
+    courier: courierOf(config, { db, knowledge, webhooks, replicas, warn }),
     rates: ratesOf(config, db, replicas),
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
@@ -115,19 +123,26 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     warn,
   }
   const embedder = new KnowledgeEmbedder(parts)
-  const deps: Deps = { ...parts, embedder }
+  const documentNews = new DocumentNews(parts)
+  const deps: Deps = { ...parts, embedder, documentNews }
   checkDefaultModel(deps)
   if (replicas === undefined) {
     // The folder is ours alone: whoever held a session, or worked on a request, is gone.
     await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
-    const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER, newId())
+    const settler = newId()
+    const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER, settler, webhooks.queueFailed(settler))
     if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
   } else await replicas.start()
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
-  knowledge.onIndexed((agentId) => embedder.wake(agentId))
+  knowledge.onIndexed((agentId) => {
+    embedder.wake(agentId)
+    documentNews.wake(agentId)
+  })
   // Of a database that others serve, or another database, this folder may hold more than what is in sight.
   if (replicas === undefined) await removeOrphans(deps)
   await knowledge.start()
+  deps.courier.start()
+  deps.background.run('documents could not be looked through for news of them', () => documentNews.wakeAll())
   deps.background.run('agents could not be looked through', () => embedder.start())
   purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
 
@@ -159,6 +174,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       await drain(deps, server, config.drainMs)
       upkeep.stop()
       embedder.close()
+      await deps.courier.close()
       await deps.background.close()
       await knowledge.close()
       await shared?.leave()
@@ -179,8 +195,7 @@ async function openDatabase(config: Config, warn: Deps['warn']): Promise<Databas
 async function joinOthers(
   config: Config,
   db: Database,
-  agents: AgentBook,
-  keys: KeyRing,
+  books: { agents: AgentBook; keys: KeyRing; webhooks: WebhookBook },
   warn: Deps['warn'],
 ): Promise<{ replicas: Replicas; leave(): Promise<void> } | undefined> {
   const { databaseUrl: url, databasePooler: pooler } = config
@@ -189,7 +204,7 @@ async function joinOthers(
   const hear = (text: string) => replicas.hear(text)
   const presence = pooler ? undefined : new PostgresPresence({ url, db, onMessage: hear, warn })
   const turns = (queue: Replicas) => new Turns(config, newId, { lease: (id) => queue.own(id), queue })
-  const replicas = new Replicas(newId(), turns, { db, agents, keys, limits: config, clock: Date.now, newId, presence, warn })
+  const replicas = new Replicas(newId(), turns, { db, ...books, limits: config, clock: Date.now, newId, presence, warn })
   await presence?.open().catch(async (error: unknown) => {
     await presence.close()
     throw error
@@ -216,6 +231,24 @@ function ratesOf(config: Config, db: Database, replicas: Replicas | undefined): 
 
 const rerankerOf = ({ rerankUrl: url, rerankModel: model, rerankApiKey: apiKey }: Config) =>
   url === undefined ? undefined : openReranker({ url, model, apiKey })
+
+/** The claim on a delivery outlasts any attempt at it, and the writing down of what it came to. */
+const CLAIM_MARGIN_MS = 5_000
+
+function courierOf(config: Config, deps: Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'replicas' | 'warn'>): Courier {
+  const { webhookTimeoutMs: timeoutMs } = config
+  const rules: FetchRules = { ...fetchRulesOf(config), headTimeoutMs: timeoutMs, timeoutMs }
+  return new Courier({
+    ...deps,
+    clock: Date.now,
+    random: Math.random,
+    retryAfterMs: parseSeconds(config.webhookRetrySeconds)!.map((seconds) => seconds * 1_000),
+    claimMs: timeoutMs + CLAIM_MARGIN_MS,
+    bodyOf: (delivery) => webhookBody(deps, delivery),
+    post: (webhook, delivery, body, signal) => postWebhook(rules, webhook, delivery, body, Date.now(), signal),
+    disable: (webhook) => setDisabled(deps, webhook.id, Date.now()),
+  })
+}
 
 const fetchRulesOf = (config: Config): FetchRules => ({
   allow: parseHosts(config.fetchAllow)!,

@@ -86,6 +86,8 @@ function check(config: Config, problems: string[]): void {
   }
   if (parseHosts(config.fetchAllow) === undefined)
     problems.push('REPARTEE_FETCH_ALLOW must be host:port, several with commas between')
+  if (parseSeconds(config.webhookRetrySeconds) === undefined)
+    problems.push('REPARTEE_WEBHOOK_RETRY_SECONDS must be whole seconds, up to a week, with commas between')
   for (const origin of allowedOrigins?.split(',') ?? []) {
     const text = origin.trim()
     if (text !== '*' && URL.parse(text)?.origin !== text)
@@ -96,6 +98,12 @@ function check(config: Config, problems: string[]): void {
   // One without a host, for a socket in the file system, is none to `URL`.
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/\S+$/.test(databaseUrl))
     problems.push('REPARTEE_DATABASE_URL must be like postgres://user:password@host:port/name')
+}
+
+/** Whole seconds with commas between; empty for none. Undefined where it is not that. */
+export function parseSeconds(text: string): number[] | undefined {
+  const parts = text.split(',').flatMap((part) => part.trim() || [])
+  return parts.every((part) => /^\d{1,6}$/.test(part) && Number(part) <= 604_800) ? parts.map(Number) : undefined
 }
 
 function isNetwork(text: string): boolean {

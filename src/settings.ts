@@ -398,6 +398,29 @@ export const settings = {
     max: 36_500,
     about: 'How long entries of the audit log are kept.',
   },
+  webhookTimeoutMs: {
+    env: 'REPARTEE_WEBHOOK_TIMEOUT_MS',
+    kind: 'integer',
+    fallback: 15_000,
+    min: 100,
+    max: 120_000,
+    about: 'How long the receiver of a webhook may take to answer.',
+  },
+  webhookRetrySeconds: {
+    env: 'REPARTEE_WEBHOOK_RETRY_SECONDS',
+    kind: 'text',
+    fallback: '5,300,1800,7200,18000,36000,36000',
+    about:
+      'Seconds before each further attempt of a delivery to a webhook, with commas between; each is stretched by up to a fifth. When all are used up, the delivery has failed.',
+  },
+  webhookDays: {
+    env: 'REPARTEE_WEBHOOK_DAYS',
+    kind: 'integer',
+    fallback: 30,
+    min: 1,
+    max: 36_500,
+    about: 'How long deliveries to webhooks that arrived or failed can be looked at and repeated.',
+  },
   prices: {
     env: 'REPARTEE_PRICES',
     kind: 'text',
@@ -408,7 +431,7 @@ export const settings = {
     kind: 'text',
     fallback: '',
     about:
-      'Hosts, as `host:port` with commas between, from which pages may be fetched although they are of a private network. All others must be of the public internet.',
+      'Hosts, as `host:port` with commas between, from which pages may be fetched, and to which webhooks may be sent, although they are of a private network. All others must be of the public internet.',
   },
   fetchTimeoutMs: {
     env: 'REPARTEE_FETCH_TIMEOUT_MS',

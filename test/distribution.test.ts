@@ -17,6 +17,7 @@ const SHARED = [
   'replica',
   'schema_version',
   'spending',
+  'webhook',
 ]
 /** What goes through all agents, in the background and never on the way of a request. */
 const BACKGROUND = [
@@ -32,6 +33,10 @@ const BACKGROUND = [
   /SELECT agent_id, due_at FROM knowledge_manifest WHERE due_at IS NOT NULL/,
   /SELECT agent_id FROM knowledge_manifest\s+WHERE embedder IS NOT NULL/,
   /SELECT agent_id FROM knowledge_manifest m WHERE NOT EXISTS/,
+  /INSERT INTO webhook_delivery .* FROM message m JOIN webhook w/s,
+  /FROM webhook_delivery WHERE (webhook_id|created_at)/,
+  /FROM\s+\(SELECT id FROM webhook_delivery WHERE webhook_id/,
+  /UPDATE webhook_delivery SET (attempts = attempts|state = 'waiting')/,
   /UPDATE knowledge_manifest SET holder = NULL, held_until = NULL WHERE holder = \$1/,
 ]
 

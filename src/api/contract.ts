@@ -10,6 +10,7 @@ import { sessionOperations } from './sessions.ts'
 import { sourceOperations } from './sources.ts'
 import { tokenOperations } from './tokens.ts'
 import { userOperations } from './users.ts'
+import { webhookOperations } from './webhooks.ts'
 
 /** Every request of the service, as values. The limits of a deployment are part of its contract. */
 export const contract = (limits: Limits) => ({
@@ -22,6 +23,7 @@ export const contract = (limits: Limits) => ({
   ...keyOperations(limits),
   ...tokenOperations(),
   ...userOperations(),
+  ...webhookOperations(),
   ...auditOperations(),
   ...modelOperations(),
 })

@@ -6,12 +6,15 @@ import type { Reranker } from '../core/reranker.ts'
 import type { Database } from '../store/database.ts'
 import type { AgentBook } from './agent-book.ts'
 import type { Background } from './background.ts'
+import type { Courier } from './courier.ts'
+import type { DocumentNews } from './document-news.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { Prices } from './prices.ts'
 import type { QuestionVectors } from './question-vectors.ts'
 import type { Rates } from './rates.ts'
 import type { Replicas } from './replicas.ts'
 import type { Turns } from './turns.ts'
+import type { WebhookBook } from './webhook-book.ts'
 
 /** Everything that the operations of the service work with; made once, in app.ts. */
 export interface Deps {
@@ -23,6 +26,9 @@ export interface Deps {
   turns: Turns
   /** The others that serve the same database; undefined where there can be none. */
   replicas: Replicas | undefined
+  webhooks: WebhookBook
+  courier: Courier
+  documentNews: DocumentNews
   /** Undefined where no rate is kept to. */
   rates: Rates | undefined
   /** Vectors of questions. */

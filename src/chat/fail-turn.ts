@@ -18,9 +18,13 @@ export async function failTurn(deps: Deps, turn: Turn, { id }: Message, thrown: 
   const error = toldOf(turn, id, thrown)
   const detail: FailureDetail = { error: { code: error.code, message: error.message } }
   const state = turn.stopped === 'cancelled' ? 'cancelled' : 'failed'
-  const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail)))
+  const news = state === 'failed' ? newsOf(deps, turn, id) : []
+  const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail), news))
   return !isMarked && (await isGone(deps, turn)) ? sessionNotFound() : error
 }
+
+const newsOf = ({ webhooks }: Deps, { agentId, sessionId }: Turn, target: string) =>
+  webhooks.queue({ event: 'turn.failed', agentId, sessionId, target })
 
 const TRY_AGAIN_MS = 200
 
@@ -47,7 +51,8 @@ export function takeBackBegin(deps: Deps, turn: Turn, messageId: string): void {
   const detail: FailureDetail = {
     error: { code: 'unavailable', message: 'The message was stored, but its turn could not begin.' },
   }
-  turn.settled = settle(deps, () => abandonTurn(deps.db, toPlace(turn), messageId, 'failed', JSON.stringify(detail)))
+  const news = newsOf(deps, turn, messageId)
+  turn.settled = settle(deps, () => abandonTurn(deps.db, toPlace(turn), messageId, 'failed', JSON.stringify(detail), news))
 }
 
 async function settle({ turns, clock, limits }: Deps, write: () => Promise<boolean>): Promise<void> {

@@ -24,6 +24,7 @@ import type { KeyRing } from './key-ring.ts'
 import { sessionNotFound } from './sessions.ts'
 import { type StopReason, Turn } from './turn.ts'
 import { busy, stopping, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
+import type { WebhookBook } from './webhook-book.ts'
 
 /** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */
 export interface Presence {
@@ -36,6 +37,7 @@ export interface ReplicaParts {
   db: Database
   agents: AgentBook
   keys: KeyRing
+  webhooks: WebhookBook
   limits: TurnLimits
   clock: Clock
   newId: Ids
@@ -224,7 +226,13 @@ export class Replicas implements TurnQueue {
   /** Whoever is asked from now on knows that this one is gone. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    await settleReplica(this.#parts.db, this.id, this.own(this.#parts.newId()))
+    await this.#settleOne(this.id)
+  }
+
+  #settleOne(replica: string): Promise<number | undefined> {
+    const { db, newId, webhooks } = this.#parts
+    const settler = this.own(newId())
+    return settleReplica(db, replica, settler, webhooks.queueFailed(settler))
   }
 
   #beat(): Promise<void> {
@@ -249,6 +257,7 @@ export class Replicas implements TurnQueue {
     this.#generation = generation
     this.#parts.agents.forgetAll()
     this.#parts.keys.forget()
+    this.#parts.webhooks.forget()
     this.#tellChanged()
   }
 
@@ -271,7 +280,7 @@ export class Replicas implements TurnQueue {
   async #settle(lost: SeenReplica[]): Promise<void> {
     for (const { id } of lost) {
       this.#missed.delete(id)
-      const turns = await settleReplica(this.#parts.db, id, this.own(this.#parts.newId()))
+      const turns = await this.#settleOne(id)
       if (turns) this.#parts.warn(`${turns} turns of a replica that is gone are marked as failed`)
     }
   }

@@ -150,7 +150,9 @@ async function storeReply(
     tookMs: Math.round(performance.now() - turn.begunAt),
     answered: draft.trace.finish === 'cancelled' ? null : draft.trace.grounding.answered,
   }
-  if (!(await store(deps, opened, reply, alongside?.(exchange) ?? []))) throw await lostSession(deps, turn)
+  const { agentId, id: sessionId } = opened.session
+  const news = deps.webhooks.queue({ event: 'message.completed', agentId, sessionId, target: reply.id })
+  if (!(await store(deps, opened, reply, [...(alongside?.(exchange) ?? []), ...news]))) throw await lostSession(deps, turn)
 }
 
 const STORE_WITHIN_MS = 5_000

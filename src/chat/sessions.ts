@@ -24,8 +24,14 @@ export async function createSession(
   alongside?: (session: Session) => Statement[],
 ): Promise<Session> {
   const session = toSession(deps, agentId, input)
-  if (!(await insertSession(deps.db, session, alongside?.(session)))) throw agentNotFound()
+  if (!(await insertSession(deps.db, session, withNews(deps, session, alongside)))) throw agentNotFound()
   return session
+}
+
+function withNews({ webhooks }: Deps, made: Session, alongside: ((session: Session) => Statement[]) | undefined): Statement[] {
+  const { id, agentId } = made
+  const news = webhooks.queue({ event: 'session.created', agentId, sessionId: id, target: id })
+  return [...(alongside?.(made) ?? []), ...news]
 }
 
 function toSession({ clock, newId }: Deps, agentId: string, { name, externalUserId }: NewSession): Session {
@@ -67,7 +73,7 @@ export async function importSession(
   })
   session.totalMessages = stored.length
   if (stored.length > 0) session.lastMessageAt = last
-  if (!(await insertConversation(deps.db, session, stored, alongside?.(session)))) throw agentNotFound()
+  if (!(await insertConversation(deps.db, session, stored, withNews(deps, session, alongside)))) throw agentNotFound()
   return session
 }
 
@@ -84,7 +90,9 @@ export async function renameSession(
 
 /** Specification 4.5: at once and for good. A turn still running in it is stopped; its sender is told that the session is gone. */
 export async function deleteSession(deps: Deps, session: Session): Promise<void> {
-  const deleted = await deleteRows(deps.db, session)
+  const { id: target, agentId } = session
+  const news = deps.webhooks.queue({ event: 'session.deleted', agentId, sessionId: '', target })
+  const deleted = await deleteRows(deps.db, session, news)
   if (deleted === undefined) throw sessionNotFound()
   deps.turns.stop(session.id, 'deleted')
   if (deleted.lease === null) return

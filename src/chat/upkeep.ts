@@ -1,5 +1,6 @@
 import { DAY_MS } from '../core/time.ts'
 import { deleteAuditBefore } from '../store/audit.ts'
+import { deleteDeliveriesBefore } from '../store/deliveries.ts'
 import { deleteSpendingBefore } from '../store/spending.ts'
 import { failLapsedTurns, renewLeases } from '../store/turns.ts'
 import { dayOf } from './budgets.ts'
@@ -31,6 +32,9 @@ async function deleteOld(deps: Deps): Promise<void> {
   // A call that began yesterday may still have something to give back.
   await deleteSpendingBefore(deps.db, dayOf(deps.clock()) - 1)
   await deleteAuditBefore(deps.db, deps.clock() - deps.limits.auditDays * DAY_MS)
+  await deleteDeliveriesBefore(deps.db, deps.clock() - deps.limits.webhookDays * DAY_MS)
+  // Whose process ended before it could tell.
+  if (deps.replicas !== undefined) await deps.documentNews.wakeAll()
   await deleteOldSessions(deps)
 }
 
@@ -39,6 +43,7 @@ async function keepLeases(deps: Deps): Promise<void> {
   const { leaseMs } = deps.limits
   // Most turns end before their lease is a third over, and cost nothing here.
   await renewLeases(deps.db, deps.turns.leasesOlderThan(now - leaseMs / 4), now + leaseMs)
-  const failed = await failLapsedTurns(deps.db, now, deps.newId())
+  const settler = deps.newId()
+  const failed = await failLapsedTurns(deps.db, now, settler, deps.webhooks.queueFailed(settler))
   if (failed > 0) deps.warn(`${failed} turns were left by whoever ran them, and are marked as failed`)
 }

@@ -12,6 +12,8 @@ export const errorCodes = [
   'source_not_found',
   'key_not_found',
   'user_not_found',
+  'webhook_not_found',
+  'delivery_not_found',
   'method_not_allowed',
   'request_timeout',
   'session_busy',

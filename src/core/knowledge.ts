@@ -48,7 +48,11 @@ export interface Knowledge {
    * Nothing is to be done where the base is smaller, or no such index can be had.
    */
   growVectorIndex(agentId: string, model: string): Promise<'more' | 'done' | { impossible: string }>
-  /** Calls back when an agent has new passages, or some that no process embeds any more. */
+  /** Documents that became ready, or failed, and of which it was not said yet that somebody was told; in the order that they were added in. */
+  listNews(agentId: string, most: number): Promise<Document[]>
+  /** They were told of, as they were at that time. */
+  endNews(agentId: string, told: { id: string; updatedAt: number }[]): Promise<void>
+  /** Calls back when an agent has new passages, or a document that failed, or some that no process embeds any more. */
   onIndexed(tell: (agentId: string) => void): void
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>

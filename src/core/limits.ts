@@ -29,6 +29,7 @@ export interface Limits {
   streamStallMs: number
   keepAnswersMs: number
   auditDays: number
+  webhookDays: number
 }
 
 /** Page size of every paged list (specification 8). */

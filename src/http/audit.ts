@@ -49,6 +49,6 @@ export function withAudit<T>(deps: Deps, op: Operation, request: FastifyRequest,
 
 /** Of the thing that an answer holds. */
 function madeId(answer: unknown): string | undefined {
-  const { agent, document, source, key } = (answer ?? {}) as Record<string, { id: string } | undefined>
-  return (document ?? source ?? key ?? agent)?.id
+  const { agent, document, source, key, webhook, delivery } = (answer ?? {}) as Record<string, { id: string } | undefined>
+  return (document ?? source ?? key ?? webhook ?? delivery ?? agent)?.id
 }

@@ -14,7 +14,7 @@ import { type Call, route } from './route.ts'
 import { readUpload, type Upload } from './upload.ts'
 import { validator } from './validation.ts'
 
-const toDocument = ({ sourceId, ...d }: Document) => ({
+export const toDocument = ({ sourceId, ...d }: Document) => ({
   ...d,
   ...(sourceId === null ? {} : { sourceId }),
   createdAt: toIso(d.createdAt),

@@ -14,6 +14,8 @@ export const statusOf: Record<ErrorCode, number> = {
   source_not_found: 404,
   key_not_found: 404,
   user_not_found: 404,
+  webhook_not_found: 404,
+  delivery_not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   session_busy: 409,

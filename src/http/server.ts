@@ -31,6 +31,7 @@ import { tokenRoutes } from './tokens.ts'
 import { UploadSlots } from './upload-slots.ts'
 import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -203,6 +204,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
         keyRoutes,
         tokenRoutes,
         userRoutes,
+        webhookRoutes,
         auditRoutes,
         modelRoutes,
       ])

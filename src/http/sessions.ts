@@ -15,7 +15,12 @@ import { jsonStream, SLICE_ROWS } from './json-stream.ts'
 import { type Call, route } from './route.ts'
 import { lazySerializer } from './serializer.ts'
 
-const toCreated = ({ id, name, userId, createdAt }: Session) => ({ id, name, userSessionId: userId, createdAt: toIso(createdAt) })
+export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
+  id,
+  name,
+  userSessionId: userId,
+  createdAt: toIso(createdAt),
+})
 
 const toListed = (s: Session, now: number) => ({
   id: s.id,

@@ -129,6 +129,12 @@ export function openKnowledge({
     async growVectorIndex(agentId, model) {
       return 'postgres' in place ? ingest.call('growNear', agentId, model) : 'done'
     },
+    async listNews(agentId, most) {
+      return known.has(agentId) ? ingest.call('listNews', agentId, most) : []
+    },
+    async endNews(agentId, told) {
+      await ingest.call('endNews', agentId, told)
+    },
     onIndexed(tell) {
       tellIndexed = tell
     },

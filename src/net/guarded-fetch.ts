@@ -72,7 +72,7 @@ export async function guardedFetch(rules: FetchRules, input: FetchInput): Promis
   const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal])
   let url = toFetchable(input.url)
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-    const response = await head(rules, url, input, signal)
+    const response = await open(rules, url, { method: 'GET', headers: headersOf(input) }, signal)
     const { statusCode = 0, headers } = response
     const to = REDIRECTS.has(statusCode) ? headers.location : undefined
     if (to === undefined) return { url: url.href, ...(await take(rules, response, signal)) }
@@ -96,7 +96,20 @@ export function toFetchable(given: string): URL {
   return url
 }
 
-async function head(rules: FetchRules, url: URL, input: FetchInput, signal: AbortSignal): Promise<IncomingMessage> {
+const headersOf = ({ accept = '*/*', etag, lastModified }: FetchInput): Record<string, string> => ({
+  accept,
+  'accept-encoding': 'gzip, deflate, br',
+  ...(etag ? { 'if-none-match': etag } : {}),
+  ...(lastModified ? { 'if-modified-since': lastModified } : {}),
+})
+
+/** Resolves at the head of the answer. */
+export async function open(
+  rules: FetchRules,
+  url: URL,
+  { method, headers, body }: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const addresses = await findAddresses(rules, url, signal)
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -118,12 +131,11 @@ async function head(rules: FetchRules, url: URL, input: FetchInput, signal: Abor
           if (options.all) done(null, found)
           else done(null, found[0]!.address, found[0]!.family)
         },
+        method,
         headers: {
-          accept: input.accept ?? '*/*',
-          'accept-encoding': 'gzip, deflate, br',
+          ...headers,
           'user-agent': rules.userAgent,
-          ...(input.etag ? { 'if-none-match': input.etag } : {}),
-          ...(input.lastModified ? { 'if-modified-since': input.lastModified } : {}),
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
         },
         signal,
       },
@@ -133,7 +145,7 @@ async function head(rules: FetchRules, url: URL, input: FetchInput, signal: Abor
       },
     )
     request.on('error', (cause) => fail(stopped(signal, cause)))
-    request.end()
+    request.end(body)
   })
 }
 

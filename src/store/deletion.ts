@@ -1,5 +1,5 @@
 import type { Session } from '../core/session.ts'
-import { type Database, statement } from './database.ts'
+import { type Database, type Statement, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
 import { countOneLess, deleteCounts } from './sessions.ts'
 
@@ -7,8 +7,8 @@ import { countOneLess, deleteCounts } from './sessions.ts'
 const SLICE_ROWS = 500
 
 const DELETE_MESSAGES = 'DELETE FROM message WHERE agent_id = $1 AND session_id = $2'
-/** What else holds text of a session. */
-const DELETE_REST = ['message_version', 'summary', 'kept_answer'].map(
+/** What else holds text of a session, or tells of it. */
+const DELETE_REST = ['message_version', 'summary', 'kept_answer', 'webhook_delivery'].map(
   (table) => `DELETE FROM ${table} WHERE agent_id = $1 AND session_id = $2`,
 )
 const DELETE_SLICE = `${DELETE_MESSAGES} AND seq <= (SELECT min(seq) + ${SLICE_ROWS} FROM message WHERE agent_id = $1 AND session_id = $2) RETURNING seq`
@@ -18,12 +18,17 @@ const MARK = `INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLI
  * Deletes a session for good; resolves to undefined where there is none, else to the lease of the turn that ran in it. A long history is gone
  * from sight at once, and from the disk in slices soon after.
  */
-export async function deleteSession(db: Database, session: Session): Promise<{ lease: string | null } | undefined> {
+export async function deleteSession(
+  db: Database,
+  session: Session,
+  alongside: Statement[] = [],
+): Promise<{ lease: string | null } | undefined> {
   const { agentId, id } = session
   const long = session.totalMessages > SLICE_ROWS
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
   const rest = DELETE_REST.map((sql) => statement(sql, agentId, id))
-  const done = await db.writeIf([remove, countOneLess(agentId), statement(long ? MARK : DELETE_MESSAGES, agentId, id), ...rest])
+  const messages = statement(long ? MARK : DELETE_MESSAGES, agentId, id)
+  const done = await db.writeIf([remove, countOneLess(agentId), messages, ...rest, ...alongside])
   if (done === undefined) return undefined
   db.scrub()
   if (long) purgeSession(db, agentId, id).catch(() => {}) // still marked: the next start takes it up
@@ -42,6 +47,7 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
     statement(mark, agentId),
     statement('DELETE FROM session WHERE agent_id = $1', agentId),
     statement("DELETE FROM kept_answer WHERE agent_id = $1 AND session_id = ''", agentId),
+    statement('DELETE FROM webhook_delivery WHERE agent_id = $1', agentId),
   ])
   if (done === undefined) return false
   purgeMarked(db).catch(() => {}) // still marked: the next start takes it up

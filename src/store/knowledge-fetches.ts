@@ -57,7 +57,7 @@ export function finishFetch(base: KnowledgeBase, { number, url }: Fetch, content
   const isSame = hash === undefined || (known.content_hash !== null && hash.equals(known.content_hash))
   if (isSame) {
     base.run(
-      `UPDATE document SET status = 'ready', progress = 1, work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
+      `UPDATE document SET status = 'ready', progress = 1, news = 1, work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
          etag = coalesce(?, etag), last_modified = coalesce(?, last_modified) WHERE number = ?`,
       content.etag,
       content.lastModified,
@@ -87,7 +87,7 @@ export function failFetch(
   at: number,
 ): void {
   base.run(
-    `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?
+    `UPDATE document SET status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?
      WHERE number = ? AND work = 'fetch' AND url = ?`,
     error.code,
     error.message,

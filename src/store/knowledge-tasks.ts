@@ -79,13 +79,14 @@ export function finishTask(
 ): boolean {
   const done = base.get(
     `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
-       work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
+       news = coalesce(?, news), work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
     mediaType,
     title,
     extent.first,
     extent.last,
     extent.indexedTitle,
     task.work === 'read' ? 1 : 0,
+    task.work === 'read' ? 1 : null,
     task.work === 'read' ? at : null,
     task.number,
     task.revision,
@@ -98,7 +99,7 @@ export function finishTask(
 /** Passages that it had from an earlier version go on answering. In a transaction of the caller. */
 export function failTask(base: KnowledgeBase, task: Task, error: { code: string; message: string }, at: number): void {
   const failed = base.get(
-    `UPDATE document SET status = 'failed', progress = 0, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL
+    `UPDATE document SET status = 'failed', progress = 0, news = 1, work = NULL, error_code = ?, error_message = ?, updated_at = ?, content_hash = NULL
      WHERE number = ? AND revision = ? RETURNING number`,
     error.code,
     error.message,

@@ -49,21 +49,24 @@ export async function listOthers(db: Database, replica: string): Promise<SeenRep
 
 /**
  * Settles what a replica left that is gone: its turns are failed and can be continued, its requests can be made again, its sends wait no longer.
- * Resolves to how many turns; to undefined where another did it before. `settler` is an id that nothing else has.
+ * Resolves to how many turns; to undefined where another did it before. `settler` is an id that nothing else has; `alongside` is written
+ * while it holds their sessions.
  */
-export async function settleReplica(db: Database, replica: string, settler: string): Promise<number | undefined> {
+export async function settleReplica(
+  db: Database,
+  replica: string,
+  settler: string,
+  alongside: Statement[] = [],
+): Promise<number | undefined> {
   const range = rangeOf(replica)
-  const [taken, failed, ended] = failTurns('lease >= $1 AND lease < $2', range, settler) as [Statement, Statement, Statement]
   const done = await db.writeIf([
     statement('DELETE FROM replica WHERE id = $1 RETURNING id', replica),
-    taken,
-    failed,
-    ended,
+    ...failTurns('lease >= $1 AND lease < $2', range, settler, alongside),
     statement('DELETE FROM waiting_send WHERE replica = $1', replica),
     statement('DELETE FROM stop_request WHERE lease >= $1 AND lease < $2', ...range),
     statement('DELETE FROM kept_answer WHERE answer IS NULL AND claim >= $1 AND claim < $2', ...range),
   ])
-  return done?.[2]?.length
+  return done?.[2 + alongside.length]?.length
 }
 
 /** A turn is to be stopped by whoever runs it. Resolves to its lease; to undefined where nobody runs one. */

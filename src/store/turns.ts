@@ -118,8 +118,9 @@ export async function abandonTurn(
   messageId: string,
   state: 'failed' | 'cancelled',
   detail: string,
+  alongside: Statement[] = [],
 ): Promise<boolean> {
-  return (await db.writeIf([end(place), setTurn(place, messageId, 'running', state, detail)])) !== undefined
+  return (await db.writeIf([end(place), setTurn(place, messageId, 'running', state, detail), ...alongside])) !== undefined
 }
 
 const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message_id, version, content, markdown, model, detail, feedback, replaced_at)
@@ -183,23 +184,29 @@ const LAPSED = 'SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND lea
 
 /**
  * Turns whose process died, or could not write: from this time on they are failed, and can be continued. `settler` is an id that nothing else
- * has. Resolves to how many.
+ * has; `alongside` is written while it holds their sessions. Resolves to how many.
  */
-export async function failLapsedTurns(db: Database, before: number, settler: string): Promise<number> {
+export async function failLapsedTurns(
+  db: Database,
+  before: number,
+  settler: string,
+  alongside: Statement[] = [],
+): Promise<number> {
   if ((await db.read(LAPSED, [before])).length === 0) return 0
-  const done = await db.writeIf(failTurns('lease_until < $1', [before], settler))
-  return done?.[1]?.length ?? 0
+  const done = await db.writeIf(failTurns('lease_until < $1', [before], settler, alongside))
+  return done?.[1 + alongside.length]?.length ?? 0
 }
 
 /**
- * Fails the turns whose lease passes a condition; the second statement returns them. The sessions are leased to the settler first, so that
+ * Fails the turns whose lease passes a condition; the last but one of the statements returns them. The sessions are leased to the settler first, so that
  * a lease that comes to pass it meanwhile is not ended with its turn still running.
  */
-export function failTurns(condition: string, params: Value[], settler: string): Statement[] {
+export function failTurns(condition: string, params: Value[], settler: string, alongside: Statement[]): Statement[] {
   const own = `$${params.length + 1}`
   // A running turn's message is the last of its session.
   return [
     statement(`UPDATE session SET lease = ${own} WHERE lease IS NOT NULL AND ${condition} RETURNING id`, ...params, settler),
+    ...alongside,
     statement(
       `UPDATE message SET turn = 'failed' WHERE turn = 'running' AND (agent_id, session_id, seq) IN
         (SELECT agent_id, id, message_count FROM session WHERE lease IS NOT NULL AND lease = $1) RETURNING id`,

@@ -52,6 +52,12 @@ const ALLOWED: Record<string, string[]> = {
   rollKey: [],
   listModels: [],
   listAudit: [],
+  createWebhook: [],
+  listWebhooks: [],
+  deleteWebhook: [],
+  testWebhook: [],
+  listDeliveries: [],
+  retryDelivery: [],
 }
 /** What a token of a user is good for. */
 const FOR_USERS = ['createSession', 'listSessions', 'getSession', 'updateSession', 'deleteSession']
@@ -59,6 +65,7 @@ FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'ca
 FOR_USERS.push('regenerateMessage', 'listVersions')
 /** What an admin key that is bound to agents may not do either: it could make itself free. */
 const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels', 'listAudit']
+UNBOUND.push('createWebhook', 'listWebhooks', 'deleteWebhook', 'testWebhook', 'listDeliveries', 'retryDelivery')
 
 interface Request {
   id: string
@@ -96,6 +103,7 @@ describe('access', { skip: needsProcess }, async () => {
     isOk(document, 202)
     const source = await client.post(`/agents/${agentId}/sources`, { type: 'url', url: 'https://example.com/' })
     const key = await client.post('/keys', { name: 'thing', scopes: ['read'] })
+    const webhook = await client.post('/webhooks', { url: 'https://example.com/', events: ['document.failed'] })
     return {
       agentId,
       sessionId: session.split('/').at(-1)!,
@@ -103,6 +111,8 @@ describe('access', { skip: needsProcess }, async () => {
       documentId: document.body.document.id,
       sourceId: source.body.source?.id ?? randomUUID(),
       keyId: key.body.key.id,
+      webhookId: webhook.body.webhook.id,
+      deliveryId: randomUUID(),
       externalUserId: (await client.get(`/agents/${agentId}/sessions`)).body.sessions[0].userSessionId,
     }
   }

@@ -395,12 +395,15 @@ describe('addresses that lead inside', { skip: needsProcess }, () => {
     assert.equal((await settled()).error?.code, 'address_refused')
     assert.equal(await refusedAs(site.url('/page')), 'address_refused')
     assert.equal(visits, 0)
+    const { webhook } = (await client.post('/webhooks', { url: site.url('/page'), events: ['session.created'] })).body
     // The operator allows it no more: what was saved before is refused as well.
     await service.kill()
     await service.restart({ REPARTEE_FETCH_ALLOW: '' })
     const asked = site.asked.length
     isOk(await client.post(`${sources}/${source.id}/refresh`), 202)
     assert.equal((await settled()).error?.code, 'address_refused')
+    const { delivery } = (await client.post(`/webhooks/${webhook.id}/test`, {})).body
+    assert.match(delivery.error, /private network/)
     assert.equal(site.asked.length, asked)
   })
 })

@@ -44,6 +44,8 @@ const methods = {
   putVectors: (agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]) =>
     ingest.putVectors(agentId, model, ids, vectors),
   growNear: (agentId: string, model: string) => ingest.growNear(agentId, model),
+  listNews: (agentId: string, most: number) => ingest.listNews(agentId, most),
+  endNews: (agentId: string, told: { id: string; updatedAt: number }[]) => ingest.endNews(agentId, told),
   removeAgent: (agentId: string) => ingest.removeAgent(agentId),
   /** Starting is enough: what was left is taken up below. */
   start: () => undefined,

@@ -7,6 +7,7 @@ import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.t
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
 import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge-index.ts'
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
+import { endNews, listNews } from '../../store/knowledge-news.ts'
 import { forgiveTasks } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
 import { isPassing } from '../../store/passing.ts'
@@ -194,6 +195,15 @@ export class Ingest {
     return growNear(this.#bases.open(agentId), model)
   }
 
+  listNews(agentId: string, most: number): Document[] {
+    return listNews(this.#bases.open(agentId), most)
+  }
+
+  endNews(agentId: string, told: readonly { id: string; updatedAt: number }[]): void {
+    const base = this.#bases.open(agentId)
+    base.write(() => endNews(base, told), { bringsWork: false })
+  }
+
   /**
    * Takes up the work of these agents, as it was noted in the store. `hasDied`: a thread before this one ended over it, and what was under
    * way may be the cause; the end of the whole process is nobody's fault.
@@ -313,6 +323,7 @@ export class Ingest {
       return
     }
     this.#marked.delete(agentId)
+    this.#onIndexed(agentId)
     if (this.#tidying.delete(agentId)) {
       // The log of a burst of documents is large.
       base?.scrub()

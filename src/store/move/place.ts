@@ -23,6 +23,8 @@ export const CONVERSATIONS: readonly Table[] = [
   table('kept_answer', ['api_key_id', 'key_hash'], 500),
   table('spending', ['id', 'day']),
   table('audit_entry', ['id']),
+  table('webhook', ['id']),
+  table('webhook_delivery', ['agent_id', 'webhook_id', 'id']),
 ]
 
 /** All that is kept of one agent's knowledge base, but for what stands in `BaseState`. */

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import type { Agent } from '../core/agent.ts'
+import type { Document } from '../core/document.ts'
+import { listAgents } from '../store/agents.ts'
+import { queueEvent } from '../store/deliveries.ts'
+import type { Deps } from './deps.ts'
+
+type NewsDeps = Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'courier' | 'background' | 'clock'>
+
+const AT_ONCE = 200
+const AGENTS_AT_ONCE = 100
+
+/**
+ * Tells webhooks what became of documents. A knowledge base notes that itself, together with the change; from there it is put down for
+ * delivery, and then the note is taken away. Cut off in between it is done again, and under the same ids, which are put down once.
+ */
+export class DocumentNews {
+  readonly #deps: NewsDeps
+  readonly #due = new Set<string>()
+
+  constructor(deps: NewsDeps) {
+    this.#deps = deps
+  }
+
+  /** Called when documents of an agent may have become ready, or failed. */
+  wake(agentId: string): void {
+    this.#due.add(agentId)
+    this.#deps.background.runOnce('news', 'news of documents could not be put down for webhooks', () => this.#work())
+  }
+
+  /** Looks at every agent: what came up while nobody wanted to know, or was cut off. */
+  async wakeAll(): Promise<void> {
+    if (!(await this.#isWanted())) return
+    let last: Agent | undefined
+    for (;;) {
+      const agents = await listAgents(this.#deps.db, null, last, AGENTS_AT_ONCE)
+      for (const { id } of agents) await this.#tell(id)
+      if (agents.length < AGENTS_AT_ONCE) return
+      last = agents.at(-1)
+    }
+  }
+
+  async #work(): Promise<void> {
+    if (!(await this.#isWanted())) this.#due.clear()
+    for (const agentId of this.#due) {
+      this.#due.delete(agentId)
+      await this.#tell(agentId)
+    }
+  }
+
+  async #isWanted(): Promise<boolean> {
+    return (await this.#deps.webhooks.list()).some(({ events }) => events.some((event) => event.startsWith('document.')))
+  }
+
+  async #tell(agentId: string): Promise<void> {
+    const { db, knowledge, clock, courier } = this.#deps
+    for (;;) {
+      const documents = await knowledge.listNews(agentId, AT_ONCE)
+      if (documents.length === 0) return
+      const now = clock()
+      await db.write(
+        documents.map((document) => {
+          const event = document.status === 'failed' ? 'document.failed' : 'document.ready'
+          return queueEvent(idOf(document), { event, agentId, sessionId: '', target: document.id }, now, document.updatedAt)
+        }),
+      )
+      await knowledge.endNews(
+        agentId,
+        documents.map(({ id, updatedAt }) => ({ id, updatedAt })),
+      )
+      courier.wake()
+    }
+  }
+}
+
+/** The same news have the same id, which tells the time as those of other events do: a UUID of version 7. */
+function idOf({ id, status, updatedAt }: Document): string {
+  const hash = createHash('sha256').update(`${id}/${status}/${updatedAt}`).digest('hex')
+  const time = updatedAt.toString(16).padStart(12, '0')
+  const variant = ((Number.parseInt(hash[3]!, 16) & 3) | 8).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`
+}

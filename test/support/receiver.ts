@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { until } from './poll.ts'
+
+export interface Received {
+  headers: Record<string, string>
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: what is sent is the matter of tests
+  body: any
+}
+
+/** A server that webhooks are sent to. */
+export async function startReceiver() {
+  const received: Received[] = []
+  const answers: ((response: ServerResponse) => void)[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString()
+      received.push({ headers: flat(request.headers), text, body: JSON.parse(text) })
+      const answer = answers.shift() ?? ((r: ServerResponse) => r.writeHead(204).end())
+      answer(response)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    host: `127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${port}/hook`,
+    received,
+    /** To the next requests, in order; without any, 204. */
+    answer: (...next: (number | ((response: ServerResponse) => void))[]) =>
+      answers.push(...next.map((a) => (typeof a === 'function' ? a : (r: ServerResponse) => r.writeHead(a).end('sorry')))),
+    /** The first that passes, when it is there. */
+    event: (passes: (received: Received) => boolean, withinMs?: number) =>
+      until('an event', () => received.find(passes), withinMs),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+const flat = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
