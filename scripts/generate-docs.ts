@@ -5,6 +5,7 @@ import { loadConfig } from '../src/config.ts'
 import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
 import { statusOf } from '../src/http/errors.ts'
 import { type Setting, type SettingName, settings } from '../src/settings.ts'
+import { clientTypes } from './generate-client.ts'
 import { plot } from './plot.ts'
 
 /** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
@@ -289,8 +290,13 @@ ${sorted.map((code) => `## ${statusOf[code]} ${code}\n\n${explained[code]}\n`).j
 
 /** The contract with its default limits, as OpenAPI. */
 export function openApiFile(): string {
-  return `${JSON.stringify(toOpenApi(contract(loadConfig({})), '/v1'), undefined, 2)}\n`
+  return `${JSON.stringify(openApi(), undefined, 2)}\n`
 }
+
+const openApi = () => toOpenApi(contract(loadConfig({})), '/v1')
+
+/** The same, as types of the client. Schemas are values with more than JSON about them, which the text has not. */
+export const clientTypesFile = (): string => clientTypes(JSON.parse(openApiFile()))
 
 /** How knowledge grows, from the table of docs/performance.md. */
 export function growthPlot(): string {
@@ -317,6 +323,7 @@ export const generated: Record<string, () => string> = {
   'docs/configuration.md': configurationPage,
   'docs/errors.md': errorsPage,
   'docs/openapi.json': openApiFile,
+  'client/src/types.ts': clientTypesFile,
   'docs/images/growth.svg': growthPlot,
 }
 

@@ -1,7 +1,9 @@
-import { defineConfig } from 'vite'
+import { defaultClientConditions, defineConfig } from 'vite'
 
 /** One file, for one `<script>` tag. */
 export default defineConfig({
+  // The client is taken from its source, which need not be built first.
+  resolve: { conditions: ['repartee-source', ...defaultClientConditions] },
   build: {
     outDir: '../static/widget',
     emptyOutDir: true,

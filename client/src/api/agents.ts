@@ -1,0 +1,48 @@
+import type { Connection } from '../connection.ts'
+import { eachItem } from '../pages.ts'
+import { type PostOptions, path, type RequestOptions, request } from '../request.ts'
+import type {
+  Agent,
+  CreateAgentBody,
+  CreateAgentResponse,
+  DeleteAgentResponse,
+  GetAgentResponse,
+  ListAgentsQuery,
+  ListAgentsResponse,
+  UpdateAgentBody,
+  UpdateAgentResponse,
+} from '../types.ts'
+
+/** Creates an agent. */
+export const create = (to: Connection, body: CreateAgentBody, options?: PostOptions): Promise<CreateAgentResponse> =>
+  request(to, { method: 'POST', path: path`/agents`, body }, options)
+
+/** Lists agents, newest first, a page at a time. */
+export const list = (to: Connection, query?: ListAgentsQuery, options?: RequestOptions): Promise<ListAgentsResponse> =>
+  request(to, { method: 'GET', path: path`/agents`, query }, options)
+
+/** All agents, newest first. */
+export const iterate = (to: Connection, query?: ListAgentsQuery, options?: RequestOptions): AsyncGenerator<Agent, void> =>
+  eachItem(
+    query,
+    (page) => list(to, page, options),
+    ({ agents }) => agents,
+  )
+
+/** Reads an agent, with its counts. */
+export const get = (to: Connection, agentId: string, options?: RequestOptions): Promise<GetAgentResponse> =>
+  request(to, { method: 'GET', path: path`/agents/${agentId}` }, options)
+
+/** Changes an agent. Nested objects are merged field by field. */
+export const update = (
+  to: Connection,
+  agentId: string,
+  body: UpdateAgentBody,
+  options?: RequestOptions,
+): Promise<UpdateAgentResponse> => request(to, { method: 'PATCH', path: path`/agents/${agentId}`, body }, options)
+
+/** Deletes an agent with its sessions and its knowledge base, for good. */
+const remove = (to: Connection, agentId: string, options?: RequestOptions): Promise<DeleteAgentResponse> =>
+  request(to, { method: 'DELETE', path: path`/agents/${agentId}` }, options)
+
+export { remove as delete }

@@ -1,0 +1,177 @@
+import { pause } from '../cancel.ts'
+import type { Connection } from '../connection.ts'
+import { eachItem } from '../pages.ts'
+import { type PostOptions, path, type RequestOptions, request } from '../request.ts'
+import type {
+  AddDocumentBody,
+  AddDocumentResponse,
+  DeleteDocumentResponse,
+  Document,
+  GetDocumentResponse,
+  ListDocumentsQuery,
+  ListDocumentsResponse,
+  ListPassagesQuery,
+  ListPassagesResponse,
+  Metadata,
+  Passage,
+  ReplaceDocumentBody,
+  ReplaceDocumentResponse,
+  SearchBody,
+  SearchResponse,
+  UpdateDocumentBody,
+  UpdateDocumentResponse,
+} from '../types.ts'
+
+/** A file: of a form, of `openAsBlob` of node:fs, or bytes as they come. A stream is read to its end first, so that it can be sent again. */
+export type FileContent = Blob | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
+
+export interface FileOptions {
+  /** Its ending tells the format. Left out: the name of a `File`. */
+  filename?: string | undefined
+  /** Left out: taken from the content. */
+  title?: string | undefined
+  metadata?: Metadata | undefined
+}
+
+const all = (agentId: string) => path`/agents/${agentId}/documents`
+const one = (agentId: string, documentId: string) => path`/agents/${agentId}/documents/${documentId}`
+
+/** Adds a document by its text or its URL. It is read and indexed in the background. */
+export const add = (
+  to: Connection,
+  agentId: string,
+  body: AddDocumentBody,
+  options?: PostOptions,
+): Promise<AddDocumentResponse> => request(to, { method: 'POST', path: all(agentId), body }, options)
+
+/** Adds a file. It is read and indexed in the background. */
+export const upload = async (
+  to: Connection,
+  agentId: string,
+  file: FileContent,
+  { filename, title, metadata, ...options }: FileOptions & PostOptions = {},
+): Promise<AddDocumentResponse> => {
+  const body = await toForm(file, { filename, title, metadata })
+  return request(to, { method: 'POST', path: all(agentId), body }, options)
+}
+
+/** Replaces a document by a text or a URL. The old content answers until the new is ready. */
+export const replace = (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  body: ReplaceDocumentBody,
+  options?: RequestOptions,
+): Promise<ReplaceDocumentResponse> => request(to, { method: 'PUT', path: one(agentId, documentId), body }, options)
+
+/** Replaces a document by a file. The old content answers until the new is ready. */
+export const replaceFile = async (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  file: FileContent,
+  { filename, title, metadata, ...options }: FileOptions & RequestOptions = {},
+): Promise<ReplaceDocumentResponse> => {
+  const body = await toForm(file, { filename, title, metadata })
+  return request(to, { method: 'PUT', path: one(agentId, documentId), body }, options)
+}
+
+async function toForm(file: FileContent, { filename, title, metadata }: FileOptions): Promise<FormData> {
+  const content = file instanceof ReadableStream ? await new Response(file).blob() : file
+  const blob = content instanceof Blob ? content : new Blob([content])
+  const form = new FormData()
+  if (title !== undefined) form.append('title', title)
+  if (metadata !== undefined) form.append('metadata', JSON.stringify(metadata))
+  const name = filename ?? (content as { name?: string }).name
+  if (name === undefined) form.append('file', blob)
+  else form.append('file', blob, name)
+  return form
+}
+
+/** Lists documents, newest first, a page at a time. */
+export const list = (
+  to: Connection,
+  agentId: string,
+  query?: ListDocumentsQuery,
+  options?: RequestOptions,
+): Promise<ListDocumentsResponse> => request(to, { method: 'GET', path: all(agentId), query }, options)
+
+/** All documents, newest first. */
+export const iterate = (
+  to: Connection,
+  agentId: string,
+  query?: ListDocumentsQuery,
+  options?: RequestOptions,
+): AsyncGenerator<Document, void> =>
+  eachItem(
+    query,
+    (page) => list(to, agentId, { ...query, ...page }, options),
+    ({ documents }) => documents,
+  )
+
+/** Reads the state of a document. */
+export const get = (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  options?: RequestOptions,
+): Promise<GetDocumentResponse> => request(to, { method: 'GET', path: one(agentId, documentId) }, options)
+
+const LOOK_EVERY_MS = 500
+
+/** Resolves to a document when it is ready, or has failed: `status` says which. Until then it is looked at twice a second. */
+export const whenDone = async (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  options: RequestOptions = {},
+): Promise<Document> => {
+  for (;;) {
+    const { document } = await get(to, agentId, documentId, options)
+    if (document.status === 'ready' || document.status === 'failed') return document
+    await pause(LOOK_EVERY_MS, options.signal)
+  }
+}
+
+/** Changes the title or the metadata of a document. */
+export const update = (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  body: UpdateDocumentBody,
+  options?: RequestOptions,
+): Promise<UpdateDocumentResponse> => request(to, { method: 'PATCH', path: one(agentId, documentId), body }, options)
+
+/** Removes a document. It is gone from retrieval at once. */
+const remove = (to: Connection, agentId: string, documentId: string, options?: RequestOptions): Promise<DeleteDocumentResponse> =>
+  request(to, { method: 'DELETE', path: one(agentId, documentId) }, options)
+
+export { remove as delete }
+
+/** Reads a document as the service read it, a page of passages at a time. */
+export const passages = (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  query?: ListPassagesQuery,
+  options?: RequestOptions,
+): Promise<ListPassagesResponse> =>
+  request(to, { method: 'GET', path: path`/agents/${agentId}/documents/${documentId}/passages`, query }, options)
+
+/** All passages of a document, in order. */
+export const iteratePassages = (
+  to: Connection,
+  agentId: string,
+  documentId: string,
+  query?: ListPassagesQuery,
+  options?: RequestOptions,
+): AsyncGenerator<Passage, void> =>
+  eachItem(
+    query,
+    (page) => passages(to, agentId, documentId, page, options),
+    (page) => page.passages,
+  )
+
+/** Finds the passages that a reply would be grounded in. */
+export const search = (to: Connection, agentId: string, body: SearchBody, options?: PostOptions): Promise<SearchResponse> =>
+  request(to, { method: 'POST', path: path`/agents/${agentId}/search`, body }, options)

@@ -1,0 +1,39 @@
+import type { Connection } from '../connection.ts'
+import { eachItem } from '../pages.ts'
+import { path, type RequestOptions, request } from '../request.ts'
+import type {
+  CreateKeyBody,
+  CreateKeyResponse,
+  DeleteKeyResponse,
+  Key,
+  ListKeysQuery,
+  ListKeysResponse,
+  RollKeyBody,
+  RollKeyResponse,
+} from '../types.ts'
+
+/** Makes a key. Its secret is in this answer alone. */
+export const create = (to: Connection, body: CreateKeyBody, options?: RequestOptions): Promise<CreateKeyResponse> =>
+  request(to, { method: 'POST', path: path`/keys`, body, keepsNoAnswer: true }, options)
+
+/** Lists keys, newest first, a page at a time. */
+export const list = (to: Connection, query?: ListKeysQuery, options?: RequestOptions): Promise<ListKeysResponse> =>
+  request(to, { method: 'GET', path: path`/keys`, query }, options)
+
+/** All keys, newest first. */
+export const iterate = (to: Connection, query?: ListKeysQuery, options?: RequestOptions): AsyncGenerator<Key, void> =>
+  eachItem(
+    query,
+    (page) => list(to, page, options),
+    ({ keys }) => keys,
+  )
+
+/** Replaces a key by a new one with the same rights. The old one works until the overlap ends. */
+export const roll = (to: Connection, keyId: string, body: RollKeyBody = {}, options?: RequestOptions): Promise<RollKeyResponse> =>
+  request(to, { method: 'POST', path: path`/keys/${keyId}/roll`, body, keepsNoAnswer: true }, options)
+
+/** Revokes a key, at once. */
+const remove = (to: Connection, keyId: string, options?: RequestOptions): Promise<DeleteKeyResponse> =>
+  request(to, { method: 'DELETE', path: path`/keys/${keyId}` }, options)
+
+export { remove as delete }

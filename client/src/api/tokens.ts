@@ -1,0 +1,12 @@
+import type { Connection } from '../connection.ts'
+import { path, type RequestOptions, request } from '../request.ts'
+import type { CreateTokenBody, CreateTokenResponse } from '../types.ts'
+
+/** Makes a token for a browser: whoever holds it may act as this one user of this one agent. */
+export const create = (
+  to: Connection,
+  agentId: string,
+  body: CreateTokenBody,
+  options?: RequestOptions,
+): Promise<CreateTokenResponse> =>
+  request(to, { method: 'POST', path: path`/agents/${agentId}/tokens`, body, keepsNoAnswer: true }, options)

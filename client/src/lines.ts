@@ -1,0 +1,28 @@
+import { toAborted } from './cancel.ts'
+import { ReparteeError } from './errors.ts'
+
+/** The values of an answer in JSON Lines, as they come. Throws where it breaks off. */
+export async function* readLines<T>(open: () => Promise<Response>, signal: AbortSignal | undefined): AsyncGenerator<T, void> {
+  const reader = (await open()).body!.getReader()
+  const decoder = new TextDecoder()
+  const close = () => void reader.cancel().catch(() => {})
+  signal?.addEventListener('abort', close)
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(brokeOff)
+      if (signal?.aborted) throw toAborted(signal)
+      const lines = (rest + decoder.decode(value, { stream: !done })).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) if (line !== '') yield JSON.parse(line) as T
+      if (done) return
+    }
+  } finally {
+    signal?.removeEventListener('abort', close)
+    close()
+  }
+}
+
+function brokeOff(cause: unknown): never {
+  throw new ReparteeError('connection_failed', 'The answer broke off before its end.', { cause })
+}
