@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'source_not_found'
   | 'key_not_found'
   | 'user_not_found'
+  | 'webhook_not_found'
+  | 'delivery_not_found'
   | 'method_not_allowed'
   | 'request_timeout'
   | 'session_busy'
@@ -1187,6 +1189,145 @@ export interface EraseUserResponse {
   success: true
   message: string
   sessions: number
+}
+
+/** Body of: Have events sent to a URL */
+export interface CreateWebhookBody {
+  /** Where they are sent: https, or http. */
+  url: string
+  events: ('session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed')[]
+  /** Left out: all agents. */
+  agentIds?: string[] | undefined
+}
+
+/** Answer to: Have events sent to a URL */
+export interface CreateWebhookResponse {
+  /** Always true. */
+  success: true
+  webhook: {
+    /** Webhook ID. */
+    id: string
+    url: string
+    events: ('session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed')[]
+    /** The agents whose events it is told of; null for all. */
+    agentIds: string[] | null
+    /** When it was made. */
+    createdAt: string
+    disabledAt: string | null
+  }
+  /** What events are signed with. It is shown in this answer alone. */
+  secret: string
+}
+
+/** Query of: List webhooks, newest first */
+export interface ListWebhooksQuery {
+  /** ID of the webhook after which the page starts. */
+  cursor?: string | undefined
+  /** Items per page. */
+  limit?: number | undefined
+}
+
+/** Answer to: List webhooks, newest first */
+export interface ListWebhooksResponse {
+  /** Always true. */
+  success: true
+  webhooks: {
+    /** Webhook ID. */
+    id: string
+    url: string
+    events: ('session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed')[]
+    /** The agents whose events it is told of; null for all. */
+    agentIds: string[] | null
+    /** When it was made. */
+    createdAt: string
+    disabledAt: string | null
+  }[]
+  pagination: Pagination
+}
+
+/** Answer to: Delete a webhook, with all that waits for it */
+export interface DeleteWebhookResponse {
+  /** Always true. */
+  success: true
+  message: string
+}
+
+/** Answer to: Send a test event, now and once */
+export interface TestWebhookResponse {
+  /** Always true. */
+  success: true
+  delivery: {
+    /** ID of the event, the header `webhook-id` of every attempt. */
+    id: string
+    event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
+    agentId: string | null
+    state: 'waiting' | 'delivered' | 'failed'
+    /** How often it was tried. */
+    attempts: number
+    nextAttemptAt: string | null
+    lastAttemptAt: string | null
+    /** HTTP status of the last answer; null where there was none. */
+    responseStatus: number | null
+    /** Why the last attempt failed. */
+    error: string | null
+    /** When it happened. */
+    createdAt: string
+  }
+}
+
+/** Query of: List the deliveries of a webhook, newest first */
+export interface ListDeliveriesQuery {
+  /** ID of the delivery after which the page starts. */
+  cursor?: string | undefined
+  /** Items per page. */
+  limit?: number | undefined
+}
+
+/** Answer to: List the deliveries of a webhook, newest first */
+export interface ListDeliveriesResponse {
+  /** Always true. */
+  success: true
+  deliveries: {
+    /** ID of the event, the header `webhook-id` of every attempt. */
+    id: string
+    event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
+    agentId: string | null
+    state: 'waiting' | 'delivered' | 'failed'
+    /** How often it was tried. */
+    attempts: number
+    nextAttemptAt: string | null
+    lastAttemptAt: string | null
+    /** HTTP status of the last answer; null where there was none. */
+    responseStatus: number | null
+    /** Why the last attempt failed. */
+    error: string | null
+    /** When it happened. */
+    createdAt: string
+  }[]
+  pagination: Pagination
+}
+
+/** Answer to: Deliver an event again, whatever came of it before */
+export interface RetryDeliveryResponse {
+  /** Always true. */
+  success: true
+  delivery: {
+    /** ID of the event, the header `webhook-id` of every attempt. */
+    id: string
+    event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
+    agentId: string | null
+    state: 'waiting' | 'delivered' | 'failed'
+    /** How often it was tried. */
+    attempts: number
+    nextAttemptAt: string | null
+    lastAttemptAt: string | null
+    /** HTTP status of the last answer; null where there was none. */
+    responseStatus: number | null
+    /** Why the last attempt failed. */
+    error: string | null
+    /** When it happened. */
+    createdAt: string
+  }
 }
 
 /** Query of: What was changed by those who run the service, newest first */
