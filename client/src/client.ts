@@ -9,6 +9,7 @@ import * as sessions from './api/sessions.ts'
 import * as sources from './api/sources.ts'
 import * as tokens from './api/tokens.ts'
 import * as users from './api/users.ts'
+import * as webhooks from './api/webhooks.ts'
 import { type Connection, type ConnectionOptions, connect } from './connection.ts'
 
 /** The functions of a noun without their first argument, the connection. */
@@ -29,6 +30,7 @@ export class Repartee {
   readonly keys: Bound<typeof keys>
   readonly tokens: Bound<typeof tokens>
   readonly users: Bound<typeof users>
+  readonly webhooks: Bound<typeof webhooks>
   readonly audit: Bound<typeof audit>
   readonly models: Bound<typeof models>
 
@@ -44,6 +46,7 @@ export class Repartee {
     this.keys = bind(connection, keys)
     this.tokens = bind(connection, tokens)
     this.users = bind(connection, users)
+    this.webhooks = bind(connection, webhooks)
     this.audit = bind(connection, audit)
     this.models = bind(connection, models)
   }

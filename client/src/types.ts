@@ -482,6 +482,52 @@ export interface Key {
   }
 }
 
+/** What an agent shows to its users. */
+export interface Profile {
+  /** Agent ID. */
+  id: string
+  name: string
+  /** What a client may show before the first message. */
+  greeting: string
+  /** Questions to start with. */
+  starters: string[]
+}
+
+/** What a webhook can be told of. */
+export type WebhookEvent = 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed'
+
+/** A URL that is told of events. */
+export interface Webhook {
+  /** Webhook ID. */
+  id: string
+  url: string
+  events: WebhookEvent[]
+  /** The agents whose events it is told of; null for all. */
+  agentIds: string[] | null
+  /** When it was made. */
+  createdAt: string
+  disabledAt: string | null
+}
+
+/** One event for one webhook, with what came of sending it. */
+export interface Delivery {
+  /** ID of the event, the header `webhook-id` of every attempt. */
+  id: string
+  event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
+  agentId: string | null
+  state: 'waiting' | 'delivered' | 'failed'
+  /** How often it was tried. */
+  attempts: number
+  nextAttemptAt: string | null
+  lastAttemptAt: string | null
+  /** HTTP status of the last answer; null where there was none. */
+  responseStatus: number | null
+  /** Why the last attempt failed. */
+  error: string | null
+  /** When it happened. */
+  createdAt: string
+}
+
 /** An end user, as the client names it. */
 export interface User {
   /** The client's own identifier of its user. */
@@ -847,6 +893,13 @@ export interface DeleteAgentResponse {
   message: string
 }
 
+/** Answer to: Read what an agent shows to its users */
+export interface GetProfileResponse {
+  /** Always true. */
+  success: true
+  profile: Profile
+}
+
 /** Body of: Add a document to the knowledge base */
 export interface AddDocumentBody {
   /** Left out: taken from the content. */
@@ -1195,7 +1248,7 @@ export interface EraseUserResponse {
 export interface CreateWebhookBody {
   /** Where they are sent: https, or http. */
   url: string
-  events: ('session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed')[]
+  events: WebhookEvent[]
   /** Left out: all agents. */
   agentIds?: string[] | undefined
 }
@@ -1204,17 +1257,7 @@ export interface CreateWebhookBody {
 export interface CreateWebhookResponse {
   /** Always true. */
   success: true
-  webhook: {
-    /** Webhook ID. */
-    id: string
-    url: string
-    events: ('session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed')[]
-    /** The agents whose events it is told of; null for all. */
-    agentIds: string[] | null
-    /** When it was made. */
-    createdAt: string
-    disabledAt: string | null
-  }
+  webhook: Webhook
   /** What events are signed with. It is shown in this answer alone. */
   secret: string
 }
@@ -1231,17 +1274,7 @@ export interface ListWebhooksQuery {
 export interface ListWebhooksResponse {
   /** Always true. */
   success: true
-  webhooks: {
-    /** Webhook ID. */
-    id: string
-    url: string
-    events: ('session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed')[]
-    /** The agents whose events it is told of; null for all. */
-    agentIds: string[] | null
-    /** When it was made. */
-    createdAt: string
-    disabledAt: string | null
-  }[]
+  webhooks: Webhook[]
   pagination: Pagination
 }
 
@@ -1256,23 +1289,7 @@ export interface DeleteWebhookResponse {
 export interface TestWebhookResponse {
   /** Always true. */
   success: true
-  delivery: {
-    /** ID of the event, the header `webhook-id` of every attempt. */
-    id: string
-    event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
-    agentId: string | null
-    state: 'waiting' | 'delivered' | 'failed'
-    /** How often it was tried. */
-    attempts: number
-    nextAttemptAt: string | null
-    lastAttemptAt: string | null
-    /** HTTP status of the last answer; null where there was none. */
-    responseStatus: number | null
-    /** Why the last attempt failed. */
-    error: string | null
-    /** When it happened. */
-    createdAt: string
-  }
+  delivery: Delivery
 }
 
 /** Query of: List the deliveries of a webhook, newest first */
@@ -1287,23 +1304,7 @@ export interface ListDeliveriesQuery {
 export interface ListDeliveriesResponse {
   /** Always true. */
   success: true
-  deliveries: {
-    /** ID of the event, the header `webhook-id` of every attempt. */
-    id: string
-    event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
-    agentId: string | null
-    state: 'waiting' | 'delivered' | 'failed'
-    /** How often it was tried. */
-    attempts: number
-    nextAttemptAt: string | null
-    lastAttemptAt: string | null
-    /** HTTP status of the last answer; null where there was none. */
-    responseStatus: number | null
-    /** Why the last attempt failed. */
-    error: string | null
-    /** When it happened. */
-    createdAt: string
-  }[]
+  deliveries: Delivery[]
   pagination: Pagination
 }
 
@@ -1311,23 +1312,7 @@ export interface ListDeliveriesResponse {
 export interface RetryDeliveryResponse {
   /** Always true. */
   success: true
-  delivery: {
-    /** ID of the event, the header `webhook-id` of every attempt. */
-    id: string
-    event: 'session.created' | 'session.deleted' | 'message.completed' | 'turn.failed' | 'document.ready' | 'document.failed' | 'webhook.test'
-    agentId: string | null
-    state: 'waiting' | 'delivered' | 'failed'
-    /** How often it was tried. */
-    attempts: number
-    nextAttemptAt: string | null
-    lastAttemptAt: string | null
-    /** HTTP status of the last answer; null where there was none. */
-    responseStatus: number | null
-    /** Why the last attempt failed. */
-    error: string | null
-    /** When it happened. */
-    createdAt: string
-  }
+  delivery: Delivery
 }
 
 /** Query of: What was changed by those who run the service, newest first */

@@ -80,6 +80,12 @@ const Agent = Type.Object({
   createdAt: Timestamp('When it was created.'),
   updatedAt: Timestamp('When it was last changed.'),
 })
+const Profile = Type.Object({
+  id: Uuid('Agent ID.'),
+  name: Type.String(),
+  greeting: settings.greeting,
+  starters: settings.starters,
+})
 const AgentWithStats = Type.Object({ ...Agent.properties, stats: Stats })
 
 export const agentOperations = (limits: Limits) => {
@@ -125,6 +131,20 @@ export const agentOperations = (limits: Limits) => {
       query: Nothing,
       status: 200,
       response: Type.Object({ success: Success, agent: AgentWithStats }),
+    }),
+    getProfile: operation({
+      id: 'getProfile',
+      method: 'GET',
+      path: '/agents/{agentId}/profile',
+      tag: 'Agents',
+      summary: 'Read what an agent shows to its users',
+      description: 'For pages that talk to it with a token of a user: nothing of how it works.',
+      scopes: ['chat', 'read', 'knowledge'],
+      forUsers: true,
+      params: AgentPath,
+      query: Nothing,
+      status: 200,
+      response: Type.Object({ success: Success, profile: Profile }),
     }),
     updateAgent: operation({
       id: 'updateAgent',

@@ -34,6 +34,10 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
     agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id) },
   }))
 
+  route(app, deps, contract.getProfile, async ({ agent: { id, name, greeting, starters } }) => ({
+    profile: { id, name, greeting, starters },
+  }))
+
   route(app, deps, contract.updateAgent, async ({ agent, body }) => ({
     agent: toAgent(await updateAgent(deps, agent.id, body as AgentChange)),
   }))

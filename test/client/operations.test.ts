@@ -27,6 +27,8 @@ const fetchNothing = async (url: string | URL | Request, init: RequestInit = {})
     passages: [],
     sources: [],
     keys: [],
+    webhooks: [],
+    deliveries: [],
     users: [],
     entries: [],
   }

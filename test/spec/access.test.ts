@@ -26,6 +26,7 @@ const ALLOWED: Record<string, string[]> = {
   createAgent: [],
   listAgents: ['chat', 'read', 'knowledge'],
   getAgent: ['chat', 'read', 'knowledge'],
+  getProfile: ['chat', 'read', 'knowledge'],
   updateAgent: [],
   deleteAgent: [],
   addDocument: ['knowledge'],
@@ -62,7 +63,7 @@ const ALLOWED: Record<string, string[]> = {
 /** What a token of a user is good for. */
 const FOR_USERS = ['createSession', 'listSessions', 'getSession', 'updateSession', 'deleteSession']
 FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'cancelMessage', 'setFeedback')
-FOR_USERS.push('regenerateMessage', 'listVersions')
+FOR_USERS.push('regenerateMessage', 'listVersions', 'getProfile')
 /** What an admin key that is bound to agents may not do either: it could make itself free. */
 const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels', 'listAudit']
 UNBOUND.push('createWebhook', 'listWebhooks', 'deleteWebhook', 'testWebhook', 'listDeliveries', 'retryDelivery')

@@ -64,6 +64,15 @@ test('nothing is made under an agent that is deleted before the body has come', 
   }
 })
 
+test('what an agent shows to its users is read with a token of one, and nothing else of it', async () => {
+  const shown = { name: 'Desk', greeting: 'Hello', starters: ['Why?'] }
+  const { id } = await create({ ...shown, instructions: 'Be kind.' })
+  const { token } = (await client.post(`/agents/${id}/tokens`, { externalUserId: randomUUID() })).body
+  const answer = await client.as(token).get(`/agents/${id}/profile`)
+  isOk(answer)
+  assert.deepEqual(answer.body, { success: true, profile: { id, ...shown } })
+})
+
 describe('agents', () => {
   test('only name is required; everything else has its default', async () => {
     const answer = await client.post('/agents', { name: 'Plain' })

@@ -7,6 +7,7 @@ import type {
   CreateAgentResponse,
   DeleteAgentResponse,
   GetAgentResponse,
+  GetProfileResponse,
   ListAgentsQuery,
   ListAgentsResponse,
   UpdateAgentBody,
@@ -32,6 +33,10 @@ export const iterate = (to: Connection, query?: ListAgentsQuery, options?: Reque
 /** Reads an agent, with its counts. */
 export const get = (to: Connection, agentId: string, options?: RequestOptions): Promise<GetAgentResponse> =>
   request(to, { method: 'GET', path: path`/agents/${agentId}` }, options)
+
+/** Reads what an agent shows to its users, with a token of one, too. */
+export const profile = (to: Connection, agentId: string, options?: RequestOptions): Promise<GetProfileResponse> =>
+  request(to, { method: 'GET', path: path`/agents/${agentId}/profile` }, options)
 
 /** Changes an agent. Nested objects are merged field by field. */
 export const update = (
