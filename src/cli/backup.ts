@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import type { BackedUpFile } from '../store/backup.ts'
+import type { Tell } from '../store/tell.ts'
 import { type Command, exitCodes, jsonOption, type Terminal } from './command.ts'
+import { Progress } from './progress.ts'
 import { printJson } from './show.ts'
 import { told } from './told.ts'
 
@@ -18,11 +20,9 @@ It is the same whether the data was in a folder or in PostgreSQL, and can be res
     const { backUp, backUpDatabase } = await import('../store/backup.ts')
     const { data, databaseUrl } = loadConfig(terminal.env)
     const target = resolve(positionals[0]!)
-    const tell = (what: string) => terminal.status(`Copying ${what}`)
+    const tell = teller(terminal)
     const files = await told(() =>
-      databaseUrl === undefined
-        ? backUp(resolve(data), target, tell)
-        : backUpDatabase(databaseUrl, target, (text) => terminal.status(text)),
+      databaseUrl === undefined ? backUp(resolve(data), target, tell) : backUpDatabase(databaseUrl, target, tell),
     )
     report(terminal, values, files, `Backed up to ${target}`)
     return exitCodes.ok
@@ -44,7 +44,7 @@ export const restore: Command = {
     const files =
       databaseUrl === undefined
         ? await restoreFolder(terminal, source, data)
-        : await told(() => restoreDatabase(source, databaseUrl, (text) => terminal.status(text)))
+        : await told(() => restoreDatabase(source, databaseUrl, teller(terminal)))
     report(terminal, values, files, `Restored to ${databaseUrl === undefined ? resolve(data) : 'the database'}`)
     return exitCodes.ok
   },
@@ -61,7 +61,7 @@ async function restoreFolder(terminal: Terminal, source: string, data: string): 
     return lockFolder(data)
   })
   try {
-    const files = await told(() => restore(source, data, (path) => terminal.status(`Reading ${path}`)))
+    const files = await told(() => restore(source, data, teller(terminal)))
     // What was to be indexed when the backup was made may have lost its mark.
     for (const { path } of files)
       if (/^knowledge\/.+\.db$/.test(path)) new KnowledgeFolder(join(data, 'knowledge')).markPending(basename(path, '.db'))
@@ -69,6 +69,11 @@ async function restoreFolder(terminal: Terminal, source: string, data: string): 
   } finally {
     lock.release()
   }
+}
+
+function teller(terminal: Terminal): Tell {
+  const progress = new Progress(terminal)
+  return (what, done, of) => progress.show(what, done, of)
 }
 
 function report(terminal: Terminal, values: Record<string, unknown>, files: BackedUpFile[], what: string): void {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { type Command, exitCodes, jsonOption } from './command.ts'
+import { Progress } from './progress.ts'
 import { plural, printJson } from './show.ts'
 import { told } from './told.ts'
 
@@ -15,8 +16,9 @@ export const check: Command = {
     const { check } = await import('../store/check/check.ts')
     const { data, databaseUrl: url, databasePooler: pooler } = loadConfig(terminal.env)
     const place = url === undefined ? { folder: resolve(data) } : { url, pooler }
-    const { bases, problems } = await told(() => check(place, (text) => terminal.status(`Reading: ${text}`)))
-    terminal.status('')
+    const progress = new Progress(terminal)
+    const { bases, problems } = await told(() => check(place, (what, done, of) => progress.show(`reading ${what}`, done, of)))
+    progress.end()
     if (values['json']) printJson(terminal, { ok: problems.length === 0, bases, problems })
     else if (problems.length === 0) terminal.out(`All conversations and ${plural(bases, 'knowledge base')} are sound.`)
     else for (const { count, what, example } of problems) terminal.out(`${count} ${what}, such as ${example}`)

@@ -7,8 +7,13 @@ export interface Terminal {
   err(text: string): void
   /** Shows a line that the next text takes the place of, e.g. a progress bar; nothing where `isWatched` is false. */
   status(text: string): void
-  /** As it is where nobody looks on, or wants no colours (`NO_COLOR`). */
+  /** These leave a text as it is where nobody looks on, or no colours are wanted (`NO_COLOR`). */
   bold(text: string): string
+  dim(text: string): string
+  /** Of what went well. */
+  good(text: string): string
+  /** Of what went wrong; for `err`. */
+  bad(text: string): string
   /** True where a person can be asked: prompts make sense. */
   isInteractive: boolean
   /** True where a person looks on: progress bars make sense. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { loadConfig } from '../config.ts'
 import { isDatabase } from '../store/move/place.ts'
 import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from './command.ts'
+import { Progress } from './progress.ts'
 import { plural, printJson } from './show.ts'
 import { told } from './told.ts'
 
@@ -23,15 +24,16 @@ Cut off, the same command goes on where it was. A password is better set in PGPA
       import('../store/move/move.ts'),
       import('../store/move/open-places.ts'),
     ])
+    const progress = new Progress(terminal)
     const tables = await told(async () => {
       const places = await openPlaces(from, to)
       try {
-        return await move(places.from, places.to, (text) => terminal.status(text))
+        return await move(places.from, places.to, (what, done, of) => progress.show(what, done, of))
       } finally {
         await places.close()
       }
     })
-    terminal.status('')
+    progress.end()
     if (values['json']) printJson(terminal, { tables })
     else {
       const rows = tables.reduce((sum, table) => sum + table.rows, 0)

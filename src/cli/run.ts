@@ -4,6 +4,7 @@ import { ConfigError } from '../config.ts'
 import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from './command.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import { didYouMean } from './nearest.ts'
+import { asTyped } from './program.ts'
 import { commands, groupDefaults, groups } from './registry.ts'
 import { processTerminal } from './terminal.ts'
 
@@ -12,7 +13,8 @@ export async function run(args: string[], terminal: Terminal = processTerminal(p
   try {
     return await dispatch(args, terminal)
   } catch (error) {
-    terminal.err(error instanceof Error ? error.message : String(error))
+    const [first, ...more] = asTyped(error instanceof Error ? error.message : String(error), terminal.env).split('\n')
+    terminal.err([terminal.bad(first!), ...more].join('\n'))
     if (error instanceof CommandError) return error.exitCode
     return error instanceof ConfigError ? exitCodes.config : exitCodes.failed
   }
@@ -34,7 +36,7 @@ async function dispatch(args: string[], terminal: Terminal): Promise<number> {
 }
 
 function say(terminal: Terminal, text: string): number {
-  terminal.out(text)
+  terminal.out(asTyped(text, terminal.env))
   return exitCodes.ok
 }
 

@@ -5,8 +5,9 @@ import { hashKey, makeKey, shownPrefix } from '../chat/key-format.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Sample } from '../sample.ts'
-import { type Command, CommandError, exitCodes, type Terminal } from './command.ts'
+import { type Command, CommandError, exitCodes } from './command.ts'
 import { unknownNames } from './doctor/effective-settings.ts'
+import { greet } from './greeting.ts'
 import { LOCAL_FILE } from './service.ts'
 
 export const serve: Command = {
@@ -19,7 +20,7 @@ export const serve: Command = {
     for (const { name, meant } of unknownNames(terminal.env))
       app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`)
     const address = await listen(app, config)
-    const baseUrl = `${config.publicUrl ?? address}/v1`
+    const origin = config.publicUrl?.replace(/\/+$/, '') ?? address
     const stop = new Promise<void>((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
     })
@@ -27,7 +28,7 @@ export const serve: Command = {
     try {
       leaveKey(app, keyFile, `${address}/v1`)
       const sample = await Promise.race([makeSample(app, config), stop])
-      greet(terminal, { baseUrl, newAdminKey: app.newAdminKey, sample: sample ?? undefined, keyFile })
+      greet(terminal, config, { origin, newAdminKey: app.newAdminKey, sample: sample ?? undefined })
       await stop
     } finally {
       rmSync(keyFile, { force: true })
@@ -101,23 +102,3 @@ function leaveKey(app: App, path: string, url: string): void {
   writeFileSync(path, `${JSON.stringify({ url, key })}\n`, { mode: 0o600 })
   chmodSync(path, 0o600)
 }
-
-interface Greeting {
-  baseUrl: string
-  newAdminKey: string | undefined
-  sample: Sample | undefined
-  keyFile: string
-}
-
-function greet(terminal: Terminal, { baseUrl, newAdminKey, sample, keyFile }: Greeting): void {
-  const lines = ['', `Repartee is ready.   Base URL: ${baseUrl}`]
-  if (newAdminKey !== undefined) lines.push('', `Admin key, shown this once; keep it:   ${newAdminKey}`)
-  if (sample !== undefined) {
-    const key = newAdminKey ?? `$(sed 's/.*"key":"\\([^"]*\\).*/\\1/' ${keyFile})`
-    lines.push('', 'Ask the sample agent, which knows the documentation:', '', curlLine(baseUrl, sample, key))
-  }
-  terminal.out(`${lines.join('\n')}\n`)
-}
-
-const curlLine = (baseUrl: string, { agentId, sessionId }: Sample, key: string) =>
-  `curl -s ${baseUrl}/agents/${agentId}/sessions/${sessionId}/messages -H "X-API-Key: ${key}" -H "Content-Type: application/json" -d '{"message":"How do I add my own documents?"}'`

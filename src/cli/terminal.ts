@@ -33,6 +33,9 @@ export function processTerminal(env: NodeJS.ProcessEnv): Terminal {
       hasStatus = true
     },
     bold: (text) => styleText('bold', text, { stream: stdout }),
+    dim: (text) => styleText('dim', text, { stream: stdout }),
+    good: (text) => styleText(['bold', 'green'], text, { stream: stdout }),
+    bad: (text) => styleText(['bold', 'red'], text, { stream: stderr }),
     isInteractive: stdin.isTTY === true && stdout.isTTY === true,
     isWatched,
     input: stdin,

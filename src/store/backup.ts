@@ -19,6 +19,7 @@ import { move } from './move/move.ts'
 import { checkUnused, openNewPostgres, openPostgresSnapshot } from './move/postgres-place.ts'
 import { quickCheck } from './quick-check.ts'
 import { MAIN } from './sqlite.ts'
+import type { Tell } from './tell.ts'
 
 /** Written last: a backup without it was cut off. */
 const MANIFEST = 'backup.json'
@@ -48,14 +49,16 @@ export const holdsData = (folder: string): boolean => existsSync(join(folder, MA
  * Copies a data folder, in use or not, into a new one. Each database is copied as of one moment, the one that names the agents first: what was added
  * since is more than it names, and is dropped at the next start. Each copy is read through.
  */
-export async function backUp(data: string, target: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
+export async function backUp(data: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
   if (!holdsData(data)) throw new BackupError(`${data} holds no data`)
   if (!relative(data, target).startsWith('..'))
     throw new BackupError(`${target} is in the data folder, and would be part of the next backup`)
   makeTarget(target)
   const files: BackedUpFile[] = []
-  for (const path of [MAIN, ...othersIn(data)]) {
-    tell(path)
+  const names = [MAIN, ...othersIn(data)]
+  const sizes = names.map((path) => statSync(join(data, path), { throwIfNoEntry: false })?.size ?? 0)
+  for (const [i, path] of names.entries()) {
+    tell(`copying ${path}`, sum(sizes.slice(0, i)), sum(sizes))
     mkdirSync(dirname(join(target, path)), { recursive: true })
     const [from, to] = [join(data, path), join(target, path)]
     try {
@@ -75,7 +78,7 @@ export async function backUp(data: string, target: string, tell: (path: string) 
 }
 
 /** Copies a database as of one moment, in use or not, into a new folder of the same kind as `backUp` makes. */
-export async function backUpDatabase(url: string, target: string, tell: (text: string) => void): Promise<BackedUpFile[]> {
+export async function backUpDatabase(url: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
   makeTarget(target)
   const from = await openPostgresSnapshot(url)
   try {
@@ -128,13 +131,13 @@ async function measure(path: string): Promise<Pick<BackedUpFile, 'bytes' | 'sha2
 }
 
 /** Puts a backup into a data folder that holds none, after all of it was read and found to be what was backed up. The folder must be this process's own. */
-export async function restore(source: string, data: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
+export async function restore(source: string, data: string, tell: Tell): Promise<BackedUpFile[]> {
   if (holdsData(data))
     throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
   const files = await verifyAll(source, tell)
   // The one by which a folder is known to hold data comes last: what is cut off can be done again.
-  for (const { path } of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN))) {
-    tell(path)
+  for (const [i, { path }] of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN)).entries()) {
+    tell(`copying ${path}`, i, files.length)
     mkdirSync(dirname(join(data, path)), { recursive: true })
     copyFileSync(join(source, path), join(data, `${path}.part`))
     renameSync(join(data, `${path}.part`), join(data, path))
@@ -143,7 +146,7 @@ export async function restore(source: string, data: string, tell: (path: string)
 }
 
 /** Puts a backup into a database that holds nothing. Cut off, it goes on where it was. */
-export async function restoreDatabase(source: string, url: string, tell: (text: string) => void): Promise<BackedUpFile[]> {
+export async function restoreDatabase(source: string, url: string, tell: Tell): Promise<BackedUpFile[]> {
   await checkUnused(url)
   const files = await verifyAll(source, tell)
   const from = openFrozenFolder(source)
@@ -160,14 +163,17 @@ export async function restoreDatabase(source: string, url: string, tell: (text: 
   return files
 }
 
-async function verifyAll(source: string, tell: (path: string) => void): Promise<BackedUpFile[]> {
+async function verifyAll(source: string, tell: Tell): Promise<BackedUpFile[]> {
   const { files } = readManifest(source)
-  for (const file of files) {
-    tell(file.path)
+  const sizes = files.map(({ bytes }) => bytes)
+  for (const [i, file] of files.entries()) {
+    tell(`comparing ${file.path}`, sum(sizes.slice(0, i)), sum(sizes))
     await verify(source, file)
   }
   return files
 }
+
+const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0)
 
 function readManifest(source: string): Manifest {
   let manifest: Manifest

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { promisify } from 'node:util'
 import { until } from '../support/poll.ts'
 import { dropDatabase, newDatabase } from '../support/postgres.ts'
+import { inTerminal } from '../support/pseudo-terminal.ts'
 import { repartee, start } from './repartee.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repartee-cli-'))
@@ -28,6 +31,46 @@ test('a running service leaves a key for its owner alone, and takes it away when
   child.kill('SIGTERM')
   assert.equal((await ended).code, 0)
   assert.equal(existsSync(file), false)
+})
+
+test('the first start tells where everything is, the key and what to do next; a later one how to get a key', async () => {
+  const data = mkdtempSync(join(root, 'a folder-'))
+  const greeting = async (env: Record<string, string> = {}) => {
+    const { child, printed, ended } = start([], { ...settings(data, 'on'), ...env })
+    await until('it is ready', () => /its data stays in .*\n/.test(printed()), 20_000)
+    const [, origin] = /Base URL: (\S+)\/v1\n/.exec(printed())!
+    const command = printed()
+      .split('\n')
+      .find((line) => line.startsWith('curl '))!
+    // As pasted, wherever that is.
+    const answer = await promisify(execFile)('sh', ['-c', command], { cwd: '/', encoding: 'utf8' })
+    assert.match(answer.stdout, /"success":true.*in one of four ways/)
+    for (const path of ['console', 'docs']) assert.ok(printed().includes(`  ${origin}/${path}/\n`), printed())
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
+    return printed()
+  }
+  const first = await greeting()
+  assert.match(first, /Admin key, shown this once; keep it: {3}rpt_\w{40}\n/)
+  assert.match(first, /or run: {3}repartee init\n/)
+  const later = await greeting({ npm_lifecycle_event: 'start' })
+  assert.match(later, /the one that the first start has shown.*\nnpm start -- keys create --admin\n/)
+  assert.match(later, /or run: {3}npm start -- init\n/)
+  assert.doesNotMatch(first + later, /\x1b/)
+})
+
+test('a terminal gets colours, unless they are not wanted', async () => {
+  for (const [env, colours] of [
+    [{}, true],
+    [{ NO_COLOR: '1' }, false],
+  ] as const) {
+    const data = mkdtempSync(join(root, 'data-'))
+    const { child, expect, shown, ended } = inTerminal([], { ...settings(data), ...env })
+    await expect('its data stays in')
+    assert.equal(/\x1b\[32m/.test(shown()), colours)
+    child.stdin!.write('\x03')
+    assert.equal(await ended, 0)
+  }
 })
 
 test('a sample that cannot be made does not keep the service from working, or from stopping', async () => {

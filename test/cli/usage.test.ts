@@ -66,3 +66,11 @@ for (const { args, says } of slips) {
     assert.equal(stdout, '')
   })
 }
+
+test('in the folder of a clone, help and errors name commands as npm takes them', async () => {
+  const npm = { ...env, npm_lifecycle_event: 'start' }
+  const { stdout } = await repartee(['knowledge', 'add', '--help'], npm)
+  assert.match(stdout, /^usage: npm start -- knowledge add </)
+  const { stderr } = await repartee(['agents'], npm)
+  assert.match(stderr, /Start one with `npm start`, name/)
+})

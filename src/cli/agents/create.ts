@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { connect } from '../client.ts'
 import { type Command, CommandError, exitCodes, jsonOption } from '../command.ts'
+import { program } from '../program.ts'
 import { oneLine, printJson } from '../show.ts'
 
 export const agentsCreate: Command = {
@@ -36,7 +37,7 @@ export const agentsCreate: Command = {
     if (values.json) printJson(terminal, { agent })
     else {
       terminal.out(`Created the agent "${oneLine(agent.name, 80)}": ${agent.id}`)
-      terminal.out(`Give it something to know: repartee knowledge add ${agent.id} <file|folder>…`)
+      terminal.out(`Give it something to know: ${program(terminal.env)} knowledge add ${agent.id} <file|folder>…`)
     }
     return exitCodes.ok
   },

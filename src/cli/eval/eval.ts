@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from '../client.ts'
 import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
+import { Progress } from '../progress.ts'
 import { oneLine, plural, printJson, printTable } from '../show.ts'
 import { askAll, namesOfDocuments } from './ask.ts'
 import { readQuestions } from './question-set.ts'
@@ -51,9 +52,12 @@ For continuous integration: repartee eval shop questions.jsonl --min answers=0.8
     const client = connect(terminal.env)
     const agent = await findAgent(client, given!)
     const names = await namesOfDocuments(client, agent.id)
+    const progress = new Progress(terminal)
+    progress.show('asking', 0, questions.length, 'questions')
     const outcomes = await askAll({ client, agentId: agent.id, names, signal }, questions, (done) =>
-      terminal.status(`Asking ${done}/${questions.length}`),
+      progress.show('asking', done, questions.length, 'questions'),
     )
+    progress.end()
     const run: Run = {
       agent: agent.name,
       model: agent.model,

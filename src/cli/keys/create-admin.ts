@@ -33,7 +33,7 @@ async function createInStore(env: NodeJS.ProcessEnv, name: string): Promise<Issu
 
 async function createInFolder(data: string, name: string): Promise<Issued> {
   if (!existsSync(join(data, 'repartee.db'))) {
-    throw noService(`and ${data} holds no data of a stopped one`)
+    throw noService(`nothing answers, and ${data} holds no data of a stopped one`)
   }
   const [{ lockFolder }, { SqliteDatabase }] = await Promise.all([import('../../store/lock.ts'), import('../../store/sqlite.ts')])
   const lock = takeFolder(data, lockFolder)

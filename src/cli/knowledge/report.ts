@@ -1,4 +1,5 @@
 import type { Terminal } from '../command.ts'
+import { Progress } from '../progress.ts'
 import { plain, plural } from '../show.ts'
 import type { Outcome } from './upload.ts'
 
@@ -9,22 +10,24 @@ export class Report {
   readonly #total: number
   readonly #byPath = new Map<string, Outcome>()
   #indexed = 0
+  #progress: Progress
 
   constructor(terminal: Terminal, paths: string[], isQuiet: boolean) {
     this.#terminal = terminal
     this.#total = paths.length
     this.#isQuiet = isQuiet
-    this.#show('Sending ', 0, this.#total)
+    this.#progress = new Progress(terminal)
+    this.#show('sending', 0, this.#total)
   }
 
   sent(outcome: Outcome): void {
     this.#keep(outcome)
-    this.#show('Sending ', this.#byPath.size, this.#total)
+    this.#show('sending', this.#byPath.size, this.#total)
   }
 
   indexed(outcome: Outcome): void {
     this.#keep(outcome)
-    this.#show('Indexing', ++this.#indexed, this.#indexed + this.queued().length)
+    this.#show('indexing', ++this.#indexed, this.#indexed + this.queued().length)
   }
 
   queued(): Outcome[] {
@@ -61,17 +64,11 @@ export class Report {
   }
 
   #show(what: string, done: number, of: number): void {
-    if (!this.#isQuiet) this.#terminal.status(`${what} ${bar(done, of)} ${done}/${of}`)
+    // Where nobody looks on, each file has a line of its own.
+    if (!this.#isQuiet && this.#terminal.isWatched) this.#progress.show(what, done, of, 'files')
   }
 }
 
 const WORDS: Record<Outcome['state'], string> = { ready: 'ready ', known: 'known ', queued: 'queued', failed: 'failed' }
 const toLine = ({ state, path, reason }: Outcome): string =>
   `${WORDS[state]}  ${path}${reason === undefined ? '' : `: ${plain(reason)}`}`
-
-const BAR_CHARS = 30
-
-function bar(done: number, of: number): string {
-  const full = Math.round((BAR_CHARS * done) / Math.max(of, 1))
-  return `[${'█'.repeat(full)}${'░'.repeat(BAR_CHARS - full)}]`
-}

@@ -9,6 +9,7 @@ import { MoveError, type Place } from '../move/place.ts'
 import { openPostgresSnapshot } from '../move/postgres-place.ts'
 import { quickCheck } from '../quick-check.ts'
 import { MAIN } from '../sqlite.ts'
+import type { Tell } from '../tell.ts'
 import { checkConversations, listStrays, type Problem } from './check-conversations.ts'
 import { checkKnowledge } from './check-knowledge.ts'
 
@@ -22,7 +23,7 @@ export interface Checked {
 export type Checkable = { folder: string } | { url: string; pooler: boolean }
 
 /** Reads everything through, in use or not, and changes nothing. Throws `MoveError` where there is nothing that could be read. */
-export async function check(data: Checkable, tell: (text: string) => void): Promise<Checked> {
+export async function check(data: Checkable, tell: Tell): Promise<Checked> {
   if ('folder' in data && !existsSync(join(data.folder, MAIN))) throw new MoveError(`${data.folder} holds no data`)
   const damaged = 'folder' in data ? readThrough(data.folder, tell) : []
   if (damaged.length > 0) return { bases: 0, problems: damaged }
@@ -30,13 +31,13 @@ export async function check(data: Checkable, tell: (text: string) => void): Prom
   const knowledge =
     'folder' in data ? new KnowledgeFolder(join(data.folder, 'knowledge')) : new PostgresKnowledge({ ...data, holder: 'check' })
   try {
-    tell('Conversations')
+    tell('conversations', 0, 1)
     const problems = await checkConversations(place)
     const strays = await findStrays(data, place)
     if (strays.length > 0) problems.push({ what: STRAYS, count: strays.length, example: strays[0]! })
     const bases = await place.listBases()
     for (const [i, agentId] of bases.entries()) {
-      tell(`Knowledge base ${i + 1} of ${bases.length}`)
+      tell('knowledge bases', i, bases.length)
       for (const problem of checkBase(knowledge, agentId)) problems.push(problem)
     }
     return { bases: bases.length, problems }
@@ -78,13 +79,13 @@ async function findStrays(data: Checkable, place: Place): Promise<string[]> {
   return first.filter((agentId) => second.has(agentId))
 }
 
-function readThrough(folder: string, tell: (text: string) => void): Problem[] {
+function readThrough(folder: string, tell: Tell): Problem[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((path) => path.endsWith('.db'))
-  return files.flatMap((path) => {
+  return files.flatMap((path, i) => {
     const name = relative(folder, path)
-    tell(name)
+    tell('pages of the files', i, files.length)
     const damage = quickCheck(path)
     return damage === undefined || !existsSync(path) ? [] : [{ what: 'damaged files', count: 1, example: `${name}: ${damage}` }]
   })

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Tell } from '../tell.ts'
 import { type Cell, CONVERSATIONS, KNOWLEDGE, MoveError, type Part, type Place, type Table, type Target } from './place.ts'
 
 export interface MovedTable {
@@ -14,21 +15,27 @@ export interface MovedTable {
  * Copies everything from one place to another, and reads both through to see that they are the same. Cut off at any point, it goes on where it was when
  * it is called again, as long as nothing changes at the source. Throws `MoveError` where the two differ.
  */
-export async function move(from: Place, to: Target, tell: (text: string) => void): Promise<MovedTable[]> {
+export async function move(from: Place, to: Target, tell: Tell): Promise<MovedTable[]> {
   const bases = await from.listBases()
-  for (const table of CONVERSATIONS) await copyTable(from, to, table, undefined, tell)
+  const ofBases = bases.length * KNOWLEDGE.length
+  // Every table is copied, and then compared.
+  const of = 2 * (CONVERSATIONS.length + ofBases)
+  for (const [i, table] of CONVERSATIONS.entries())
+    await copyTable(from, to, table, undefined, (rows) => tell(`copying ${table.name}, ${rows} rows`, i, of))
   for (const [i, agentId] of bases.entries()) {
     if (await to.hasBase(agentId)) continue
-    const tellBase = (text: string) => tell(`Knowledge base ${i + 1} of ${bases.length}: ${text}`)
-    for (const table of KNOWLEDGE) await copyTable(from, to, table, agentId, tellBase)
+    const before = CONVERSATIONS.length + i * KNOWLEDGE.length
+    const base = `knowledge base ${i + 1} of ${bases.length}`
+    for (const [j, table] of KNOWLEDGE.entries())
+      await copyTable(from, to, table, agentId, (rows) => tell(`${base}: copying ${table.name}, ${rows} rows`, before + j, of))
     await to.writeState(agentId, await from.readState(agentId))
   }
-  const moved = await compare(from, to, bases, tell)
+  const moved = await compare(from, to, bases, (text, done) => tell(text, of / 2 + done, of))
   await to.finish()
   return moved
 }
 
-async function copyTable(from: Place, to: Target, table: Table, part: Part, tell: (text: string) => void): Promise<void> {
+async function copyTable(from: Place, to: Target, table: Table, part: Part, tell: (rows: number) => void): Promise<void> {
   const columns = await to.columns(table, part)
   const keyAt = table.key.map((column) => columns.indexOf(column))
   let after = await to.lastKey(table, part)
@@ -36,22 +43,28 @@ async function copyTable(from: Place, to: Target, table: Table, part: Part, tell
     const rows = await from.read(table, part, columns, after)
     if (rows.length > 0) await to.write(table, part, columns, rows)
     copied += rows.length
-    tell(`copying ${table.name}, ${copied} rows`)
+    tell(copied)
     if (rows.length < table.slice) return
     after = keyAt.map((i) => rows.at(-1)![i]!)
   }
 }
 
-async function compare(from: Place, to: Target, bases: string[], tell: (text: string) => void): Promise<MovedTable[]> {
+async function compare(
+  from: Place,
+  to: Target,
+  bases: string[],
+  tell: (text: string, done: number) => void,
+): Promise<MovedTable[]> {
   const differ = (what: string) =>
     new MoveError(
       `${what} of ${to.name} is not that of ${from.name}, which changed since the move began: empty ${to.name} and begin again`,
     )
   if (!isDeepStrictEqual(await to.listBases(), bases)) throw differ('The list of knowledge bases')
-  const [there, here] = await Promise.all([from, to].map((place) => new Digest(place, to).of(bases, tell)))
-  for (const [i, { table, rows, sha256 }] of here!.entries())
-    if (there![i]!.rows !== rows || there![i]!.sha256 !== sha256) throw differ(`Table ${table}`)
-  return here!
+  // Both are read at the same pace: one of them tells.
+  const [there, here] = await Promise.all([new Digest(from, to).of(bases, () => {}), new Digest(to, to).of(bases, tell)])
+  for (const [i, { table, rows, sha256 }] of here.entries())
+    if (there[i]!.rows !== rows || there[i]!.sha256 !== sha256) throw differ(`Table ${table}`)
+  return here
 }
 
 /** Of all that one place holds, read through once. */
@@ -66,10 +79,18 @@ class Digest {
     this.#to = to
   }
 
-  async of(bases: string[], tell: (text: string) => void): Promise<MovedTable[]> {
-    for (const table of CONVERSATIONS) await this.#add(table, undefined, table.name, tell)
+  async of(bases: string[], tell: (text: string, done: number) => void): Promise<MovedTable[]> {
+    let done = 0
+    const tellRows = (text: string) => tell(text, done)
+    for (const table of CONVERSATIONS) {
+      await this.#add(table, undefined, table.name, tellRows)
+      done++
+    }
     for (const agentId of bases) {
-      for (const table of KNOWLEDGE) await this.#add(table, agentId, `knowledge_${table.name}`, tell)
+      for (const table of KNOWLEDGE) {
+        await this.#add(table, agentId, `knowledge_${table.name}`, tellRows)
+        done++
+      }
       const { version, last } = await this.#place.readState(agentId)
       const numbers = Object.keys(last).sort()
       this.#feed('knowledge_manifest', [[version, ...numbers.map((table) => last[table]!)]])
@@ -83,7 +104,7 @@ class Digest {
     let after: Cell[] | undefined
     for (;;) {
       const rows = await this.#place.read(table, part, columns, after)
-      tell(`Comparing ${name}, ${this.#feed(name, rows)} rows`)
+      tell(`comparing ${name}, ${this.#feed(name, rows)} rows`)
       if (rows.length < table.slice) return
       after = keyAt.map((i) => rows.at(-1)![i]!)
     }

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { findProgram } from './package-manager.ts'
+import { until } from './poll.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const PACKAGES = { 'apt-get': 'bsdutils', apk: 'util-linux-misc', dnf: 'util-linux', brew: 'util-linux' }
+
+/** The command line as a person at a terminal meets it. */
+export interface InTerminal {
+  child: ChildProcess
+  /** All that the terminal was sent, with its control characters. */
+  shown(): string
+  /** Waits for a text behind what was waited for before. */
+  expect(text: string | RegExp): Promise<void>
+  /** Types a line. */
+  type(line: string): void
+  ended: Promise<number | null>
+}
+
+// A test that fails in the middle must not leave its program running.
+const running = new Set<ChildProcess>()
+after(() => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Runs `repartee` in a pseudo-terminal, by `script` of util-linux, with these settings only. */
+export function inTerminal(args: string[], env: Record<string, string>, cwd?: string): InTerminal {
+  const command = [process.execPath, MAIN, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(REPARTEE|OPENAI|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|NODE_TEST|NODE_OPTIONS|NO_COLOR|FORCE_COLOR|CI$)/.test(name),
+  )
+  const child = spawn(findProgram('script', PACKAGES), ['-qefc', `exec ${command}`, '/dev/null'], {
+    env: { ...Object.fromEntries(inherited), TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    cwd,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  let shown = ''
+  let from = 0
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (shown += chunk))
+  child.stdin.on('error', () => {}) // it may end before it has read everything
+  return {
+    child,
+    shown: () => shown,
+    async expect(text) {
+      const find = (behind: string) =>
+        typeof text === 'string'
+          ? behind.includes(text)
+            ? behind.indexOf(text) + text.length
+            : undefined
+          : endOf(text.exec(behind))
+      await until(
+        `the terminal shows ${text}`,
+        () => {
+          const end = find(shown.slice(from))
+          from += end ?? 0
+          return end !== undefined
+        },
+        20_000,
+      ).catch((error: Error) => {
+        throw new Error(`${error.message}, and not:\n${shown.slice(from)}`, { cause: error })
+      })
+    },
+    type: (line) => void child.stdin.write(`${line}\n`),
+    ended: new Promise((resolve) => child.once('close', resolve)),
+  }
+}
+
+const endOf = (found: RegExpExecArray | null) => (found === null ? undefined : found.index + found[0].length)
