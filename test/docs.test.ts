@@ -19,6 +19,7 @@ const PAGE_LIMIT_MS = 120_000
 const notRun: [page: string, begin: string, reason: string][] = [
   ['README.md', '$ git clone', 'needs the address of the repository, and the start of the service does not end'],
   [QUICK_START, '$ git clone', 'needs the address of the repository, and the start of the service does not end'],
+  [QUICK_START, '$ npm start -- init', 'asks a person'],
   ['docs/providers/openai.md', '$ OPENAI_API_KEY=sk-… npm', 'starts a second service, with a key of the reader'],
   [
     'docs/providers/openai.md',

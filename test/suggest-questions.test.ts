@@ -87,6 +87,7 @@ describe('questions made of a passage', () => {
   const made = (text: string): string[] => phraseQuestions(hitOf(text))
 
   test('of headings: instructions ask how, subjects ask about', () => {
+    assert.deepEqual(made('## Opening hours\n\nText of it.'), ['What are the opening hours?'])
     assert.deepEqual(made('## Configuring the proxy\n\nText of it.'), ['How do I configure the proxy?'])
     assert.deepEqual(made('## 2.1 Deploy to Kubernetes\n\nText of it.'), ['How do I deploy to Kubernetes?'])
     assert.deepEqual(made('## How to write a plugin\n\nText of it.'), ['How do I write a plugin?'])

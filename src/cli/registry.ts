@@ -3,6 +3,7 @@ import type { Command } from './command.ts'
 /** Every command, in the order of the help. Each is loaded when it is used: `repartee keys generate` need not read the whole service. */
 export const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./serve.ts')).serve,
+  init: async () => (await import('./init/init.ts')).init,
   'agents list': async () => (await import('./agents/list.ts')).agentsList,
   'agents create': async () => (await import('./agents/create.ts')).agentsCreate,
   'agents show': async () => (await import('./agents/show.ts')).agentsShow,

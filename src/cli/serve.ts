@@ -5,7 +5,7 @@ import { hashKey, makeKey, shownPrefix } from '../chat/key-format.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Sample } from '../sample.ts'
-import { type Command, CommandError, exitCodes } from './command.ts'
+import { type Command, CommandError, exitCodes, type Terminal } from './command.ts'
 import { unknownNames } from './doctor/effective-settings.ts'
 import { greet } from './greeting.ts'
 import { LOCAL_FILE } from './service.ts'
@@ -16,26 +16,46 @@ export const serve: Command = {
   about: 'Run the service (the default). Settings come from the environment: see docs/configuration.md.',
   async run(terminal) {
     const config = loadConfig(terminal.env)
-    const app = await open(config)
-    for (const { name, meant } of unknownNames(terminal.env))
-      app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`)
-    const address = await listen(app, config)
-    const origin = config.publicUrl?.replace(/\/+$/, '') ?? address
-    const stop = new Promise<void>((resolve) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
-    })
-    const keyFile = join(config.data, LOCAL_FILE)
-    try {
-      leaveKey(app, keyFile, `${address}/v1`)
+    return runService(terminal, config, async ({ app, origin, newAdminKey, stop }) => {
       const sample = await Promise.race([makeSample(app, config), stop])
-      greet(terminal, config, { origin, newAdminKey: app.newAdminKey, sample: sample ?? undefined })
-      await stop
-    } finally {
-      rmSync(keyFile, { force: true })
-      await app.close()
-    }
-    return exitCodes.ok
+      greet(terminal, config, { origin, newAdminKey, sample: sample ?? undefined })
+    })
   },
+}
+
+interface Running {
+  app: App
+  /** Under which callers reach it. */
+  origin: string
+  newAdminKey: string | undefined
+  /** Resolves when it is told to end. */
+  stop: Promise<void>
+}
+
+/** Runs the service until a signal ends it, with something done as soon as it answers; where that fails, the service ends. Resolves to the exit code. */
+export async function runService(
+  terminal: Terminal,
+  config: Config,
+  begin: (running: Running) => Promise<void>,
+): Promise<number> {
+  const app = await open(config)
+  for (const { name, meant } of unknownNames(terminal.env))
+    app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`)
+  const address = await listen(app, config)
+  const origin = config.publicUrl?.replace(/\/+$/, '') ?? address
+  const stop = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  })
+  const keyFile = join(config.data, LOCAL_FILE)
+  try {
+    leaveKey(app, keyFile, `${address}/v1`)
+    await Promise.race([begin({ app, origin, newAdminKey: app.newAdminKey, stop }), stop])
+    await stop
+  } finally {
+    rmSync(keyFile, { force: true })
+    await app.close()
+  }
+  return exitCodes.ok
 }
 
 /** The sample is a convenience: without it the service works all the same. */

@@ -17,7 +17,7 @@ export class Report {
     this.#total = paths.length
     this.#isQuiet = isQuiet
     this.#progress = new Progress(terminal)
-    this.#show('sending', 0, this.#total)
+    if (this.#total > 0) this.#show('sending', 0, this.#total)
   }
 
   sent(outcome: Outcome): void {

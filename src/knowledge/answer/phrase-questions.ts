@@ -14,6 +14,8 @@ const MAX_SUBJECT_WORDS = 7
 const SUBJECT = /^\p{Lu}[\p{L}\p{N}' ’/&-]{3,}$/u
 /** A heading that is a whole sentence names no subject either. */
 const SENTENCE = /\s(?:is|are|was|were|has|have|can|may|must|will|does|do|stays?)\s/
+// "Opening hours" are hours, and nothing that somebody opens.
+const NOUN_OF_GERUND = /^\p{Lu}\p{Ll}+ing (?:hours|times|fees|costs|charges|rules|conditions|options|instructions|requirements)$/u
 const GERUND = /^([A-Z][a-z]{2,}ing)\s+(.+)$/
 /** Verbs that headings of instructions open with. */
 const IMPERATIVES = new Set(
@@ -83,6 +85,7 @@ function ofHeading(heading: string, text: string): string[] {
   if (words.length === 1) return [`What should I know about ${lowered(heading, text)}?`]
   if (/^(?:and|or|of)$/i.test(words[1]!)) return []
   if (IMPERATIVES.has(words[0]!.toLowerCase())) return [`How do I ${words[0]!.toLowerCase()} ${words.slice(1).join(' ')}?`]
+  if (NOUN_OF_GERUND.test(heading)) return [`What are the ${heading.toLowerCase()}?`]
   const gerund = GERUND.exec(heading)
   if (gerund !== null) {
     const verb = verbOf(gerund[1]!.toLowerCase())
