@@ -16,6 +16,8 @@ export interface InTerminal {
   expect(text: string | RegExp): Promise<void>
   /** Types a line. */
   type(line: string): void
+  /** Presses keys. */
+  press(keys: string): void
   ended: Promise<number | null>
 }
 
@@ -25,9 +27,13 @@ after(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Runs `repartee` in a pseudo-terminal, by `script` of util-linux, with these settings only. */
-export function inTerminal(args: string[], env: Record<string, string>, cwd?: string): InTerminal {
-  const command = [process.execPath, MAIN, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+/** Runs `repartee` in a pseudo-terminal, with these settings only. */
+export const inTerminal = (args: string[], env: Record<string, string>, cwd?: string): InTerminal =>
+  programInTerminal([process.execPath, MAIN, ...args], env, cwd)
+
+/** Runs a program in a pseudo-terminal, by `script` of util-linux. */
+export function programInTerminal(words: string[], env: Record<string, string>, cwd?: string): InTerminal {
+  const command = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(REPARTEE|OPENAI|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|NODE_TEST|NODE_OPTIONS|NO_COLOR|FORCE_COLOR|CI$)/.test(name),
   )
@@ -64,6 +70,7 @@ export function inTerminal(args: string[], env: Record<string, string>, cwd?: st
         throw new Error(`${error.message}, and not:\n${shown.slice(from)}`, { cause: error })
       })
     },
+    press: (keys) => void child.stdin.write(keys),
     type: (line) => void child.stdin.write(`${line}\n`),
     ended: new Promise((resolve) => child.once('close', resolve)),
   }
