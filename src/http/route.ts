@@ -2,22 +2,17 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '../api/operation.ts'
-import { agentNotFound } from '../chat/agent-book.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Kept } from '../chat/keep-answer.ts'
-import { sessionNotFound } from '../chat/sessions.ts'
 import type { Agent } from '../core/agent.ts'
-import { type ApiKey, callerIdOf } from '../core/api-key.ts'
+import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Session } from '../core/session.ts'
-import { networkOf } from '../net/address.ts'
-import { findSession } from '../store/sessions.ts'
+import { admit, checkScope, type Gate, getAgentFor, getSessionFor, keepUserRate } from './admit.ts'
 import { withAudit } from './audit.ts'
-import { readKey } from './credentials.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
-import { keepAddressRate, keepRate } from './rate-limit.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -65,6 +60,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   const checkQuery = validator(op.query, 'query')
   const query = readQuery(op.query)
   const once = answerOnce(deps, op as unknown as Operation)
+  const gate: Gate = { scopes: op.scopes, forUsers: op.forUsers, isOfAgent: 'agentId' in op.params.properties }
   const schema: FastifySchema = { ...(op.body === undefined ? {} : { body: op.body }), response: { [op.status]: op.response } }
   app.route({
     method: op.method,
@@ -74,25 +70,17 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     schema,
     onRequest: async (request, reply) => {
       const ahead = readAhead(deps, request.params as Record<string, string>)
-      const key = await identify(deps, request, ahead)
-      request.caller = key
-      if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
-        throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
-      const { rates } = deps
-      if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
+      const key = await admit(app, deps, request, reply, ahead)
       checkPath(request.params)
       checkEncoding(request.url)
       checkQuery(query(request.query as Record<string, unknown>))
-      checkScope(op, key)
+      checkScope(gate, key)
       const { agentId, sessionId } = lowerCase(request.params as Record<string, string>)
       if (agentId !== undefined) {
-        if (key.agentIds?.includes(agentId) === false) throw agentNotFound()
-        request.agent = await deps.agents.get(agentId)
+        request.agent = await getAgentFor(deps, key, agentId)
         if (sessionId !== undefined) {
-          const session = ahead === undefined ? await findSession(deps.db, agentId, sessionId) : await ahead()
-          if (session === undefined || (key.userId ?? session.userId) !== session.userId) throw sessionNotFound()
-          request.session = session
-          if (op.isSend && rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${session.userId}`)
+          request.session = await getSessionFor(deps, key, agentId, sessionId, ahead)
+          if (op.isSend) await keepUserRate(deps, reply, request.session)
         }
       }
       if (op.body !== undefined && request.headers['content-encoding'] !== undefined) {
@@ -123,37 +111,12 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   })
 }
 
-/** Throws `unauthorized`, or `rate_limited` where that comes from one address too often. */
-async function identify(
-  { keys, rates }: Deps,
-  request: FastifyRequest,
-  ahead: (() => Promise<unknown>) | undefined,
-): Promise<ApiKey> {
-  try {
-    return await keys.identify(readKey(request.raw), ahead)
-  } catch (error) {
-    const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
-    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(request.ip))
-    throw error
-  }
-}
-
 /** Where others use the database too, every request asks it whether anything changed: one for a session reads that along. Once, when called. */
 function readAhead({ replicas }: Deps, { agentId, sessionId }: Record<string, string>) {
   if (replicas === undefined || agentId === undefined || sessionId === undefined) return undefined
   if (!isUuid(agentId) || !isUuid(sessionId)) return undefined
   let read: Promise<Session | undefined> | undefined
   return () => (read ??= replicas.lookUp(agentId.toLowerCase(), sessionId.toLowerCase()))
-}
-
-function checkScope({ scopes, params, forUsers = false }: Operation, key: ApiKey): void {
-  if (key.userId !== undefined && !forUsers)
-    throw new ReparteeError('forbidden', 'A token of a user is not good for this operation.')
-  if (key.scopes.includes('admin')) {
-    // A key that is bound to agents could otherwise make itself one that is not.
-    if (key.agentIds === null || 'agentId' in params.properties || scopes.includes('read')) return
-  } else if (scopes.some((scope) => key.scopes.includes(scope))) return
-  throw new ReparteeError('forbidden', 'This key lacks the scope for this operation.')
 }
 
 /** UUIDs are taken in either case; from here on they are in lower case. */

@@ -1,0 +1,92 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { agentNotFound } from '../chat/agent-book.ts'
+import type { Deps } from '../chat/deps.ts'
+import { sessionNotFound } from '../chat/sessions.ts'
+import type { Agent } from '../core/agent.ts'
+import { type ApiKey, callerIdOf, type Scope } from '../core/api-key.ts'
+import { ReparteeError } from '../core/errors.ts'
+import type { Session } from '../core/session.ts'
+import { networkOf } from '../net/address.ts'
+import { findSession } from '../store/sessions.ts'
+import { readKey } from './credentials.ts'
+import { keepAddressRate, keepRate } from './rate-limit.ts'
+
+/** Whose request it may be. */
+export interface Gate {
+  /** One of these is enough; `admin` always is. */
+  scopes: readonly Scope[]
+  /** A token of a user may make it, too, about the user's own sessions. */
+  forUsers?: boolean | undefined
+  /** It is about one agent, which the key must see. */
+  isOfAgent: boolean
+}
+
+/**
+ * Lets a caller in: by a key that is good, from a page that may use it, and not too often. `ahead` as `catchUp` of `KeyRing.identify`. Throws
+ * `unauthorized`, `forbidden` or `rate_limited`.
+ */
+export async function admit(
+  app: FastifyInstance,
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ahead?: () => Promise<unknown>,
+): Promise<ApiKey> {
+  const key = await identify(deps, request, ahead)
+  request.caller = key
+  if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
+    throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
+  const { rates } = deps
+  if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
+  return key
+}
+
+/** Throws `unauthorized`, or `rate_limited` where that comes from one address too often. */
+async function identify(
+  { keys, rates }: Deps,
+  request: FastifyRequest,
+  ahead: (() => Promise<unknown>) | undefined,
+): Promise<ApiKey> {
+  try {
+    return await keys.identify(readKey(request.raw), ahead)
+  } catch (error) {
+    const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
+    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(request.ip))
+    throw error
+  }
+}
+
+/** Throws `forbidden` where a key is not good for what it is used for. */
+export function checkScope({ scopes, forUsers = false, isOfAgent }: Gate, key: ApiKey): void {
+  if (key.userId !== undefined && !forUsers)
+    throw new ReparteeError('forbidden', 'A token of a user is not good for this operation.')
+  if (key.scopes.includes('admin')) {
+    // A key that is bound to agents could otherwise make itself one that is not.
+    if (key.agentIds === null || isOfAgent || scopes.includes('read')) return
+  } else if (scopes.some((scope) => key.scopes.includes(scope))) return
+  throw new ReparteeError('forbidden', 'This key lacks the scope for this operation.')
+}
+
+/** The agent, as far as the key may see it. Throws `agent_not_found`. */
+export async function getAgentFor(deps: Deps, key: ApiKey, agentId: string): Promise<Agent> {
+  if (key.agentIds?.includes(agentId) === false) throw agentNotFound()
+  return deps.agents.get(agentId)
+}
+
+/** The session of an agent that the key sees, as far as the key may see it. `read` where it is read already. Throws `session_not_found`. */
+export async function getSessionFor(
+  deps: Deps,
+  key: ApiKey,
+  agentId: string,
+  sessionId: string,
+  read?: () => Promise<Session | undefined>,
+): Promise<Session> {
+  const session = read === undefined ? await findSession(deps.db, agentId, sessionId) : await read()
+  if (session === undefined || (key.userId ?? session.userId) !== session.userId) throw sessionNotFound()
+  return session
+}
+
+/** One more message of an end user. Throws `rate_limited`. */
+export async function keepUserRate({ rates }: Deps, reply: FastifyReply, { agentId, userId }: Session): Promise<void> {
+  if (rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${userId}`)
+}
