@@ -34,7 +34,7 @@ const Passage = Type.Object({
   heading: Type.String({ description: 'The headings above it, outermost first.' }),
   page: Type.Union([Type.Integer(), Type.Null()]),
 })
-const Hit = Type.Object({
+export const Hit = Type.Object({
   documentId: Uuid('The document.'),
   passageId: Uuid('The passage.'),
   title: Type.String(),

@@ -10,7 +10,7 @@ const id = Uuid('Message ID; also the cursor of message history.')
 const content = Type.String({ description: 'Message text.' })
 const createdAt = Timestamp('When it was written.')
 
-const Source = Type.Object({
+export const Source = Type.Object({
   index: Type.Integer({ description: 'The n of the mark [n] in the reply.' }),
   documentId: Uuid('The document.'),
   title: Type.String(),

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { ConfigError } from '../config.ts'
+import { version } from '../core/version.ts'
 import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from './command.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import { didYouMean } from './nearest.ts'
@@ -25,7 +25,7 @@ const HELP = new Set(['help', '--help', '-h'])
 async function dispatch(args: string[], terminal: Terminal): Promise<number> {
   const [first, second] = args
   if (first !== undefined && HELP.has(first)) return say(terminal, await helpOn(args.slice(1)))
-  if (first === '--version' || first === '-v') return say(terminal, version())
+  if (first === '--version' || first === '-v') return say(terminal, version)
   if (groups.has(first ?? '') && HELP.has(second ?? '')) return say(terminal, await overview(first))
   const { name, rest } = await choose(args)
   const command = await commands[name]!()
@@ -93,9 +93,4 @@ function checkCount(command: Command, { positionals }: Parsed): void {
       exitCodes.usage,
     )
   }
-}
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-  return version
 }

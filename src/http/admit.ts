@@ -87,6 +87,10 @@ export async function getSessionFor(
 }
 
 /** One more message of an end user. Throws `rate_limited`. */
-export async function keepUserRate({ rates }: Deps, reply: FastifyReply, { agentId, userId }: Session): Promise<void> {
+export async function keepUserRate(
+  { rates }: Deps,
+  reply: FastifyReply,
+  { agentId, userId }: Pick<Session, 'agentId' | 'userId'>,
+): Promise<void> {
   if (rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${userId}`)
 }

@@ -6,7 +6,9 @@ const ASKED = 'Authorization, Content-Type, Accept, Idempotency-Key, Last-Event-
 const TOLD = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, Allow'
 /** A browser need not ask again for so long. */
 const KNOWN_SECONDS = 7_200
-const AGENT = /^\/v1\/agents\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
+/** Of the Model Context Protocol. */
+const MCP_ASKED = 'MCP-Protocol-Version, Mcp-Method, Mcp-Name'
+const AGENT = /^\/(?:v1\/agents|mcp)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
 const ANY = '*'
 
 /** The origins of pages whose scripts may read answers (Fetch standard, CORS): those of the deployment, and those that an agent names, about itself. None unless set. */
@@ -44,9 +46,9 @@ export class AllowedOrigins {
     return isAsked && (this.#origins.size > 0 || (await this.allows(request)))
   }
 
-  tellPreflight(response: ServerResponse): void {
+  tellPreflight({ url = '' }: IncomingMessage, response: ServerResponse): void {
     response.setHeader('Access-Control-Allow-Methods', METHODS)
-    response.setHeader('Access-Control-Allow-Headers', ASKED)
+    response.setHeader('Access-Control-Allow-Headers', url.startsWith('/mcp') ? `${ASKED}, ${MCP_ASKED}` : ASKED)
     response.setHeader('Access-Control-Max-Age', KNOWN_SECONDS)
   }
 }

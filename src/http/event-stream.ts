@@ -108,6 +108,11 @@ export class EventStream {
     return !this.#response.destroyed && !this.#response.writableEnded
   }
 
+  /** Whoever reads keeps up. */
+  get takes(): boolean {
+    return this.isOpen && !this.#isBlocked
+  }
+
   /** The turn begins; its text follows as it grows, behind what was sent of it before. */
   follow(turn: Turn, sent: number): void {
     this.#turn = turn
@@ -116,12 +121,12 @@ export class EventStream {
     this.#pump()
   }
 
-  send(event: string, id: string, data: object): void {
+  send(event: string, id: string | undefined, data: object): void {
     this.#write(toEvent(event, id, data))
   }
 
   /** The last event, behind whatever is still to be sent. */
-  end(event: string, id: string, data: object): void {
+  end(event: string, id: string | undefined, data: object): void {
     this.#last = toEvent(event, id, data)
     this.#pump()
   }
@@ -174,8 +179,8 @@ export class EventStream {
   }
 }
 
-const toEvent = (event: string, id: string, data: object): string =>
-  `event: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
+const toEvent = (event: string, id: string | undefined, data: object): string =>
+  `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
 const RUN_CHARS = 12
 const runOf = (turn: Turn): string => turn.id.slice(-RUN_CHARS)

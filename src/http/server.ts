@@ -11,16 +11,17 @@ import { parseJson } from './body.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
-import { statusOf, toErrorBody, toReparteeError } from './errors.ts'
+import { statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
 import { modelRoutes } from './models.ts'
 import { onePerConnection } from './one-per-connection.ts'
 import { Pressure } from './pressure.ts'
-import { tellQuota } from './rate-limit.ts'
+import { sendError } from './send-error.ts'
 import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -134,7 +135,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     }
     if (request.is404) {
       if (allowedMethods(request.url) !== undefined && (await origins.isPreflight(request.raw))) {
-        origins.tellPreflight(reply.raw)
+        origins.tellPreflight(request.raw, reply.raw)
         return reply.code(204).send()
       }
       const methods = allowedMethods(request.url)
@@ -192,6 +193,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     pressure.close()
     descriptors.stop()
   })
+  app.register(async (mcp) => mcpRoutes(mcp, deps, streams))
   app.register(
     async (v1) => {
       for (const routes of [
@@ -244,15 +246,4 @@ function setHeaders(reply: FastifyReply, requestId: string): void {
   reply.raw.setHeader('X-Request-Id', requestId)
   reply.raw.setHeader('Cache-Control', 'no-store')
   reply.raw.setHeader('X-Content-Type-Options', 'nosniff')
-}
-
-function sendError(reply: FastifyReply, requestId: string, error: ReparteeError): void {
-  if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="repartee"')
-  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
-  if (error.quota !== undefined) tellQuota(reply, error.quota, error.retryAfter!)
-  if (error.code === 'payload_too_large') reply.header('connection', 'close')
-  reply
-    .code(statusOf[error.code])
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(toErrorBody(error, requestId)))
 }

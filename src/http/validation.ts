@@ -31,7 +31,7 @@ const MAX_DETAILS = 20
 /** A name this far from a known one, in letters, is a slip of it. */
 const MAX_SLIP = 3
 
-export type Part = 'path' | 'query' | 'body'
+export type Part = 'path' | 'query' | 'body' | 'arguments'
 
 /** Checks a part of a request against its schema; compiled at first use. Throws `invalid_request` that names each field at fault. */
 export function validator(schema: object, part: Part): (data: unknown) => void {

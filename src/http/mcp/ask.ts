@@ -1,0 +1,125 @@
+import type { Exchange } from '../../chat/exchange.ts'
+import { sendMessage } from '../../chat/send-message.ts'
+import { createSession, deleteIfThere } from '../../chat/sessions.ts'
+import type { Turn } from '../../chat/turn.ts'
+import type { Agent } from '../../core/agent.ts'
+import { ReparteeError } from '../../core/errors.ts'
+import type { Session } from '../../core/session.ts'
+import { getSessionFor, keepUserRate } from '../admit.ts'
+import type { EventStream } from '../event-stream.ts'
+import type { Found, Work } from './tools.ts'
+
+/** One turn of a session, of a new one where none is named. */
+export async function ask(work: Work, input: { question: string; sessionId?: string }, agent: Agent): Promise<Found> {
+  const { deps, key } = work
+  const { session, isNew } = await openSession(work, input.sessionId, agent)
+  const follower = new Follower(work)
+  try {
+    const asked = { agent, sessionId: session.id, session, userId: session.userId, key, message: input.question }
+    const onStart = (turn: Turn) => follower.begin(turn)
+    return toFound(await sendMessage(deps, { ...asked, format: 'markdown', include: [] }, { onStart }))
+  } catch (error) {
+    if (!isNew) throw error
+    if (follower.hasBegun) throw inSession(error, session)
+    // Nothing was stored: nobody has use for the session.
+    await deleteIfThere(deps, session)
+    throw error
+  } finally {
+    follower.end()
+  }
+}
+
+async function openSession(
+  { deps, key, reply }: Work,
+  sessionId: string | undefined,
+  { id: agentId }: Agent,
+): Promise<{ session: Session; isNew: boolean }> {
+  const isNew = sessionId === undefined
+  // A user is held to the rate before anything is made.
+  if (isNew && key.userId !== undefined) await keepUserRate(deps, reply, { agentId, userId: key.userId })
+  if (isNew) return { session: await createSession(deps, agentId, { externalUserId: key.userId }), isNew }
+  const session = await getSessionFor(deps, key, agentId, sessionId.toLowerCase())
+  await keepUserRate(deps, reply, session)
+  return { session, isNew }
+}
+
+/** The same, with the session in which the question can be asked again. */
+function inSession(thrown: unknown, { id }: Session): unknown {
+  if (!(thrown instanceof ReparteeError)) return thrown
+  const { code, message, details = [], retryAfter, quota, cause } = thrown
+  const told = [...details, { path: 'session', message: `is ${id}` }]
+  return new ReparteeError(code, message, { details: told, retryAfter, quota, cause })
+}
+
+function toFound({ session, aiMessage, sources, followUps, trace }: Exchange): Found {
+  const questions = followUps?.map(({ text }) => text)
+  const cited = sources.map(({ index, title, url, page }) => {
+    const place = [title, page === undefined ? '' : `page ${page}`, url ?? ''].filter((part) => part !== '')
+    return `[${index}] ${place.join(', ')}`
+  })
+  const parts = [
+    aiMessage.content,
+    ...(cited.length === 0 ? [] : [`Sources:\n${cited.join('\n')}`]),
+    ...(questions?.length ? [`Further questions:\n${questions.map((text) => `- ${text}`).join('\n')}`] : []),
+    `Session: ${session.id}`,
+  ]
+  const data = {
+    reply: aiMessage.content,
+    answered: trace?.grounding.answered ?? true,
+    sources,
+    ...(questions === undefined ? {} : { followUps: questions }),
+    sessionId: session.id,
+  }
+  return { text: parts.join('\n\n'), data }
+}
+
+const TELL_EVERY_MS = 250
+/** Of one notification. */
+const PIECE_CHARS = 4_096
+
+/** Tells the caller of a turn as it grows, where that is wanted; and stops it when the caller gives up. */
+class Follower {
+  readonly #work: Work
+  #timer: NodeJS.Timeout | undefined
+  #unwatch: (() => void) | undefined
+  #turn: Turn | undefined
+  #told = 0
+  #isOver = false
+
+  constructor(work: Work) {
+    this.#work = work
+    const { raw } = work.reply
+    if (work.stopsWithCaller) raw.once('close', () => !this.#isOver && this.#turn?.stop('cancelled'))
+  }
+
+  /** The question is stored. */
+  get hasBegun(): boolean {
+    return this.#turn !== undefined
+  }
+
+  begin(turn: Turn): void {
+    this.#turn = turn
+    const { progressToken, streams, reply, key, request, stopsWithCaller } = this.#work
+    if (stopsWithCaller && reply.raw.destroyed) turn.stop('cancelled')
+    if (progressToken === undefined) return
+    const stream = streams.open(reply, key)
+    request.mcpStream = stream
+    // What was told cannot be taken back: such a turn is not begun anew with another model.
+    this.#unwatch = turn.watch(() => {})
+    this.#timer = setInterval(() => this.#tell(stream, turn, progressToken), TELL_EVERY_MS)
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearInterval(this.#timer)
+    this.#unwatch?.()
+  }
+
+  #tell(stream: EventStream, turn: Turn, progressToken: string | number): void {
+    if (!stream.takes || turn.text.length === this.#told) return
+    const message = turn.read(this.#told, PIECE_CHARS)
+    this.#told += message.length
+    const params = { progressToken, progress: this.#told, message }
+    stream.send('message', undefined, { jsonrpc: '2.0', method: 'notifications/progress', params })
+  }
+}

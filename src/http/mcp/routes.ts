@@ -1,0 +1,111 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { mcpTools } from '../../api/mcp.ts'
+import type { Deps } from '../../chat/deps.ts'
+import type { Agent } from '../../core/agent.ts'
+import { invalid, ReparteeError } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { version } from '../../core/version.ts'
+import { admit, getAgentFor } from '../admit.ts'
+import { statusOf, toReparteeError } from '../errors.ts'
+import type { EventStream, EventStreams } from '../event-stream.ts'
+import { tellError } from '../send-error.ts'
+import { agreeOn, discovered, idOf, type Json, type Message, ProtocolError, readMessage, toError, toResult } from './message.ts'
+import { Toolbox } from './tools.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the answer comes as events: what it comes through. */
+    mcpStream?: EventStream
+  }
+}
+
+/** What tools are there changes with the key's scopes and with a new release. */
+const TOOLS_MS = 300_000
+
+/** Agents as servers of the Model Context Protocol: each by itself, and all that a key sees together. */
+export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
+  const tools = mcpTools(deps.limits)
+  app.setErrorHandler((thrown, request, reply) => sendError(app, thrown, request, reply))
+  for (const url of ['/mcp', '/mcp/:agentId']) {
+    const toolbox = new Toolbox(tools, url !== '/mcp')
+    app.post(url, {
+      onRequest: (request, reply) => letIn(app, deps, request, reply),
+      handler: async (request, reply) => {
+        const message = readMessage(request.body, request.headers)
+        if (message.id === undefined) return reply.code(202).send()
+        const answer = await answerTo(message, { deps, streams, toolbox, request, reply })
+        if (request.mcpStream === undefined) return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
+        request.mcpStream.end('message', undefined, answer)
+        return reply
+      },
+    })
+  }
+}
+
+/** A page of a foreign origin is let in with no key: it may have been tricked into reaching this machine (MCP 2026-07-28, Streamable HTTP, Security). */
+async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (!(await app.allowedOrigins.allows(request.raw)))
+    throw new ReparteeError('forbidden', 'Pages of this origin may not call here.')
+  const key = await admit(app, deps, request, reply)
+  const { agentId } = request.params as { agentId?: string }
+  if (agentId === undefined) return
+  if (!isUuid(agentId)) throw invalid('path.agentId', 'must be a UUID')
+  request.agent = await getAgentFor(deps, key, agentId.toLowerCase())
+}
+
+interface Context {
+  deps: Deps
+  streams: EventStreams
+  toolbox: Toolbox
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+async function answerTo(message: Message, context: Context): Promise<Json> {
+  const { toolbox, request } = context
+  const { agent } = request
+  const server = { name: 'repartee', title: agent?.name ?? 'Repartee', version }
+  const about = { serverInfo: server, instructions: instructionsOf(agent) }
+  const { method, isCurrent, params } = message
+  if (method === 'tools/list') return toResult(message, { tools: toolbox.list(request.caller!) }, server, TOOLS_MS)
+  if (method === 'tools/call') return toResult(message, await callTool(message, context), server)
+  if (isCurrent && method === 'server/discover') {
+    const { instructions } = about
+    return toResult(message, { ...discovered, instructions }, server, TOOLS_MS)
+  }
+  if (!isCurrent && method === 'initialize') return toResult(message, { ...agreeOn(params['protocolVersion']), ...about }, server)
+  if (!isCurrent && method === 'ping') return toResult(message, {}, server)
+  throw new ProtocolError('methodNotFound', `Method not found: ${method.slice(0, 100)}`, { status: isCurrent ? 404 : 200 })
+}
+
+async function callTool({ params, meta, isCurrent }: Message, { toolbox, ...context }: Context): Promise<Json> {
+  const { name, arguments: input = {} } = params
+  const status = isCurrent ? 400 : 200
+  if (!toolbox.has(name)) throw new ProtocolError('invalidParams', `Unknown tool: ${String(name).slice(0, 100)}`, { status })
+  const token = meta['progressToken']
+  const progressToken = typeof token === 'string' || typeof token === 'number' ? token : undefined
+  const { agent, caller } = context.request
+  return toolbox.call(name, input as Json, agent, { ...context, key: caller!, progressToken, stopsWithCaller: isCurrent })
+}
+
+const instructionsOf = (agent: Agent | undefined): string =>
+  `${agent === undefined ? 'Agents that answer' : `The agent “${agent.name}” answers`} from documents. \`ask\` gives a reply whose [n] marks name its sources; \`search\` gives the passages themselves.${agent === undefined ? ' `list_agents` tells which agents there are.' : ''}`
+
+/** Every failure is told as JSON-RPC has it; ours with their own code beside it. */
+function sendError(app: FastifyInstance, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const send = (status: number, body: Json) =>
+    reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+  const id = idOf(request.body)
+  if (thrown instanceof ProtocolError) {
+    send(thrown.status, toError(id, thrown.code, thrown.message, thrown.data))
+    return
+  }
+  const error = toReparteeError(thrown)
+  app.logFailure(request, error)
+  tellError(reply, error)
+  const { code, message } = error
+  const number = error.details?.[0]?.path === 'body' ? PARSE_ERROR : statusOf[code]
+  send(statusOf[code], toError(id, number, message, { code, requestId: request.id }))
+}
+
+const PARSE_ERROR = -32700
