@@ -1,8 +1,13 @@
+import './styles/tokens.css'
+import './styles/base.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { applyTheme } from './session/theme.ts'
 
+applyTheme()
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <h1>Repartee</h1>
+    <App />
   </StrictMode>,
 )

@@ -1,0 +1,66 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
+import { RouterProvider } from 'react-aria-components'
+import { Router, useLocation, useRouter } from 'wouter'
+import { newQueryClient } from './queries/client.ts'
+import { useGuardedLocation } from './routing/location.ts'
+import { SessionProvider, useSession } from './session/session.tsx'
+import { Shell } from './shell/shell.tsx'
+import { SignIn } from './shell/sign-in.tsx'
+import { useShellTexts } from './shell/texts.ts'
+import { LocaleProvider } from './texts/locale.tsx'
+import { Spinner } from './ui/progress.tsx'
+import { Toasts } from './ui/toast.tsx'
+
+/** Where the service serves the console. */
+const BASE = '/console'
+
+export function App() {
+  const [queries] = useState(newQueryClient)
+  return (
+    <QueryClientProvider client={queries}>
+      <LocaleProvider>
+        <Router base={BASE} hook={useGuardedLocation}>
+          <LinksOfComponents>
+            <SessionProvider>
+              <Door />
+              <Toasts />
+            </SessionProvider>
+          </LinksOfComponents>
+        </Router>
+      </LocaleProvider>
+    </QueryClientProvider>
+  )
+}
+
+/** Links of React Aria move within the console as those of wouter do. */
+function LinksOfComponents({ children }: { children: ReactNode }) {
+  const [, navigate] = useLocation()
+  const { base } = useRouter()
+  return (
+    <RouterProvider navigate={(to) => navigate(to)} useHref={(href) => (href.startsWith('/') ? base + href : href)}>
+      {children}
+    </RouterProvider>
+  )
+}
+
+/** In, or at the door. */
+function Door() {
+  const { state } = useSession()
+  if (state.is === 'out') return <SignIn />
+  if (state.is === 'opening') return <Opening />
+  return <Shell />
+}
+
+function Opening() {
+  const texts = useShellTexts().signIn
+  useEffect(() => {
+    document.title = 'Repartee'
+  }, [])
+  return (
+    <main className="opening">
+      <h1 className="hidden-visually">{texts.opening}</h1>
+      <Spinner size={22} />
+    </main>
+  )
+}

@@ -1,0 +1,1 @@
+declare const __REPARTEE_VERSION__: string

@@ -1,0 +1,5 @@
+import { Soon } from '../../shell/states.tsx'
+
+export default function P() {
+  return <Soon noun="overview" />
+}

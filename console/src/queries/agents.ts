@@ -1,0 +1,94 @@
+import { type InfiniteData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import type { Agent, AgentWithStats, CreateAgentBody, ListAgentsResponse, UpdateAgentBody } from 'repartee-client'
+import { useClient } from '../session/session.tsx'
+import { keyOf } from './client.ts'
+
+export type { Agent, AgentWithStats, CreateAgentBody, UpdateAgentBody }
+
+const PAGE = 100
+/** So many are shown at once where an agent is picked. */
+const ENOUGH = 20
+
+/** All agents that the key sees, newest first, page by page. */
+export function useAgents() {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.agentList,
+    queryFn: ({ pageParam, signal }) =>
+      client.agents.list({ limit: PAGE, ...(pageParam !== undefined && { cursor: pageParam }) }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+  })
+  const agents = useMemo(() => query.data?.pages.flatMap((page) => page.agents) ?? [], [query.data])
+  return { ...query, agents, total: query.data?.pages.at(-1)?.pagination.total }
+}
+
+const fits = ({ name, id }: Agent, words: string[]) => {
+  const text = `${name} ${id}`.toLocaleLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+/** Agents by words of their name, or their id. The service has no search of agents, so pages are read until enough are found. */
+export function useAgentSearch(text: string) {
+  const { agents, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, isError } = useAgents()
+  const words = useMemo(() => text.toLocaleLowerCase().split(/\s+/).filter(Boolean), [text])
+  const found = useMemo(() => agents.filter((agent) => fits(agent, words)), [agents, words])
+  const wantsMore = words.length > 0 && found.length < ENOUGH && hasNextPage && !isError
+  useEffect(() => {
+    if (wantsMore && !isFetchingNextPage) void fetchNextPage()
+  }, [wantsMore, isFetchingNextPage, fetchNextPage])
+  return { found: found.slice(0, words.length === 0 ? PAGE : ENOUGH), total, isLoading: isPending || wantsMore }
+}
+
+/** An agent with its counts. */
+export function useAgent(agentId: string | undefined) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keyOf.agent(agentId ?? ''),
+    queryFn: async ({ signal }) => (await client.agents.get(agentId!, { signal })).agent,
+    enabled: agentId !== undefined,
+  })
+}
+
+/** Its name as soon as anything knows it. */
+export function useAgentName(agentId: string | undefined): string | undefined {
+  const queries = useQueryClient()
+  const { data } = useAgent(agentId)
+  if (data !== undefined || agentId === undefined) return data?.name
+  const list = queries.getQueryData<InfiniteData<ListAgentsResponse>>(keyOf.agentList)
+  return list?.pages.flatMap((page) => page.agents).find(({ id }) => id === agentId)?.name
+}
+
+export function useCreateAgent() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (body: CreateAgentBody) => (await client.agents.create(body)).agent,
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.agentList }),
+  })
+}
+
+export function useUpdateAgent(agentId: string) {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (body: UpdateAgentBody) => (await client.agents.update(agentId, body)).agent,
+    onSuccess: (agent) => {
+      queries.setQueryData<AgentWithStats>(keyOf.agent(agentId), (old) => (old === undefined ? undefined : { ...old, ...agent }))
+      return queries.invalidateQueries({ queryKey: keyOf.agentList })
+    },
+  })
+}
+
+export function useDeleteAgent() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (agentId: string) => client.agents.delete(agentId),
+    onSuccess: (_, agentId) => {
+      queries.removeQueries({ queryKey: keyOf.agent(agentId) })
+      return queries.invalidateQueries({ queryKey: keyOf.agentList })
+    },
+  })
+}

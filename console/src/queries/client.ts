@@ -1,0 +1,23 @@
+import { QueryClient } from '@tanstack/react-query'
+
+const FRESH_MS = 15_000
+
+/** The client of the service tries again by itself where that may help, so nothing is tried again here. */
+export const newQueryClient = () =>
+  new QueryClient({
+    defaultOptions: {
+      queries: { retry: false, staleTime: FRESH_MS, networkMode: 'always' },
+      mutations: { retry: false, networkMode: 'always' },
+    },
+  })
+
+/** Where answers are kept. What belongs to an agent lies below it, so that one word forgets all of it. */
+export const keyOf = {
+  agents: ['agents'],
+  agentList: ['agents', 'list'],
+  agent: (agentId: string) => ['agents', agentId],
+  /** `of(agentId, 'documents', { status })` */
+  of: (agentId: string, noun: string, ...more: unknown[]) => ['agents', agentId, noun, ...more],
+  models: ['models'],
+  health: ['health'],
+} as const

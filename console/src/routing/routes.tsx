@@ -1,0 +1,101 @@
+import { type ComponentType, lazy } from 'react'
+import type { Scope } from '../session/rights.ts'
+import type { IconName } from '../ui/icon.tsx'
+
+/** What every page is given. */
+export interface PageProps {
+  /** Of pages of an agent; empty on others. */
+  agentId: string
+}
+
+export type Noun =
+  | 'overview'
+  | 'agents'
+  | 'setup'
+  | 'knowledge'
+  | 'playground'
+  | 'conversations'
+  | 'insights'
+  | 'keys'
+  | 'settings'
+/** Groups of the navigation, in their order. */
+export type Group = 'main' | 'agent' | 'service'
+
+export interface PageRoute {
+  noun: Noun
+  /** As wouter matches it, below the base. With `/*?` the page has pages below it, which it tells apart with `useRoute`. */
+  path: string
+  Page: ComponentType<PageProps>
+  /** What the key must be allowed. */
+  needs?: Scope
+  /** In the navigation; pages without it are reached from others. */
+  nav?: { group: Group; icon: IconName; href: (agentId: string) => string /** Behind `g`. */; shortcut?: string }
+}
+
+const page = (load: () => Promise<{ default: ComponentType<PageProps> }>) => lazy(load)
+const ofAgent = (path: string) => (agentId: string) => `/agents/${agentId}${path}`
+
+/** All pages, each fetched when it is first opened. */
+export const routes: readonly PageRoute[] = [
+  {
+    noun: 'overview',
+    path: '/',
+    Page: page(() => import('../pages/overview/index.tsx')),
+    nav: { group: 'main', icon: 'home', href: () => '/', shortcut: 'h' },
+  },
+  {
+    noun: 'agents',
+    path: '/agents',
+    Page: page(() => import('../pages/agents/index.tsx')),
+    nav: { group: 'main', icon: 'agents', href: () => '/agents', shortcut: 'a' },
+  },
+  { noun: 'agents', path: '/agents/new', Page: page(() => import('../pages/agents/new.tsx')), needs: 'admin' },
+  {
+    noun: 'setup',
+    path: '/agents/:agentId',
+    Page: page(() => import('../pages/agents/edit.tsx')),
+    needs: 'admin',
+    nav: { group: 'agent', icon: 'setup', href: ofAgent(''), shortcut: 's' },
+  },
+  {
+    noun: 'knowledge',
+    path: '/agents/:agentId/knowledge/*?',
+    Page: page(() => import('../pages/knowledge/index.tsx')),
+    needs: 'knowledge',
+    nav: { group: 'agent', icon: 'knowledge', href: ofAgent('/knowledge'), shortcut: 'k' },
+  },
+  {
+    noun: 'playground',
+    path: '/agents/:agentId/playground/*?',
+    Page: page(() => import('../pages/playground/index.tsx')),
+    needs: 'chat',
+    nav: { group: 'agent', icon: 'playground', href: ofAgent('/playground'), shortcut: 'p' },
+  },
+  {
+    noun: 'conversations',
+    path: '/agents/:agentId/conversations/*?',
+    Page: page(() => import('../pages/conversations/index.tsx')),
+    needs: 'read',
+    nav: { group: 'agent', icon: 'conversations', href: ofAgent('/conversations'), shortcut: 'c' },
+  },
+  {
+    noun: 'insights',
+    path: '/agents/:agentId/insights/*?',
+    Page: page(() => import('../pages/insights/index.tsx')),
+    needs: 'knowledge',
+    nav: { group: 'agent', icon: 'insights', href: ofAgent('/insights'), shortcut: 'i' },
+  },
+  {
+    noun: 'keys',
+    path: '/keys/*?',
+    Page: page(() => import('../pages/keys/index.tsx')),
+    needs: 'admin',
+    nav: { group: 'service', icon: 'keys', href: () => '/keys', shortcut: 'y' },
+  },
+  {
+    noun: 'settings',
+    path: '/settings/*?',
+    Page: page(() => import('../pages/settings/index.tsx')),
+    nav: { group: 'service', icon: 'settings', href: () => '/settings', shortcut: 'e' },
+  },
+]

@@ -1,0 +1,40 @@
+import { Button as AriaButton } from 'react-aria-components/Button'
+import { useRights, useSession, useSignedIn } from '../session/session.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Menu, MenuItem, MenuLine } from '../ui/menu.tsx'
+import { LanguageChoice, ThemeChoice } from './preferences.tsx'
+import { useShellTexts } from './texts.ts'
+
+/** Whose key this is, how the console looks and speaks, and the way out. */
+export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
+  const texts = useShellTexts().account
+  const { signOut } = useSession()
+  const { prefix } = useSignedIn()
+  const rights = useRights()
+  const trigger = (
+    <AriaButton className="switcher account" aria-label={`${texts.label}: ${texts.key} ${prefix}…`}>
+      <Icon name="keys" size={16} className="muted" />
+      <span className="account-words">
+        <span className="mono clip" dir="ltr">
+          {prefix}…
+        </span>
+        <span className="account-scopes clip">{[...rights.scopes].join(', ')}</span>
+      </span>
+      <Icon name="upDown" size={15} className="muted" />
+    </AriaButton>
+  )
+  return (
+    <Menu label={texts.label} trigger={trigger}>
+      <ThemeChoice />
+      <MenuLine />
+      <LanguageChoice />
+      <MenuLine />
+      <MenuItem icon="keyboard" onAction={onShortcuts} hint={<kbd className="keycap">?</kbd>}>
+        {texts.shortcuts}
+      </MenuItem>
+      <MenuItem icon="signOut" onAction={signOut}>
+        {texts.signOut}
+      </MenuItem>
+    </Menu>
+  )
+}

@@ -1,0 +1,85 @@
+import type { Noun } from '../routing/routes.tsx'
+import { LinkButton } from '../ui/button.tsx'
+import { Card } from '../ui/card.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { Page } from '../ui/page.tsx'
+import { Loading, Skeleton } from '../ui/skeleton.tsx'
+import { useShellTexts } from './texts.ts'
+
+/** Where an address leads nowhere. */
+export function NotFound() {
+  const texts = useShellTexts().notFound
+  return (
+    <Page title={texts.title}>
+      <Card>
+        <EmptyState icon="search" title={texts.title} actions={<LinkButton href="/">{texts.home}</LinkButton>}>
+          {texts.text}
+        </EmptyState>
+      </Card>
+    </Page>
+  )
+}
+
+/** Where the key may not do what a page is for. */
+export function NotAllowed({ scope }: { scope: string }) {
+  const texts = useShellTexts()
+  return (
+    <Page title={texts.notAllowed.title}>
+      <Card>
+        <EmptyState icon="lock" title={texts.notAllowed.title} actions={<LinkButton href="/">{texts.notFound.home}</LinkButton>}>
+          {texts.notAllowed.text(scope)}
+        </EmptyState>
+      </Card>
+    </Page>
+  )
+}
+
+/** Where an agent was deleted, or never was. */
+export function NoAgent() {
+  const texts = useShellTexts()
+  return (
+    <Page title={texts.noAgent.title}>
+      <Card>
+        <EmptyState
+          icon="agents"
+          title={texts.noAgent.title}
+          actions={<LinkButton href="/agents">{texts.agents.all}</LinkButton>}
+        >
+          {texts.noAgent.text}
+        </EmptyState>
+      </Card>
+    </Page>
+  )
+}
+
+/** The place of a page whose code is on its way. */
+export const PageLoading = () => (
+  <Loading>
+    <div className="page">
+      <header className="page-head">
+        <div className="page-words">
+          <div className="page-title">
+            <Skeleton width={12} />
+          </div>
+        </div>
+      </header>
+      <div className="card page-loading">
+        <Skeleton width={60} lines={5} />
+      </div>
+    </div>
+  </Loading>
+)
+
+/** The place of a page that another change brings. */
+export function Soon({ noun }: { noun: Noun }) {
+  const texts = useShellTexts()
+  return (
+    <Page title={texts.nav[noun]}>
+      <Card>
+        <EmptyState icon="sparkle" title={texts.soon.title}>
+          {texts.soon.text}
+        </EmptyState>
+      </Card>
+    </Page>
+  )
+}

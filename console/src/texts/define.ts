@@ -1,0 +1,37 @@
+import { useLocale } from './locale.tsx'
+
+/** The languages of the console. Another one is added here, and the type check then names every catalogue that lacks it. */
+export const locales = ['en', 'ar'] as const
+export type Locale = (typeof locales)[number]
+
+/** What a language says in the place of English: the same names, and functions of the same arguments. */
+export type Same<T> = {
+  readonly [K in keyof T]: T[K] extends string
+    ? string
+    : T[K] extends (...args: infer A) => string
+      ? (...args: A) => string
+      : Same<T[K]>
+}
+
+/**
+ * One catalogue of texts, in all languages, as a hook that resolves to the one in use:
+ * `const useTexts = textsOf({ hello: 'Hello' }, { ar: { hello: 'مرحبا' } })`.
+ */
+export function textsOf<const T extends object>(en: T, others: Record<Exclude<Locale, 'en'>, Same<T>>): () => Same<T> {
+  const all = { en: en as Same<T>, ...others }
+  return () => all[useLocale().locale]
+}
+
+/** `count('en')(2, { one: '# agent', other: '# agents' })`; `#` becomes the number as the language writes it. */
+export function count(locale: Locale) {
+  const rules = new Intl.PluralRules(tagOf[locale])
+  const numbers = new Intl.NumberFormat(tagOf[locale])
+  return (n: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string =>
+    (forms[rules.select(n)] ?? forms.other).replace('#', numbers.format(n))
+}
+
+/** As browsers and React Aria call the languages. */
+export const tagOf: Record<Locale, string> = { en: 'en-US', ar: 'ar-AE' }
+export const directionOf: Record<Locale, 'ltr' | 'rtl'> = { en: 'ltr', ar: 'rtl' }
+/** Each in itself. */
+export const nameOf: Record<Locale, string> = { en: 'English', ar: 'العربية' }

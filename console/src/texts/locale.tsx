@@ -1,0 +1,54 @@
+import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useState } from 'react'
+import { I18nProvider } from 'react-aria-components/I18nProvider'
+import { keep, kept } from '../session/preferences.ts'
+import { directionOf, type Locale, locales, tagOf } from './define.ts'
+
+interface LocaleValue {
+  locale: Locale
+  /** As `Intl` takes it. */
+  tag: string
+  dir: 'ltr' | 'rtl'
+  setLocale(locale: Locale): void
+}
+
+const LocaleContext = createContext<LocaleValue | undefined>(undefined)
+
+const isLocale = (value: string | undefined): value is Locale => locales.some((locale) => locale === value)
+
+/** The language that was picked, or else the first of the browser's that the console speaks. */
+function firstLocale(): Locale {
+  const picked = kept('locale')
+  if (isLocale(picked)) return picked
+  return navigator.languages.map((tag) => tag.split('-', 1)[0]).find(isLocale) ?? 'en'
+}
+
+export function LocaleProvider({ children }: { children: ReactNode }) {
+  const [locale, setLocale] = useState(firstLocale)
+  useLayoutEffect(() => {
+    document.documentElement.lang = locale
+    document.documentElement.dir = directionOf[locale]
+  }, [locale])
+  const value = useMemo(
+    () => ({
+      locale,
+      tag: tagOf[locale],
+      dir: directionOf[locale],
+      setLocale: (next: Locale) => {
+        keep('locale', next)
+        setLocale(next)
+      },
+    }),
+    [locale],
+  )
+  return (
+    <LocaleContext value={value}>
+      <I18nProvider locale={value.tag}>{children}</I18nProvider>
+    </LocaleContext>
+  )
+}
+
+export function useLocale(): LocaleValue {
+  const value = useContext(LocaleContext)
+  if (value === undefined) throw new Error('There is no LocaleProvider above.')
+  return value
+}

@@ -1,0 +1,228 @@
+import './chart.css'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { useLocale } from '../texts/locale.tsx'
+import { useUiTexts } from './texts.ts'
+
+export interface Series {
+  id: string
+  label: string
+  /** One for each point; null where there is none. */
+  values: readonly (number | null)[]
+}
+
+export interface ChartProps {
+  /** What it shows; heard, not seen: the page has a heading for it. */
+  label: string
+  kind: 'line' | 'bar'
+  /** The names of the points, oldest first. */
+  points: readonly string[]
+  /** Up to four. Bars of several series stand on each other. */
+  series: readonly Series[]
+  /** Writes a value. */
+  format?(value: number): string
+  /** What the points are, as the head of their column: `Day`. */
+  pointLabel: string
+  height?: number
+}
+
+const EDGE = { start: 44, end: 10, top: 10, bottom: 24 }
+const LINES = 4
+
+/** A chart for those who see it, and the same as a table for all. */
+export function Chart({ label, kind, points, series, format = String, pointLabel, height = 220 }: ChartProps) {
+  const texts = useUiTexts()
+  const { dir } = useLocale()
+  const [width, frame] = useWidth()
+  const [at, setAt] = useState<number>()
+  const totals = points.map((_, i) => valuesAt(series, i).reduce((sum, value) => sum + value, 0))
+  const highest =
+    kind === 'bar' ? Math.max(0, ...totals) : Math.max(0, ...series.flatMap(({ values }) => values.map((v) => v ?? 0)))
+  const top = niceTop(highest)
+  const inner = { width: Math.max(0, width - EDGE.start - EDGE.end), height: height - EDGE.top - EDGE.bottom }
+  const step = inner.width / Math.max(1, points.length)
+  const across = (share: number) => (dir === 'rtl' ? width - EDGE.start - share : EDGE.start + share)
+  const x = (i: number) => across((i + 0.5) * step)
+  const y = (value: number) => EDGE.top + inner.height * (1 - value / top)
+  const shape = { series, x, y, step, count: points.length }
+  const every = Math.max(1, Math.ceil(points.length / Math.max(1, Math.floor(inner.width / 64))))
+  const follow = (event: React.PointerEvent<SVGSVGElement>) => {
+    const from = event.clientX - event.currentTarget.getBoundingClientRect().left
+    const share = dir === 'rtl' ? width - EDGE.start - from : from - EDGE.start
+    const i = Math.floor(share / step)
+    setAt(i >= 0 && i < points.length ? i : undefined)
+  }
+  return (
+    <figure className="chart" aria-label={label}>
+      {series.length > 1 && <Legend series={series} />}
+      <div ref={frame} className="chart-frame" style={{ blockSize: height }}>
+        {width > 0 && (
+          <svg width={width} height={height} aria-hidden="true" onPointerMove={follow} onPointerLeave={() => setAt(undefined)}>
+            {Array.from({ length: LINES + 1 }, (_, line) => (top * line) / LINES).map((value) => (
+              <g key={value} className="chart-line">
+                <line x1={across(0)} x2={across(inner.width)} y1={y(value)} y2={y(value)} />
+                <text x={across(-8)} y={y(value)} textAnchor="end" dominantBaseline="middle" direction={dir}>
+                  {format(value)}
+                </text>
+              </g>
+            ))}
+            {points.map((point, i) =>
+              i % every === 0 ? (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
+                <text key={i} className="chart-point" x={x(i)} y={height - 6} textAnchor="middle">
+                  {point}
+                </text>
+              ) : null,
+            )}
+            {at !== undefined && (
+              <line className="chart-cursor" x1={x(at)} x2={x(at)} y1={EDGE.top} y2={EDGE.top + inner.height} />
+            )}
+            {kind === 'bar' ? <Bars {...shape} /> : <Lines {...shape} at={at} />}
+          </svg>
+        )}
+        {highest === 0 && <p className="chart-empty muted">{texts.noData}</p>}
+        {at !== undefined && (
+          <div
+            className="chart-tip"
+            aria-hidden="true"
+            style={{ insetInlineStart: `${Math.min(Math.max((at + 0.5) * step + EDGE.start, 90), width - 90)}px` }}
+          >
+            <strong>{points[at]}</strong>
+            {series.map(({ id, label: name, values }, place) => (
+              <span key={id} className="chart-tip-line">
+                <i className={`chart-dot chart-${place + 1}`} />
+                {name}
+                <b className="numbers">{values[at] == null ? '–' : format(values[at])}</b>
+              </span>
+            ))}
+          </div>
+        )}
+      </div>
+      <details className="chart-table">
+        <summary>{texts.asTable}</summary>
+        <ChartTable points={points} series={series} format={format} pointLabel={pointLabel} label={label} />
+      </details>
+    </figure>
+  )
+}
+
+const valuesAt = (series: readonly Series[], i: number) => series.map(({ values }) => values[i] ?? 0)
+
+/** The next number that reads well on four lines. */
+function niceTop(highest: number): number {
+  if (highest <= 0) return LINES
+  const size = 10 ** Math.floor(Math.log10(highest / LINES))
+  const step = [1, 2, 2.5, 5, 10].find(
+    (factor) => (factor >= 2.5 || factor * size >= 1 || size < 1) && factor * size * LINES >= highest,
+  )!
+  return step * size * LINES
+}
+
+interface Shape {
+  series: readonly Series[]
+  x(i: number): number
+  y(value: number): number
+  step: number
+  count: number
+}
+
+function Bars({ series, x, y, step, count }: Shape) {
+  const width = Math.max(1, Math.min(34, step * 0.68))
+  return Array.from({ length: count }, (_, i) => {
+    let below = 0
+    return valuesAt(series, i).map((value, place) => {
+      const from = below
+      below += value
+      if (value <= 0) return null
+      const height = y(from) - y(below)
+      return (
+        <rect
+          // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
+          key={`${i} ${series[place]!.id}`}
+          className={`chart-bar chart-${place + 1}`}
+          x={x(i) - width / 2}
+          y={y(below)}
+          width={width}
+          height={height}
+          rx={Math.min(3, width / 3, height / 2)}
+        />
+      )
+    })
+  })
+}
+
+function Lines({ series, x, y, at }: Shape & { at: number | undefined }) {
+  return series.map(({ id, values }, place) => {
+    const known = values.flatMap((value, i) => (value === null ? [] : [[x(i), y(value)] as const]))
+    const path = known.map(([px, py], i) => `${i === 0 ? 'M' : 'L'}${px.toFixed(1)} ${py.toFixed(1)}`).join('')
+    const marked = at === undefined ? undefined : values[at]
+    return (
+      <g key={id} className={`chart-${place + 1}`}>
+        <path className="chart-path" d={path} />
+        {known.length === 1 && <circle cx={known[0]![0]} cy={known[0]![1]} r={3} />}
+        {at !== undefined && marked != null && <circle cx={x(at)} cy={y(marked)} r={3.5} />}
+      </g>
+    )
+  })
+}
+
+const Legend = ({ series }: { series: readonly Series[] }) => (
+  <ul className="chart-legend">
+    {series.map(({ id, label }, place) => (
+      <li key={id}>
+        <i className={`chart-dot chart-${place + 1}`} />
+        {label}
+      </li>
+    ))}
+  </ul>
+)
+
+function ChartTable({
+  points,
+  series,
+  format,
+  pointLabel,
+  label,
+}: Required<Pick<ChartProps, 'points' | 'series' | 'format' | 'pointLabel' | 'label'>>) {
+  const cell = (value: number | null | undefined): ReactNode => (value == null ? '–' : format(value))
+  return (
+    <table className="chart-data" aria-label={label}>
+      <thead>
+        <tr>
+          <th scope="col">{pointLabel}</th>
+          {series.map((one) => (
+            <th key={one.id} scope="col" className="table-number">
+              {one.label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {points.map((point, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
+          <tr key={i}>
+            <th scope="row">{point}</th>
+            {series.map((one) => (
+              <td key={one.id} className="table-number numbers">
+                {cell(one.values[i])}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The width of an element, as it is and as it becomes. */
+function useWidth() {
+  const [width, setWidth] = useState(0)
+  const frame = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const element = frame.current!
+    setWidth(element.clientWidth)
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  return [width, frame] as const
+}

@@ -1,0 +1,39 @@
+import './code-block.css'
+import { useEffect, useState } from 'react'
+import { IconButton } from './button.tsx'
+import { useUiTexts } from './texts.ts'
+import { toast } from './toast.tsx'
+
+/** Text to be copied out: code, an address, a key. Always from left to right. */
+export function CodeBlock({ code, label, language }: { code: string; label: string; language?: string }) {
+  return (
+    <section className="code-block" aria-label={label}>
+      {language !== undefined && <span className="code-language">{language}</span>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+      <pre dir="ltr" tabIndex={0}>
+        <code>{code}</code>
+      </pre>
+      <CopyButton text={code} />
+    </section>
+  )
+}
+
+export function CopyButton({ text, label }: { text: string; label?: string }) {
+  const texts = useUiTexts()
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), 2_000)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      toast(texts.copied)
+    } catch {
+      toast(texts.copyFailed, { tone: 'bad' })
+    }
+  }
+  return <IconButton icon={isCopied ? 'check' : 'copy'} label={label ?? texts.copy} size="small" onPress={() => void copy()} />
+}

@@ -1,0 +1,83 @@
+import './prose.css'
+import { createElement, Fragment, type ReactNode, useMemo } from 'react'
+import { CodeBlock } from './code-block.tsx'
+import { OutsideLink } from './link.tsx'
+import { useUiTexts } from './texts.ts'
+
+/** The elements that are shown; of any other, only what is in it. */
+const SHOWN = new Set(
+  'p br hr h1 h2 h3 h4 h5 h6 ul ol li blockquote em strong del s code kbd sub sup table thead tbody tfoot tr th td dl dt dd'.split(
+    ' ',
+  ),
+)
+/** What is in these is no text. */
+const DROPPED = new Set('script style template iframe object embed svg math noscript title head'.split(' '))
+/** Headings of a text stand below those of the page. */
+const LOWERED: Record<string, string> = { h1: 'h3', h2: 'h4', h3: 'h5', h4: 'h6' }
+
+interface Options {
+  /** What stands for a mark `[n]` of a source; the mark itself unless given. */
+  citation?: ((n: number) => ReactNode) | undefined
+}
+
+/** HTML as elements of React: built anew from a short list, so that nothing of what it holds can act, load or look like a part of the page. */
+export function SafeHtml({ html, citation }: { html: string } & Options) {
+  const texts = useUiTexts()
+  const content = useMemo(() => {
+    const { body } = new DOMParser().parseFromString(html, 'text/html')
+    return childrenOf(body, { citation, image: texts.image, code: texts.code })
+  }, [html, citation, texts])
+  return (
+    <div className="prose" dir="auto">
+      {content}
+    </div>
+  )
+}
+
+type Context = Options & { image(alt: string): string; code: string }
+
+const childrenOf = (parent: Node, context: Context): ReactNode[] =>
+  // biome-ignore lint/suspicious/noArrayIndexKey: the nodes of a text have nothing but their place
+  [...parent.childNodes].map((node, key) => <Fragment key={key}>{toReact(node, context)}</Fragment>)
+
+function toReact(node: Node, context: Context): ReactNode {
+  if (node.nodeType === Node.TEXT_NODE) return withCitations(node.textContent ?? '', context)
+  if (!(node instanceof Element)) return null
+  const name = node.localName
+  if (DROPPED.has(name)) return null
+  if (name === 'a') return <OutsideLink href={node.getAttribute('href') ?? ''}>{childrenOf(node, context)}</OutsideLink>
+  if (name === 'img') {
+    return <OutsideLink href={node.getAttribute('src') ?? ''}>{context.image(node.getAttribute('alt') ?? '')}</OutsideLink>
+  }
+  if (name === 'pre') {
+    const language = /\blanguage-([\w+#-]{1,20})/.exec(node.firstElementChild?.className ?? '')?.[1]
+    const code = (node.textContent ?? '').replace(/\n$/, '')
+    return <CodeBlock code={code} label={language ?? context.code} {...(language !== undefined && { language })} />
+  }
+  if (name === 'input') return node.hasAttribute('checked') ? '☑ ' : '☐ '
+  if (!SHOWN.has(name)) return childrenOf(node, context)
+  const children = childrenOf(node, name === 'code' ? { ...context, citation: undefined } : context)
+  if (name === 'br' || name === 'hr') return createElement(name)
+  const element = createElement(LOWERED[name] ?? name, attributesOf(node), ...children)
+  return name === 'table' ? (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <div className="prose-table" tabIndex={0}>
+      {element}
+    </div>
+  ) : (
+    element
+  )
+}
+
+function attributesOf(element: Element): Record<string, string | number> {
+  const start = element.localName === 'ol' ? Number(element.getAttribute('start')) : 0
+  const align = /^(left|right|center)$/.exec((element as HTMLElement).style.textAlign || element.getAttribute('align') || '')?.[0]
+  return { ...(start > 1 && { start }), ...(align !== undefined && { 'data-align': align }) }
+}
+
+function withCitations(text: string, { citation }: Context): ReactNode {
+  if (citation === undefined) return text
+  return text
+    .split(/\[(\d{1,3})\]/)
+    .map((part, i) => (i % 2 === 0 ? part : <Fragment key={String(i)}>{citation(Number(part))}</Fragment>))
+}

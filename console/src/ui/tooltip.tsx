@@ -1,0 +1,15 @@
+import './overlay.css'
+import type { ReactElement, ReactNode } from 'react'
+import { Tooltip as AriaTooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
+
+/** A few words beside a control that can have the focus. Never the only place of what somebody needs. */
+export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
+  return (
+    <TooltipTrigger delay={500} closeDelay={60}>
+      {children}
+      <AriaTooltip className="tooltip" offset={6}>
+        {text}
+      </AriaTooltip>
+    </TooltipTrigger>
+  )
+}

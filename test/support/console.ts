@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+/** Runs in the page: notes what the policy forbade, and how far anything moved that nobody moved. */
+const WATCH = `
+  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile }) =>
+    console.error('policy violated: ' + violatedDirective + ' ' + blockedURI + ' ' + sourceFile))
+  globalThis.__moved = 0
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) __moved += entry.value })
+    .observe({ type: 'layout-shift', buffered: true })
+`
+/** How far things may move while a page loads: "good" is below 0.1. */
+const MOST_MOVED = 0.05
+const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 }, smallest: { width: 360, height: 640 } }
+
+export interface Look {
+  size?: keyof typeof SIZES
+  scheme?: 'light' | 'dark'
+  language?: 'en' | 'ar'
+}
+export const looks: Record<string, Look> = {
+  'in the light': {},
+  'in the dark': { scheme: 'dark' },
+  'on a phone': { size: 'phone' },
+  'on a phone in the dark': { size: 'phone', scheme: 'dark' },
+  'in Arabic': { language: 'ar' },
+  'on the smallest phone in Arabic': { size: 'smallest', language: 'ar' },
+}
+
+/** The console in a browser, with all that went wrong in it. */
+export class Console {
+  readonly page: Page
+  readonly origin: string
+  /** Errors, violations of the policy, requests that left the origin. */
+  readonly troubles: string[] = []
+  /** Bytes of the console's own files, as they came over the wire. */
+  fileBytes = 0
+  readonly #context: BrowserContext
+
+  private constructor(context: BrowserContext, page: Page, origin: string) {
+    this.#context = context
+    this.page = page
+    this.origin = origin
+  }
+
+  /** Opens a tab that is signed in with `key`, or stands at the door without one. Nothing is loaded yet. */
+  static async open(
+    browser: Browser,
+    baseUrl: string,
+    { size = 'desktop', scheme = 'light', language = 'en', key }: Look & { key?: string } = {},
+  ) {
+    const context = await browser.newContext({
+      viewport: SIZES[size],
+      colorScheme: scheme,
+      locale: language,
+      reducedMotion: 'reduce',
+      hasTouch: size !== 'desktop',
+      isMobile: size !== 'desktop',
+    })
+    const page = await context.newPage()
+    const opened = new Console(context, page, new URL(baseUrl).origin)
+    await page.addInitScript(WATCH)
+    if (key !== undefined)
+      await page.addInitScript(`sessionStorage.getItem('repartee.key') ?? sessionStorage.setItem('repartee.key', '${key}')`)
+    page.on('console', (message) => message.type() === 'error' && opened.troubles.push(message.text()))
+    page.on('pageerror', (error) => opened.troubles.push(String(error)))
+    page.on('request', (request) => {
+      const { origin } = new URL(request.url())
+      if (origin !== opened.origin && origin !== 'null') opened.troubles.push(`asked ${request.url()}`)
+    })
+    page.on('response', async (response) => {
+      if (!new URL(response.url()).pathname.startsWith('/console/')) return
+      const sizes = await response
+        .request()
+        .sizes()
+        .catch(() => undefined)
+      opened.fileBytes += sizes?.responseBodySize ?? 0
+    })
+    return opened
+  }
+
+  /** Goes to a page by its address, below `/console`, and waits until everything is there. */
+  async goto(path: string): Promise<Page> {
+    await this.page.goto(`${this.origin}/console${path}`)
+    await this.settled()
+    return this.page
+  }
+
+  /** The page has its heading, and nothing in it is on its way any more. */
+  async settled(): Promise<void> {
+    await this.page.locator('h1').first().waitFor()
+    await this.page.locator('[aria-busy=true], [role=progressbar]:not([aria-valuenow])').first().waitFor({ state: 'detached' })
+  }
+
+  /** What axe finds, in words. */
+  async findings(): Promise<string[]> {
+    const found = (await this.page.evaluate(`(async () => {
+      if (globalThis.axe === undefined) { ${AXE} }
+      const { violations } = await axe.run(document, { resultTypes: ['violations'] })
+      return violations.flatMap(({ id, help, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + help + ' at ' + target + ' ' + failureSummary))
+    })()`)) as string[]
+    return found
+  }
+
+  /** Nothing is wrong with the page as it is shown now. */
+  async assertSound(what: string): Promise<void> {
+    assert.deepEqual(await this.findings(), [], `axe finds nothing in ${what}`)
+    const [moved, wider] = (await this.page.evaluate('[__moved, document.documentElement.scrollWidth - innerWidth]')) as [
+      number,
+      number,
+    ]
+    assert.ok(moved < MOST_MOVED, `nothing moves in ${what}: ${moved}`)
+    assert.ok(wider <= 0, `${what} is as wide as the window, and not ${wider} px wider`)
+    assert.deepEqual(this.troubles, [], `nothing fails in ${what}`)
+  }
+
+  close = () => this.#context.close()
+}
