@@ -58,6 +58,7 @@ const NAMES: Record<string, [place: string, about: string]> = {
   WebhookEvent: ['createWebhook.webhook.events[]', 'What a webhook can be told of.'],
   Webhook: ['createWebhook.webhook', 'A URL that is told of events.'],
   Delivery: ['listDeliveries.deliveries[]', 'One event for one webhook, with what came of sending it.'],
+  BudgetUse: ['getAgentUsage.usage', 'What a budget has come to today; null where there is none.'],
   User: ['listUsers.users[]', 'An end user, as the client names it.'],
   AuditEntry: ['listAudit.entries[]', 'Something that was changed by those who run the service.'],
   Model: ['listModels.models[]', 'A model that the deployment can use.'],

@@ -528,6 +528,22 @@ export interface Delivery {
   createdAt: string
 }
 
+/** What a budget has come to today; null where there is none. */
+export type BudgetUse = {
+  /** The day (UTC), `2026-11-20`. */
+  date: string
+  /** When the next day begins. */
+  resetsAt: string
+  /** Tokens in and out of models, with what is set aside for replies that are being made. */
+  tokens: number
+  /** US dollars. */
+  cost: number
+  /** The budget of tokens; null where there is none. */
+  tokensPerDay: number | null
+  /** The budget in US dollars; null where there is none. */
+  costPerDay: number | null
+} | null
+
 /** An end user, as the client names it. */
 export interface User {
   /** The client's own identifier of its user. */
@@ -1242,6 +1258,28 @@ export interface EraseUserResponse {
   success: true
   message: string
   sessions: number
+}
+
+/** Query of: What an agent, or one of its users, has used of the budget of the day */
+export interface GetAgentUsageQuery {
+  /** Of this user alone. */
+  externalUserId?: string | undefined
+}
+
+/** Answer to: What an agent, or one of its users, has used of the budget of the day */
+export interface GetAgentUsageResponse {
+  /** Always true. */
+  success: true
+  /** Null where there is no budget: then nothing is counted against one. */
+  usage: BudgetUse
+}
+
+/** Answer to: What was used with a key of its budget of the day */
+export interface GetKeyUsageResponse {
+  /** Always true. */
+  success: true
+  /** Null where there is no budget: then nothing is counted against one. */
+  usage: BudgetUse
 }
 
 /** Body of: Have events sent to a URL */

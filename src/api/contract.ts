@@ -9,6 +9,7 @@ import { modelOperations } from './models.ts'
 import { sessionOperations } from './sessions.ts'
 import { sourceOperations } from './sources.ts'
 import { tokenOperations } from './tokens.ts'
+import { usageOperations } from './usage.ts'
 import { userOperations } from './users.ts'
 import { webhookOperations } from './webhooks.ts'
 
@@ -23,6 +24,7 @@ export const contract = (limits: Limits) => ({
   ...keyOperations(limits),
   ...tokenOperations(),
   ...userOperations(),
+  ...usageOperations(),
   ...webhookOperations(),
   ...auditOperations(),
   ...modelOperations(),

@@ -2,11 +2,13 @@ import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type ModelUsage } from '../core/model.ts'
-import { DAY_MS } from '../core/time.ts'
+import { DAY_MS, toIso } from '../core/time.ts'
 import { promptTokens } from '../core/tokens.ts'
+import { findKey } from '../store/keys.ts'
 import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
 import type { Deps } from './deps.ts'
 import { estimated, isTimeout } from './generate.ts'
+import { keyNotFound } from './keys.ts'
 import { costOf, priceOf } from './prices.ts'
 
 type Cost = Omit<Spent, 'calls'>
@@ -42,11 +44,14 @@ function budgetsOf({ agent, userId, key }: Payer): Budget[] {
     { id: `agent/${agent.id}`, whose: 'agent', maxTokens: tokensPerDay, maxCost: costPerDay },
     { id: userBudgetId(agent.id, userId), whose: 'user', maxTokens: tokensPerUserPerDay, maxCost: null },
   ]
-  if (key?.budget) {
-    const { tokensPerDay: maxTokens, costPerDay: maxCost } = key.budget
-    all.push({ id: `key/${key.id}`, whose: 'key', maxTokens, maxCost })
-  }
-  return all.filter(({ maxTokens, maxCost }) => maxTokens !== null || maxCost !== null)
+  const ofKey = key && budgetOfKey(key)
+  return [...all.filter(({ maxTokens, maxCost }) => maxTokens !== null || maxCost !== null), ...(ofKey ? [ofKey] : [])]
+}
+
+function budgetOfKey({ id, budget }: Pick<ApiKey, 'id' | 'budget'>): Budget | undefined {
+  return budget === null
+    ? undefined
+    : { id: `key/${id}`, whose: 'key', maxTokens: budget.tokensPerDay, maxCost: budget.costPerDay }
 }
 
 /**
@@ -65,6 +70,47 @@ export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
   }
   const find = (name: string) => metered(deps, budgets, name, deps.models.find(name))
   return { ...deps, models: { find, findEmbedding: (name) => deps.models.findEmbedding(name), list: () => deps.models.list() } }
+}
+
+/** What a budget has come to today. */
+export interface BudgetUse {
+  date: string
+  resetsAt: string
+  tokens: number
+  /** US dollars. */
+  cost: number
+  tokensPerDay: number | null
+  costPerDay: number | null
+}
+
+/** Of an agent, or of one of its users. Resolves to null where there is no such budget. */
+export async function usageOfAgent(deps: Deps, agent: Agent, userId?: string): Promise<BudgetUse | null> {
+  const whose = userId === undefined ? 'agent' : 'user'
+  return useOf(
+    deps,
+    budgetsOf({ agent, userId: userId ?? '' }).find((budget) => budget.whose === whose),
+  )
+}
+
+/** Throws `key_not_found`. */
+export async function usageOfKey(deps: Deps, keyId: string): Promise<BudgetUse | null> {
+  const key = await findKey(deps.db, keyId)
+  if (key === undefined) throw keyNotFound()
+  return useOf(deps, budgetOfKey(key))
+}
+
+async function useOf(deps: Deps, budget: Budget | undefined): Promise<BudgetUse | null> {
+  if (budget === undefined) return null
+  const { tokens, cost } = (await spendingOf(deps, [budget]))(budget)
+  const day = dayOf(deps.clock())
+  return {
+    date: toIso(day * DAY_MS).slice(0, 10),
+    resetsAt: toIso((day + 1) * DAY_MS),
+    tokens,
+    cost,
+    tokensPerDay: budget.maxTokens,
+    costPerDay: budget.maxCost,
+  }
 }
 
 async function spendingOf({ db, clock }: Deps, budgets: Budget[]): Promise<(budget: Budget) => Spent> {

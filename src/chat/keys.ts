@@ -139,4 +139,4 @@ export async function ensureAdminKey(deps: KeyDeps, configured: string | undefin
   return secret
 }
 
-const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')
+export const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')

@@ -30,6 +30,7 @@ import { sourceRoutes } from './sources.ts'
 import { staticRoutes } from './static.ts'
 import { tokenRoutes } from './tokens.ts'
 import { UploadSlots } from './upload-slots.ts'
+import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -206,6 +207,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
         keyRoutes,
         tokenRoutes,
         userRoutes,
+        usageRoutes,
         webhookRoutes,
         auditRoutes,
         modelRoutes,

@@ -53,6 +53,8 @@ const ALLOWED: Record<string, string[]> = {
   rollKey: [],
   listModels: [],
   listAudit: [],
+  getAgentUsage: [],
+  getKeyUsage: [],
   createWebhook: [],
   listWebhooks: [],
   deleteWebhook: [],
@@ -66,7 +68,7 @@ FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'ca
 FOR_USERS.push('regenerateMessage', 'listVersions', 'getProfile')
 /** What an admin key that is bound to agents may not do either: it could make itself free. */
 const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels', 'listAudit']
-UNBOUND.push('createWebhook', 'listWebhooks', 'deleteWebhook', 'testWebhook', 'listDeliveries', 'retryDelivery')
+UNBOUND.push('getKeyUsage', 'createWebhook', 'listWebhooks', 'deleteWebhook', 'testWebhook', 'listDeliveries', 'retryDelivery')
 
 interface Request {
   id: string

@@ -45,6 +45,31 @@ describe('budgets', { skip: needsProcess }, () => {
     isOk(await send(session))
   })
 
+  test('what was used of a budget can be read, of an agent, a user and a key', async () => {
+    const budget = { tokensPerDay: 1_000, tokensPerUserPerDay: 500 }
+    const agent = await service.newAgent({ budget, maxOutputTokens: 10 })
+    const made = await client.post('/keys', { name: 'k', scopes: ['chat'], budget: { tokensPerDay: 900 } })
+    const user = randomUUID()
+    const session = await service.newSession(agent, { externalUserId: user })
+    isOk(await send(session, client.as(made.body.secret)))
+    const read = async (path: string) => {
+      const answer = await client.get(path)
+      isOk(answer)
+      const { date, resetsAt, ...rest } = answer.body.usage ?? {}
+      return rest
+    }
+    const used = { tokens: CALL_TOKENS, cost: 0 }
+    assert.deepEqual(await read(`/agents/${agent}/usage`), { ...used, tokensPerDay: 1_000, costPerDay: null })
+    const ofUser = `/agents/${agent}/usage?externalUserId=`
+    assert.deepEqual(await read(ofUser + user), { ...used, tokensPerDay: 500, costPerDay: null })
+    assert.deepEqual(await read(ofUser + randomUUID()), { tokens: 0, cost: 0, tokensPerDay: 500, costPerDay: null })
+    assert.equal((await client.get(`/agents/${await service.newAgent()}/usage`)).body.usage, null)
+    const ofKey = (await client.get(`/keys/${made.body.key.id}/usage`)).body.usage
+    assert.deepEqual([ofKey.tokens, ofKey.tokensPerDay, ofKey.costPerDay], [CALL_TOKENS, 900, null])
+    assert.equal(Date.parse(ofKey.resetsAt) - Date.parse(ofKey.date), 86_400_000)
+    isError(await client.get(`/keys/${randomUUID()}/usage`), 404, 'key_not_found')
+  })
+
   test('sends at once cannot overdraw: what a call may take is set aside before it', async () => {
     const budget = 1_000
     const agent = await service.newAgent({ budget: { tokensPerDay: budget }, maxOutputTokens: 200 })

@@ -7,6 +7,8 @@ import type {
   CreateAgentResponse,
   DeleteAgentResponse,
   GetAgentResponse,
+  GetAgentUsageQuery,
+  GetAgentUsageResponse,
   GetProfileResponse,
   ListAgentsQuery,
   ListAgentsResponse,
@@ -37,6 +39,14 @@ export const get = (to: Connection, agentId: string, options?: RequestOptions): 
 /** Reads what an agent shows to its users, with a token of one, too. */
 export const profile = (to: Connection, agentId: string, options?: RequestOptions): Promise<GetProfileResponse> =>
   request(to, { method: 'GET', path: path`/agents/${agentId}/profile` }, options)
+
+/** What an agent, or one of its users, has used of the budget of the day. */
+export const usage = (
+  to: Connection,
+  agentId: string,
+  query?: GetAgentUsageQuery,
+  options?: RequestOptions,
+): Promise<GetAgentUsageResponse> => request(to, { method: 'GET', path: path`/agents/${agentId}/usage`, query }, options)
 
 /** Changes an agent. Nested objects are merged field by field. */
 export const update = (

@@ -5,6 +5,7 @@ import type {
   CreateKeyBody,
   CreateKeyResponse,
   DeleteKeyResponse,
+  GetKeyUsageResponse,
   Key,
   ListKeysQuery,
   ListKeysResponse,
@@ -31,6 +32,10 @@ export const iterate = (to: Connection, query?: ListKeysQuery, options?: Request
 /** Replaces a key by a new one with the same rights. The old one works until the overlap ends. */
 export const roll = (to: Connection, keyId: string, body: RollKeyBody = {}, options?: RequestOptions): Promise<RollKeyResponse> =>
   request(to, { method: 'POST', path: path`/keys/${keyId}/roll`, body, keepsNoAnswer: true }, options)
+
+/** What was used with a key of its budget of the day. */
+export const usage = (to: Connection, keyId: string, options?: RequestOptions): Promise<GetKeyUsageResponse> =>
+  request(to, { method: 'GET', path: path`/keys/${keyId}/usage` }, options)
 
 /** Revokes a key, at once. */
 const remove = (to: Connection, keyId: string, options?: RequestOptions): Promise<DeleteKeyResponse> =>
