@@ -65,7 +65,7 @@ export async function openApp(config: Config): Promise<App> {
 }
 
 async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
-  const log = openLog(config.logLevel)
+  const log = openLog(config.logLevel ?? 'info')
   const warn = (about: string, error?: unknown) => log.warn(error === undefined ? {} : { err: toLogged(error) }, about)
   // Conversations lie in it: for the owner alone.
   mkdirSync(config.data, { recursive: true, mode: 0o700 })

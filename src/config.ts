@@ -70,7 +70,8 @@ function check(config: Config, problems: string[]): void {
   if (adminKey !== undefined && !isKeyLike(adminKey)) {
     problems.push('REPARTEE_ADMIN_KEY is not of the right form: `repartee keys generate` prints a key that is')
   }
-  if (!LEVELS.includes(logLevel)) problems.push(`REPARTEE_LOG_LEVEL must be one of ${LEVELS.join(', ')}`)
+  if (logLevel !== undefined && !LEVELS.includes(logLevel))
+    problems.push(`REPARTEE_LOG_LEVEL must be one of ${LEVELS.join(', ')}`)
   if (openaiProtocol !== 'chat' && openaiProtocol !== 'responses')
     problems.push('REPARTEE_OPENAI_PROTOCOL must be chat or responses')
   if (ollamaHost !== undefined && toOllamaUrl(ollamaHost) === undefined)

@@ -127,8 +127,8 @@ export const settings = {
   logLevel: {
     env: 'REPARTEE_LOG_LEVEL',
     kind: 'text',
-    fallback: 'info',
-    about: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`. No level logs a text of a message or a key.',
+    about:
+      '`fatal`, `error`, `warn`, `info`, `debug` or `silent`; left out it is `info`, and `warn` where the service is started by hand at a terminal. No level logs a text of a message or a key.',
   },
   model: {
     env: 'REPARTEE_MODEL',

@@ -38,7 +38,8 @@ export async function runService(
   config: Config,
   begin: (running: Running) => Promise<void>,
 ): Promise<number> {
-  const app = await open(config)
+  // A line for every request would carry away what is said at the start.
+  const app = await open({ ...config, logLevel: config.logLevel ?? (terminal.isWatched ? 'warn' : 'info') })
   for (const { name, meant } of unknownNames(terminal.env))
     app.deps.warn(`${name} is not a setting${meant === undefined ? '' : `; did you mean ${meant}?`}`)
   const address = await listen(app, config)

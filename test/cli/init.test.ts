@@ -19,7 +19,7 @@ const empty = join(root, 'empty')
 /** Whatever runs on this machine is not what is tested. */
 const NO_OLLAMA = { OLLAMA_HOST: '127.0.0.1:9' }
 const ownData = (): Record<string, string> => ({
-  ...{ REPARTEE_DATA: mkdtempSync(join(root, 'data-')), REPARTEE_PORT: '0', REPARTEE_LOG_LEVEL: 'warn' },
+  ...{ REPARTEE_DATA: mkdtempSync(join(root, 'data-')), REPARTEE_PORT: '0' },
   ...NO_OLLAMA,
 })
 
@@ -58,6 +58,7 @@ describe('init without a service', () => {
     await expect(/Admin key, shown this once; keep it: {3}\S*rpt_\w{40}/)
     await expect('This starts it again:   npm start')
     assert.equal((await fetch(`${origin}/readyz`)).status, 200)
+    assert.doesNotMatch(shown(), /"level":/, 'requests are not logged among it')
     child.stdin!.write('\x03')
     assert.equal(await ended, 0)
   })

@@ -49,7 +49,7 @@ Example: repartee init --folder ~/handbook --name "Handbook" --yes`,
     }
     const more = wishes.model.startsWith('ollama/') ? found.env : {}
     const env = { ...terminal.env, ...more }
-    const config = loadConfig(env)
+    const config = loadConfig({ REPARTEE_LOG_LEVEL: 'warn', ...env })
     return runService(terminal, config, async ({ origin, newAdminKey }) => {
       const work = await setUp(terminal, connect(env), wishes)
       if (work !== exitCodes.ok) throw new CommandError('Not everything could be added: see above.', work)
