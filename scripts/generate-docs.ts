@@ -141,6 +141,7 @@ const groups: Group[] = [
       'turnTimeoutMs',
       'leaseMs',
       'keepAnswersMs',
+      'keepTraces',
       'auditDays',
       'leaveMs',
       'drainMs',

@@ -390,6 +390,13 @@ export const settings = {
     min: 1_000,
     about: 'How long the answer to a request with an Idempotency-Key is kept for replays.',
   },
+  keepTraces: {
+    env: 'REPARTEE_KEEP_TRACES',
+    kind: 'switch',
+    fallback: true,
+    about:
+      'How each reply came about is kept with it, so that it can be looked at later: about a kilobyte each. Off: only where the sender asks for it.',
+  },
   auditDays: {
     env: 'REPARTEE_AUDIT_DAYS',
     kind: 'integer',

@@ -346,6 +346,10 @@ export interface MessageDetail {
   followUps?: FollowUp[]
   sources?: CitedSource[]
   feedback?: Feedback
+  /** The model that replied. */
+  model?: string
+  usage?: Usage
+  trace?: Trace
 }
 
 /** What a reply said before it was made anew. */
@@ -726,6 +730,12 @@ export interface ListMessagesResponse {
   success: true
   messages: Message[]
   pagination: Pagination
+}
+
+/** Query of: Read one message, and what became of its turn */
+export interface GetMessageQuery {
+  /** Further fields wanted of a reply, with commas between: `model`, `usage`, `trace`, as far as they were kept. */
+  include?: string | undefined
 }
 
 /** Answer to: Read one message, and what became of its turn */

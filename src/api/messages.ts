@@ -96,6 +96,9 @@ const OneMessage = Type.Object({
   followUps: Type.Optional(FollowUps),
   sources: Type.Optional(Type.Array(Source)),
   feedback: Type.Optional(Feedback),
+  model: Type.Optional(Type.String({ description: 'The model that replied.' })),
+  usage: Type.Optional(Usage),
+  trace: Type.Optional(Trace),
 })
 const MessagePath = Type.Object(
   { agentId: Uuid('The agent.'), sessionId: Uuid('The session.'), messageId: Uuid('The message.') },
@@ -170,7 +173,18 @@ ${EVENTS}`,
     summary: 'Read one message, and what became of its turn',
     scopes: ['chat', 'read'],
     params: MessagePath,
-    query: Nothing,
+    query: Type.Object(
+      {
+        include: Type.Optional(
+          Type.String({
+            pattern: '^(model|usage|trace)(,(model|usage|trace))*$',
+            description:
+              'Further fields wanted of a reply, with commas between: `model`, `usage`, `trace`, as far as they were kept.',
+          }),
+        ),
+      },
+      closed,
+    ),
     status: 200,
     response: Type.Object({ success: Success, message: OneMessage }),
   }),

@@ -85,7 +85,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const detail: ReplyDetail = {
     ...(sources.length === 0 && usage === null ? {} : { sources, usage }),
     ...(include.length === 0 ? {} : { include }),
-    ...(include.includes('trace') ? { trace } : {}),
+    ...(deps.limits.keepTraces || include.includes('trace') ? { trace } : {}),
   }
   return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
 }

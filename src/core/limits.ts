@@ -28,6 +28,8 @@ export interface Limits {
   heartbeatMs: number
   streamStallMs: number
   keepAnswersMs: number
+  /** Also of replies whose sender did not ask for it. */
+  keepTraces: boolean
   auditDays: number
   webhookDays: number
 }

@@ -73,9 +73,10 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
   })
 
-  route(app, deps, contract.getMessage, async ({ session, params }) => {
+  route(app, deps, contract.getMessage, async ({ session, params, query }) => {
     const message = await getMessage(deps, session, params.messageId)
-    return { message: await toOneMessage(deps, session, message) }
+    const more = extrasOf(message, query.include?.split(',') ?? [])
+    return { message: { ...(await toOneMessage(deps, session, message)), ...more } }
   })
 
   route(app, deps, contract.cancelMessage, async ({ session, params }) => {
@@ -114,6 +115,17 @@ async function toOneMessage(deps: Deps, session: Session, message: WholeMessage)
     ...(followUps === undefined ? {} : { followUps }),
     ...(sources === undefined ? {} : { sources }),
     ...(message.feedback === null ? {} : { feedback: toFeedback(message.feedback) }),
+  }
+}
+
+/** What is kept of how a reply came about. */
+function extrasOf(message: WholeMessage, include: string[]): Pick<OneMessage, 'model' | 'usage' | 'trace'> {
+  if (message.role !== 'AI') return {}
+  const { usage, trace } = detailOf(message)
+  return {
+    ...(include.includes('model') && message.model !== null ? { model: message.model } : {}),
+    ...(include.includes('usage') && usage ? { usage } : {}),
+    ...(include.includes('trace') && trace !== undefined ? { trace } : {}),
   }
 }
 

@@ -38,6 +38,21 @@ describe('one message', () => {
     }
   })
 
+  test('tells how its reply came about, to those who ask for it', async () => {
+    const { body } = await send('Hello', { include: ['trace', 'usage'] })
+    const plain = (await send()).body
+    const read = async (id: string, include: string) => (await client.get(path(id, `?include=${include}`))).body.message
+    const { trace, usage, model: by } = await read(body.aiMessage.id, 'trace,usage,model')
+    assert.deepEqual({ ...trace, timings: [] }, { ...body.trace, timings: [] })
+    assert.deepEqual(trace.timings.map(({ step }: { step: string }) => step).slice(0, 2), ['retrieve', 'generate'])
+    assert.deepEqual([usage, by], [body.usage, body.aiMessage.model])
+    const unasked = await read(plain.aiMessage.id, 'trace')
+    assert.equal(unasked.trace.grounding.answered, true)
+    assert.equal(unasked.usage, undefined)
+    assert.equal((await read(plain.userMessage.id, 'trace')).trace, undefined)
+    isError(await client.get(path(plain.aiMessage.id, '?include=prompt')), 400, 'invalid_request', 'query.include')
+  })
+
   test('tells a running turn from one that failed, and from one that is done', { skip: needsProcess }, async () => {
     const release = model.hold(refuses(500))
     const sending = send()

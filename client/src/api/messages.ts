@@ -5,6 +5,7 @@ import { streamTurn, type TurnStream } from '../turn.ts'
 import type {
   Answer,
   CancelMessageResponse,
+  GetMessageQuery,
   GetMessageResponse,
   ListMessagesQuery,
   ListMessagesResponse,
@@ -125,9 +126,10 @@ export const get = (
   agentId: string,
   sessionId: string,
   messageId: string,
+  query?: GetMessageQuery,
   options?: RequestOptions,
 ): Promise<GetMessageResponse> =>
-  request(to, { method: 'GET', path: path`/agents/${agentId}/sessions/${sessionId}/messages/${messageId}` }, options)
+  request(to, { method: 'GET', path: path`/agents/${agentId}/sessions/${sessionId}/messages/${messageId}`, query }, options)
 
 /** Says whether a reply was good. */
 export const rate = (
