@@ -12,9 +12,8 @@ export interface ServerEvent {
  * `feed` returns the events that are complete with this piece; one that is cut off by the end of the stream never is.
  */
 export class EventParser {
-  #rest = ''
-  /** How much of the rest is known to hold no end of a line. */
-  #seen = 0
+  /** The beginning of a line whose end has not come. It only grows: looking into it each time would take the square of its length. */
+  #begun = ''
   /** The piece before ended with a CR: an LF that follows belongs to it. */
   #isAfterCr = false
   #type = ''
@@ -23,34 +22,23 @@ export class EventParser {
 
   feed(text: string): ServerEvent[] {
     if (text === '') return []
-    const events: ServerEvent[] = []
-    this.#rest += this.#isAfterCr && text[0] === '\n' ? text.slice(1) : text
+    const lines = (this.#isAfterCr && text[0] === '\n' ? text.slice(1) : text).split(/\r\n|\n|\r/)
     this.#isAfterCr = text.endsWith('\r')
-    let start = 0
-    for (let end = this.#endOfLine(this.#seen); end !== undefined; end = this.#endOfLine(start)) {
-      const event = this.#line(this.#rest.slice(start, end.at))
+    const begun = lines.pop()!
+    const events: ServerEvent[] = []
+    for (const rest of lines) {
+      const event = this.#line(this.#begun + rest)
+      this.#begun = ''
       if (event !== undefined) events.push(event)
-      start = end.next
     }
-    this.#rest = this.#rest.slice(start)
-    this.#seen = this.#rest.length
+    this.#begun += begun
     return events
   }
 
-  /** Lines end with LF, CRLF or CR. */
-  #endOfLine(from: number): { at: number; next: number } | undefined {
-    const text = this.#rest
-    const lf = text.indexOf('\n', from)
-    const cr = text.slice(from, lf === -1 ? text.length : lf).indexOf('\r')
-    if (cr === -1) return lf === -1 ? undefined : { at: lf, next: lf + 1 }
-    const at = from + cr
-    return { at, next: text[at + 1] === '\n' ? at + 2 : at + 1 }
-  }
-
+  /** A comment is a field without a name. */
   #line(line: string): ServerEvent | undefined {
     if (line === '') return this.#dispatch()
     const colon = line.indexOf(':')
-    if (colon === 0) return undefined
     const field = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? '' : line.slice(colon + (line[colon + 1] === ' ' ? 2 : 1))
     if (field === 'event') this.#type = value

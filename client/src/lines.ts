@@ -12,9 +12,12 @@ export async function* readLines<T>(open: () => Promise<Response>, signal: Abort
     for (;;) {
       const { done, value } = await reader.read().catch(brokeOff)
       if (signal?.aborted) throw toAborted(signal)
-      const lines = (rest + decoder.decode(value, { stream: !done })).split('\n')
-      rest = lines.pop()!
-      for (const line of lines) if (line !== '') yield JSON.parse(line) as T
+      const [end, ...lines] = decoder.decode(value, { stream: !done }).split('\n')
+      rest += end
+      for (const next of done ? [...lines, ''] : lines) {
+        if (rest !== '') yield JSON.parse(rest) as T
+        rest = next
+      }
       if (done) return
     }
   } finally {
