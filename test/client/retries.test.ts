@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { type ConnectionOptions, Repartee, ReparteeError } from '../../client/src/index.ts'
+import { answerOf, type ConnectionOptions, Repartee, ReparteeError } from '../../client/src/index.ts'
 
 type Behaviour = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -76,6 +76,16 @@ describe('is tried again, as the same request', () => {
       assert.equal(keysOf().size, 1)
     })
   }
+
+  test('a stream that breaks before its first event', async () => {
+    const type = { 'content-type': 'text/event-stream' }
+    const begins: Behaviour = (_, response) =>
+      response.writeHead(200, type).write('retry: 1\n\nevent: turn.started\n', () => response.destroy())
+    behaviours = [begins, begins, answers(200, 'event: turn.completed\ndata: {"success":true}\n\n', type)]
+    assert.equal((await answerOf(open().messages.stream('agent', 'session', { message: 'Hello' }))).success, true)
+    assert.equal(requests.length, 3)
+    assert.equal(keysOf().size, 1)
+  })
 
   test('after the time that the service asks for', async () => {
     behaviours = [fails(503, 'unavailable', { 'retry-after': '1' }), succeeds]

@@ -216,9 +216,11 @@ describe('a stream', () => {
     const answer = answerOf(turn, (text) => seen.push(text))
     await speaker.say('One. ')
     await until('it is read', () => seen.at(-1) === 'One. ')
+    await speaker.say('Two.')
+    await until('the text grows', () => seen.at(-1) === 'One. Two.')
     const { message } = await open().messages.cancel(agentId, sessionId, value.userMessage.id)
     assert.equal(message.turn, 'cancelled')
-    assert.equal((await answer).aiMessage.content, 'One. ')
+    assert.equal((await answer).aiMessage.content, 'One. Two.')
   })
 
   test('of a service that is killed ends with an error, and the same text continues its message', {
