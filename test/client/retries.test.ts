@@ -212,6 +212,37 @@ describe('a token', () => {
   })
 })
 
+test('a document is looked at until it is ready', async () => {
+  behaviours = ['queued', 'processing', 'ready'].map((status) => answers(200, { success: true, document: { status } }))
+  assert.equal((await open().documents.whenDone('agent', 'document')).status, 'ready')
+  assert.equal(requests.length, 3)
+})
+
+describe('lines', () => {
+  const exported = async () => {
+    const lines: unknown[] = []
+    for await (const line of open().users.export('agent', 'user')) lines.push(line)
+    return lines
+  }
+  const lines = [{ type: 'session', name: 'Größe 😀' }, { type: 'message' }, { type: 'message' }]
+  const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+
+  test('are read whole, whatever pieces they come in', async () => {
+    behaviours = [
+      async (_, response) => {
+        for (const byte of bytes) await new Promise<unknown>((resolve) => response.write(Buffer.of(byte), resolve))
+        response.end()
+      },
+    ]
+    assert.deepEqual(await exported(), lines)
+  })
+
+  test('that break off are an error, because they are not all', async () => {
+    behaviours = [(_, response) => response.writeHead(200).write(bytes, () => response.destroy())]
+    await failsWith(exported(), 'connection_failed')
+  })
+})
+
 test('settings that cannot be meant are refused at once', () => {
   assert.throws(() => new Repartee({ baseUrl: '' }), TypeError)
   assert.throws(() => new Repartee({ baseUrl, key: 'a', token: 'b' }), TypeError)

@@ -23,7 +23,7 @@ import type {
 } from '../types.ts'
 
 /** A file: of a form, of `openAsBlob` of node:fs, or bytes as they come. A stream is read to its end first, so that it can be sent again. */
-export type FileContent = Blob | ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>
+export type FileContent = Blob | ReadableStream<Uint8Array> | Uint8Array
 
 export interface FileOptions {
   /** Its ending tells the format. Left out: the name of a `File`. */
@@ -78,13 +78,11 @@ export const replaceFile = async (
 
 async function toForm(file: FileContent, { filename, title, metadata }: FileOptions): Promise<FormData> {
   const content = file instanceof ReadableStream ? await new Response(file).blob() : file
-  const blob = content instanceof Blob ? content : new Blob([content])
+  const blob = content instanceof Blob ? content : new Blob([content as Uint8Array<ArrayBuffer>])
   const form = new FormData()
   if (title !== undefined) form.append('title', title)
   if (metadata !== undefined) form.append('metadata', JSON.stringify(metadata))
-  const name = filename ?? (content as { name?: string }).name
-  if (name === undefined) form.append('file', blob)
-  else form.append('file', blob, name)
+  form.append('file', blob, filename)
   return form
 }
 

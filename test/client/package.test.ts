@@ -1,0 +1,116 @@
+// The npm package of the client: what is in it, and that a project which installs it can run and type it.
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startService } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A program of somebody who has the package; it must run as it is, and pass the strictest checks. */
+const PROGRAM = `
+import { answerOf, Repartee, ReparteeError, type Agent, type TurnEvent } from 'repartee-client'
+
+declare const process: { env: Record<string, string | undefined> }
+
+const client = new Repartee({ baseUrl: process.env['BASE'] ?? '', key: process.env['KEY'] })
+const { agent } = await client.agents.create({ name: 'Shop', model: 'extractive' })
+const named: Agent = agent
+const { session } = await client.sessions.create(named.id)
+const seen: TurnEvent['type'][] = []
+for await (const event of client.messages.stream(agent.id, session.id, { message: 'Hello' })) seen.push(event.type)
+const answer = await answerOf(client.messages.stream(agent.id, session.id, { message: 'Hello' }))
+const total: number = (await client.messages.list(agent.id, session.id)).pagination.total
+try {
+  await client.sessions.get(agent.id, agent.id)
+} catch (error) {
+  if (error instanceof ReparteeError && error.code === 'session_not_found') console.log(seen[0], answer.userMessage.role, total)
+}
+`
+/** Each line is wrong in its own way. */
+const WRONG = `
+import { Repartee } from 'repartee-client'
+const client = new Repartee({ baseUrl: '/v1' })
+await client.agents.create({ nam: 'A' })
+await client.messages.send('agent', 'session', 'Hello')
+const { sesion } = await client.sessions.create('agent')
+client.sessions.creat('agent')
+`
+
+describe('the npm package of the client', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'repartee-client-'))
+  const inside = join(folder, 'node_modules/repartee-client')
+  let files: string[]
+  before(() => {
+    const packed = execFileSync('npm', ['pack', '-w', 'repartee-client', '--json', '--pack-destination', folder], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    const [{ filename, files: all }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
+    files = all.map(({ path }: { path: string }) => path)
+    mkdirSync(inside, { recursive: true })
+    execFileSync('tar', ['-xzf', join(folder, filename), '-C', inside, '--strip-components=1'])
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  test('holds what was built, and nothing else', () => {
+    assert.deepEqual([...new Set(files.map((path) => path.split('/', 1)[0]))].sort(), [
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+    ])
+    assert.deepEqual(
+      files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),
+      [],
+    )
+    const manifest = JSON.parse(readFileSync(join(inside, 'package.json'), 'utf8'))
+    assert.equal(manifest.dependencies, undefined)
+    assert.equal(manifest.private, undefined)
+    assert.equal(manifest.license, 'Apache-2.0')
+    assert.equal(manifest.version, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version)
+    for (const entry of Object.values(manifest.exports) as Record<string, string>[])
+      for (const kind of ['types', 'default']) assert.ok(existsSync(join(inside, entry[kind]!)), entry[kind])
+  })
+
+  test('runs in plain Node', async () => {
+    const service = await startService()
+    try {
+      const javascript = PROGRAM.replace(/^declare .*$/m, '')
+        .replace(/, type \w+/g, '')
+        .replace(/: (Agent|number|TurnEvent\['type'\]\[\])/g, '')
+      writeFileSync(join(folder, 'program.mjs'), javascript)
+      const env = { PATH: process.env['PATH'], BASE: service.client.address.baseUrl, KEY: service.client.key }
+      assert.equal(
+        execFileSync(process.execPath, ['program.mjs'], { cwd: folder, env, encoding: 'utf8' }),
+        'turn.started USER 4\n',
+      )
+    } finally {
+      await service.stop()
+    }
+  })
+
+  for (const [how, options] of [
+    ['a bundler', { module: 'esnext', moduleResolution: 'bundler' }],
+    ['Node', { module: 'nodenext' }],
+  ] as const) {
+    test(`has types for projects that resolve modules as ${how} does`, () => {
+      const lib = ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable']
+      const checks = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false }
+      const compilerOptions = { ...checks, ...options, target: 'es2022', lib, types: [], noEmit: true }
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+      writeFileSync(join(folder, 'program.ts'), PROGRAM)
+      writeFileSync(join(folder, 'wrong.ts'), WRONG)
+      const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', '.', '--pretty', 'false'], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      const errors = [...stdout.matchAll(/^(\S+)\((\d+)/gm)].map(([, file, line]) => `${file}:${line}`)
+      assert.deepEqual(errors, ['wrong.ts:4', 'wrong.ts:5', 'wrong.ts:6', 'wrong.ts:7'], stdout)
+    })
+  }
+})
