@@ -1,4 +1,4 @@
-// Builds what browsers are given, the console and the widget, into `static/`, unless that was done with the source as it is.
+// Builds what browsers are given, the console, the widget and the documentation, into `static/`, each unless that was done with the source as it is.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,6 @@ import { gzipSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const out = join(root, 'static')
-const stamp = join(out, '.built')
 
 const filesOf = (...patterns: string[]): string[] =>
   patterns
@@ -17,13 +16,23 @@ const filesOf = (...patterns: string[]): string[] =>
     .map(({ parentPath, name }) => join(parentPath, name))
     .sort()
 
-const hash = createHash('sha256')
-const sources = filesOf('client/src/**/*', '{console,widget}/{src,public}/**/*', '{console,widget}/*.*', 'package-lock.json')
-for (const file of [import.meta.filename, ...sources]) hash.update(`${relative(root, file)}\0`).update(readFileSync(file))
-const built = hash.digest('hex')
+/** Does the work where its sources, or this script, changed since it was last done. */
+async function once(name: string, sources: string[], folders: string[], work: () => void | Promise<void>): Promise<void> {
+  const hash = createHash('sha256')
+  for (const file of [import.meta.filename, ...filesOf(...sources)])
+    hash.update(`${relative(root, file)}\0`).update(readFileSync(file))
+  const built = hash.digest('hex')
+  const stamp = join(out, `.built-${name}`)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === built) return
+  console.log(`Building the ${name} (once) …`)
+  await work()
+  for (const file of filesOf(...folders.map((folder) => `static/${folder}/**/*.{js,css,html,svg,json,md,txt}`)))
+    writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
+  writeFileSync(stamp, built)
+}
 
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== built) {
-  console.log('Building the console (once) …')
+const ofConsole = ['client/src/**/*', '{console,widget}/{src,public}/**/*', '{console,widget}/*.*', 'package-lock.json']
+await once('console', ofConsole, ['console', 'widget'], () => {
   const vite = join(root, 'node_modules/vite/bin/vite.js')
   for (const workspace of ['console', 'widget']) {
     const run = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
@@ -32,7 +41,9 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== built) {
     })
     if (run.status !== 0) process.exit(run.status ?? 1)
   }
-  for (const file of filesOf('static/**/*.{js,css,html,svg,json}'))
-    writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }))
-  writeFileSync(stamp, built)
-}
+})
+
+await once('documentation', ['docs/**/*', '*.md', 'scripts/site/**/*'], ['docs'], async () => {
+  const { buildSite } = await import('./site/build.ts')
+  buildSite(join(out, 'docs'))
+})

@@ -5,6 +5,7 @@ const OUTSIDE: Record<string, string[]> = {
   '/(healthz|readyz|openapi\\.json)': ['GET', 'HEAD'],
   '/mcp(/[^/]+)?': ['POST'],
   '/console(/.*)?|/widget\\.js': ['GET', 'HEAD'],
+  '/docs(/.*)?|/llms(-full)?\\.txt': ['GET', 'HEAD'],
 }
 
 /** Finds the methods that a path takes, for 405 answers; undefined where there is no such path. */

@@ -16,6 +16,8 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
   '.woff2': 'font/woff2',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
 }
 
@@ -41,6 +43,17 @@ export function staticRoutes(app: FastifyInstance): void {
     // The console tells its pages apart by itself.
     return consoleFiles.send(request, reply, extname(path) === '' ? 'index.html' : path)
   })
+  const docs = new Files('docs')
+  app.get('/docs', page('/docs/'))
+  app.get('/docs/*', async (request, reply) => {
+    const { '*': path } = request.params as { '*': string }
+    // Links within a page begin at its folder.
+    const isPage = path === '' || path.endsWith('/')
+    if (!isPage && extname(path) === '' && docs.has(`${path}/index.html`)) return reply.redirect(`/docs/${path}/`, 308)
+    reply.headers({ 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' })
+    return docs.send(request, reply, isPage ? `${path}index.html` : path)
+  })
+  for (const name of ['llms.txt', 'llms-full.txt']) app.get(`/${name}`, async (request, reply) => docs.send(request, reply, name))
   const widget = new Files('widget')
   app.get('/widget.js', async (request, reply) => {
     reply.headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' })
@@ -58,12 +71,16 @@ class Files {
     this.#folder = join(ROOT, name)
   }
 
-  async send(request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply> {
+  has(name: string): boolean {
     this.#names ??= listNames(this.#folder)
-    if (!this.#names.has(name)) throw new ReparteeError('route_not_found', 'There is no such route.')
+    return this.#names.has(name)
+  }
+
+  async send(request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply> {
+    if (!this.has(name)) throw new ReparteeError('route_not_found', 'There is no such route.')
     let file = this.#read.get(name)
     if (file === undefined) {
-      file = readWhole(join(this.#folder, name), this.#names.has(`${name}.gz`))
+      file = readWhole(join(this.#folder, name), this.has(`${name}.gz`))
       this.#read.set(name, file)
     }
     const { bytes, gzip, etag } = await file

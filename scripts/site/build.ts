@@ -1,0 +1,121 @@
+// Makes the pages below `/docs`, `/llms.txt` and the rest of what readers of the documentation are served.
+import { createHash } from 'node:crypto'
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type Assets, type Layout, toHtml, toRootOf } from './layout.ts'
+import { llmsFull, llmsIndex } from './llms.ts'
+import { escapeHtml, markdownOfSite, type Place, renderPage } from './markdown.ts'
+import { type Group, type Page, ROOT, readGroups } from './pages.ts'
+import { type OpenApi, referenceHtml } from './reference.ts'
+import { entriesOf } from './search-index.ts'
+
+/** Into a folder of its own, which is emptied first. */
+export function buildSite(out: string): void {
+  rmSync(out, { recursive: true, force: true })
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(out, path)), { recursive: true })
+    writeFileSync(join(out, path), text)
+  }
+  const groups = readGroups()
+  const pages = groups.flatMap((group) => group.pages)
+  const pathOf = new Map(pages.map(({ file, path }) => [file, path]))
+  const rendered = pages.map((page) => {
+    const place: Place = { file: page.file, toRoot: toRootOf(page.path), pathOf }
+    return { page, place, ...renderPage(page.markdown, place) }
+  })
+  const index = rendered.flatMap(({ page, headings }) => entriesOf(page, headings))
+  const assets = writeAssets(write, JSON.stringify(index))
+  const common = { groups, assets }
+
+  for (const [i, { page, place, html, headings }] of rendered.entries()) {
+    const { path, title, about } = page
+    const source = `../${path.split('/').at(-1)}.md`
+    const around = { before: pages[i - 1], after: pages[i + 1] }
+    write(`${path}/index.html`, toHtml({ ...common, path, title, about, html, headings, source, ...around }))
+    write(`${path}.md`, markdownOfSite(page.markdown, place))
+  }
+  const openApi = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8')) as OpenApi
+  const reference: Layout = {
+    ...common,
+    ...referenceHtml(openApi),
+    path: 'api',
+    title: 'API reference',
+    about: 'Every request that Repartee takes.',
+    isReference: true,
+  }
+  write('api/index.html', toHtml(reference))
+  write('decisions/index.html', toHtml({ ...common, ...listOfDecisions(groups) }))
+  write('index.html', toHtml({ ...common, ...firstPage(groups) }))
+  write('llms.txt', llmsIndex(groups))
+  write('llms-full.txt', llmsFull(groups))
+  copyFileSync(join(import.meta.dirname, 'icon.svg'), join(out, 'icon.svg'))
+  for (const image of globSync('docs/images/*', { cwd: ROOT })) {
+    mkdirSync(join(out, 'images'), { recursive: true })
+    copyFileSync(join(ROOT, image), join(out, image.replace(/^docs[/\\]/, '')))
+  }
+}
+
+/** Under names with a hash of what is in them, so that browsers may keep them for good. */
+function writeAssets(write: (path: string, text: string) => void, index: string): Assets {
+  const put = (name: string, text: string) => {
+    const hash = createHash('sha256').update(text).digest('base64url').slice(0, 10)
+    const hashed = name.replace(/(\.\w+)$/, `-${hash}$1`)
+    write(`assets/${hashed}`, text)
+    return hashed
+  }
+  const source = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8')
+  const script = (name: string) => toJavaScript(source(`browser/${name}.ts`))
+  const found = put('search.json', index)
+  return {
+    style: put('site.css', source('site.css')),
+    theme: put('theme.js', script('theme')),
+    site: put('site.js', script('site').replace('SEARCH_INDEX', found)),
+    reference: put('reference.js', script('reference')),
+  }
+}
+
+function toJavaScript(source: string): string {
+  // That Node calls this experimental is nothing that whoever starts the service must know.
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(source).replace(/[ \t]+$/gm, '')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+type Simple = Pick<Layout, 'path' | 'title' | 'about' | 'html' | 'headings'>
+
+function firstPage(groups: Group[]): Simple {
+  const about =
+    'Repartee is a headless chat service: applications talk to AI agents over HTTP and JSON, and every reply is grounded in documents of your own.'
+  const cards = groups
+    .filter(({ pages, title }) => pages.length > 0 && title !== 'Decisions')
+    .map(({ title, pages }) => {
+      const items = pages.map((page) => card(page, page.path))
+      if (title === 'Reference')
+        items.unshift(
+          '<li><a href="api/">API reference</a><p>Every request with its fields, to be tried out on this service.</p></li>',
+        )
+      return `<h2 id="${title.toLowerCase()}">${title}</h2>\n<ul class="cards">${items.join('\n')}</ul>`
+    })
+  const html = `<h1 id="repartee">Repartee</h1>
+<p class="lead">${about}</p>
+<p class="ways"><a class="button" href="quick-start/">Quick start</a> <a class="button" href="api/">API reference</a> <a class="button" href="../console/">Console of this service</a></p>
+${cards.join('\n')}
+<p class="source">For language models: <a href="../llms.txt">llms.txt</a>, <a href="../llms-full.txt">llms-full.txt</a>; each page is also there as Markdown.</p>`
+  return { path: '', title: 'Repartee: documentation', about, html, headings: [] }
+}
+
+function listOfDecisions(groups: Group[]): Simple {
+  const pages = groups.find(({ title }) => title === 'Decisions')!.pages
+  const items = pages.map((page) => card(page, page.path.replace('decisions/', '')))
+  const about = 'Why Repartee is built as it is: one page for each decision that others will ask about.'
+  const html = `<h1 id="decisions">Decisions</h1>\n<p>${about}</p>\n<ul class="cards">${items.join('\n')}</ul>`
+  return { path: 'decisions', title: 'Decisions', about, html, headings: [] }
+}
+
+const card = ({ title, about }: Page, to: string): string =>
+  `<li><a href="${to}/">${escapeHtml(title)}</a><p>${escapeHtml(/^.*?[.!?](?=\s|$)/.exec(about)?.[0] ?? about)}</p></li>`

@@ -1,0 +1,115 @@
+import { dirname, join, posix } from 'node:path'
+import markdownIt from 'markdown-it'
+import { plain } from './pages.ts'
+
+export interface Heading {
+  level: number
+  text: string
+  id: string
+}
+
+export interface Rendered {
+  html: string
+  headings: Heading[]
+}
+
+export interface Place {
+  /** Of the Markdown, from the root of the project. */
+  file: string
+  /** What leads from this page to `/docs/`, e.g. `../`. */
+  toRoot: string
+  /** Where each file stands below `/docs/`. */
+  pathOf: ReadonlyMap<string, string>
+}
+
+/** A page as HTML, with an anchor at each heading and links between pages as they are on the site. Throws at a link that leads nowhere. */
+export function renderPage(markdown: string, place: Place): Rendered {
+  const headings: Heading[] = []
+  const md = markdownIt({ html: false, linkify: false })
+  const { rules } = md.renderer
+  rules['heading_open'] = (tokens, i) => {
+    const text = plain(tokens[i + 1]!.content)
+    const id = idOf(text, headings)
+    const level = Number(tokens[i]!.tag.slice(1))
+    headings.push({ level, text, id })
+    return `<${tokens[i]!.tag} id="${id}">`
+  }
+  rules['heading_close'] = (tokens, i) => {
+    const { id, level, text } = headings.at(-1)!
+    const anchor = level === 1 ? '' : ` <a class="anchor" href="#${id}" aria-label="Link to: ${escapeHtml(text)}">#</a>`
+    return `${anchor}</${tokens[i]!.tag}>\n`
+  }
+  // Wide ones scroll by themselves, by the keyboard too.
+  rules['table_open'] = () => '<div class="table" tabindex="0" role="group" aria-label="Table"><table>\n'
+  rules['table_close'] = () => '</table></div>\n'
+  // No styles are written into pages; and a heading of nothing is none.
+  const cell: (typeof rules)[string] = (tokens, i) => {
+    const align = /text-align:(\w+)/.exec(String(tokens[i]!.attrGet('style')))?.[1]
+    const tag = tokens[i + 1]!.content === '' ? 'td' : tokens[i]!.tag
+    return `<${tag}${align === undefined ? '' : ` class="${align}"`}>`
+  }
+  rules['th_open'] = cell
+  rules['td_open'] = cell
+  rules['th_close'] = (tokens, i) => (tokens[i - 1]!.content === '' ? '</td>\n' : '</th>\n')
+  rules.fence = (tokens, i) => {
+    const { info, content } = tokens[i]!
+    return `<pre class="code" tabindex="0" data-language="${escapeHtml(info.trim())}"><code>${escapeHtml(content)}</code></pre>\n`
+  }
+  rules['link_open'] = (tokens, i, options, _env, self) => {
+    const token = tokens[i]!
+    token.attrSet('href', toSite(String(token.attrGet('href')), place))
+    return self.renderToken(tokens, i, options)
+  }
+  rules['image'] = (tokens, i) => {
+    const { content, attrs } = tokens[i]!
+    const src = String(Object.fromEntries(attrs ?? [])['src'])
+    return `<img src="${escapeHtml(place.toRoot + posix.join(posix.dirname(place.pathOf.get(place.file)!), src))}" alt="${escapeHtml(content)}" loading="lazy">`
+  }
+  return { html: md.render(markdown), headings }
+}
+
+/** As GitHub makes them, so that links work there and here. */
+function idOf(text: string, before: readonly Heading[]): string {
+  const id = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+  const same = before.filter((heading) => heading.id === id || heading.id.replace(/-\d+$/, '') === id).length
+  return same === 0 ? id : `${id}-${same}`
+}
+
+const OUTSIDE = /^(https?:|mailto:)/
+/** What stands on the site under another name than in the project. */
+const RENAMED: Record<string, string> = { 'docs/openapi.json': 'api/', 'docs/decisions': 'decisions/', 'README.md': '' }
+
+function toSite(href: string, { file, toRoot, pathOf }: Place): string {
+  if (href.startsWith('#') || OUTSIDE.test(href)) return href
+  const { target, anchor } = targetOf(href, file)
+  const found = RENAMED[target] ?? (pathOf.has(target) ? `${pathOf.get(target)}/` : undefined)
+  if (found === undefined) throw new Error(`${file} links to ${href}, which is not on the site`)
+  return `${toRoot}${found}${anchor}` || './'
+}
+
+function targetOf(href: string, file: string): { target: string; anchor: string } {
+  const [path, anchor] = href.split('#', 2) as [string, string?]
+  const target = join(dirname(file), path).replaceAll('\\', '/').replace(/\/$/, '')
+  return { target, anchor: anchor === undefined ? '' : `#${anchor}` }
+}
+
+/** The Markdown of a page as the site serves it: the links of some pages lead elsewhere there. */
+export function markdownOfSite(markdown: string, { file, toRoot, pathOf }: Place): string {
+  // One level less: `quick-start.md` lies beside the folder of `quick-start/`.
+  const up = toRoot.slice('../'.length)
+  return markdown.replace(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
+    if (href.startsWith('#') || OUTSIDE.test(href)) return whole
+    const { target, anchor } = targetOf(href, file)
+    if (target === 'docs/openapi.json') return `](${up}../openapi.json)`
+    const path = pathOf.get(target)
+    if (path !== undefined) return `](${up}${path}.md${anchor})`
+    return RENAMED[target] === undefined ? whole : `](${up}${RENAMED[target] || './'})`
+  })
+}
+
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

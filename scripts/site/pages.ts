@@ -1,0 +1,63 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface Page {
+  /** From the root of the project, e.g. `docs/quick-start.md`. */
+  file: string
+  /** Below `/docs/`, e.g. `quick-start`. */
+  path: string
+  title: string
+  /** What it answers: its first paragraph, as plain text. */
+  about: string
+  markdown: string
+}
+
+export interface Group {
+  title: string
+  pages: Page[]
+}
+
+/** The guides in the order in which they are read. A page that stands in no group fails the build: nobody would find it. */
+const ORDER: [title: string, names: string[]][] = [
+  ['Start', ['quick-start', 'documents', 'web-pages', 'embed', 'cli', 'migrate']],
+  ['Chat', ['sessions-and-messages', 'turns', 'agents', 'answers', 'keys', 'client', 'widget', 'webhooks']],
+  [
+    'Models',
+    ['models', 'providers/openai', 'providers/anthropic', 'providers/google', 'providers/ollama', 'providers/compatible'],
+  ],
+  ['Improve', ['tune-retrieval', 'evaluate', 'insights', 'performance']],
+  ['Run', ['production', 'deploy', 'scale', 'security', 'operations', 'configuration']],
+  ['Reference', ['errors', 'glossary', 'architecture', 'security-policy', 'changelog']],
+]
+/** Pages of the project that stand beside `docs`. */
+const OUTSIDE_DOCS: Record<string, string> = { changelog: 'CHANGELOG.md', 'security-policy': 'SECURITY.md' }
+const DECISIONS = 'Decisions'
+
+export function readGroups(): Group[] {
+  const there = new Set(globSync('docs/**/*.md', { cwd: ROOT }).map((file) => file.replaceAll('\\', '/')))
+  const fileOf = (name: string) => OUTSIDE_DOCS[name] ?? `docs/${name}.md`
+  const groups = ORDER.map(([title, names]) => ({
+    title,
+    pages: names.filter((name) => there.delete(fileOf(name)) || name in OUTSIDE_DOCS).map((name) => readPage(fileOf(name), name)),
+  }))
+  const decisions = [...there].filter((file) => file.startsWith('docs/decisions/')).sort()
+  for (const file of decisions) there.delete(file)
+  groups.push({ title: DECISIONS, pages: decisions.map((file) => readPage(file)) })
+  // One that is new, and has no place yet.
+  if (there.size > 0) groups.splice(-1, 0, { title: 'More', pages: [...there].sort().map((file) => readPage(file)) })
+  return groups
+}
+
+export function readPage(file: string, path = file.replace(/^docs\/|\.md$/g, '')): Page {
+  const markdown = readFileSync(join(ROOT, file), 'utf8')
+  const title = plain(/^# (.+)$/m.exec(markdown)?.[1] ?? path)
+  const first = /^# .+\n+((?:[^\n#|`>-].*\n)+)/m.exec(markdown)?.[1] ?? ''
+  return { file, path, title, about: plain(first.replaceAll('\n', ' ')).trim(), markdown }
+}
+
+/** Without the marks of Markdown. */
+export const plain = (text: string): string =>
+  text.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*`]|(?<!\w)_|_(?!\w)/g, '')

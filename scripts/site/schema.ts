@@ -1,0 +1,80 @@
+import { escapeHtml } from './markdown.ts'
+
+/** As far as the contract uses JSON Schema. */
+export interface Schema {
+  type?: string
+  description?: string
+  properties?: Record<string, Schema>
+  patternProperties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  enum?: unknown[]
+  const?: unknown
+  default?: unknown
+  examples?: unknown[]
+  format?: string
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  $ref?: string
+}
+
+/** What a value may be, in one line: `text, 1 to 200 characters`. */
+export function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1)!
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' | ')
+  if (schema.type === 'array') return `list of ${schema.items === undefined ? 'anything' : typeOf(schema.items)}`
+  return `${schema.type ?? 'anything'}${schema.format === undefined ? '' : ` (${schema.format})`}`
+}
+
+function limitsOf(schema: Schema): string[] {
+  const { minimum, maximum, exclusiveMinimum, minLength, maxLength, minItems, maxItems } = schema
+  const number = (n: number) => n.toLocaleString('en')
+  const span = (least: number | undefined, most: number | undefined, unit: string) => {
+    if (least === undefined && most === undefined) return []
+    if (most === undefined) return least === 0 && unit === '' ? ['0 or more'] : [`at least ${number(least!)}${unit}`]
+    return [least === undefined ? `at most ${number(most)}${unit}` : `${number(least)} to ${number(most)}${unit}`]
+  }
+  return [
+    ...span(minimum, maximum, ''),
+    ...(exclusiveMinimum === undefined ? [] : [`more than ${number(exclusiveMinimum)}`]),
+    ...span(minLength, maxLength, ' characters'),
+    ...span(minItems, maxItems, ' items'),
+    ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
+  ]
+}
+
+/** The fields of an object, those within its fields indented below them. */
+export function fieldsOf(schema: Schema): string {
+  const inner = objectIn(schema)
+  const entries = Object.entries(inner?.properties ?? {})
+  if (entries.length === 0) return ''
+  const required = new Set(inner!.required)
+  return `<dl class="fields">${entries.map(([name, field]) => fieldOf(name, field, required.has(name))).join('')}</dl>`
+}
+
+export function fieldOf(name: string, schema: Schema, isRequired: boolean): string {
+  const facts = [`<span class="type">${escapeHtml(typeOf(schema))}</span>`]
+  if (isRequired) facts.push('<span class="required">required</span>')
+  facts.push(...limitsOf(schema).map((limit) => `<span>${escapeHtml(limit)}</span>`))
+  const about = schema.description === undefined ? '' : `<p>${inline(schema.description)}</p>`
+  return `<div><dt><code>${escapeHtml(name)}</code> ${facts.join(' ')}</dt><dd>${about}${fieldsOf(schema)}</dd></div>`
+}
+
+/** The object that a schema is, that its items are, or that it may be beside null. */
+function objectIn(schema: Schema): Schema | undefined {
+  if (schema.properties !== undefined) return schema
+  if (schema.items !== undefined) return objectIn(schema.items)
+  return schema.anyOf?.map(objectIn).find((found) => found !== undefined)
+}
+
+/** Text with code in it. */
+export const inline = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
