@@ -17,11 +17,13 @@ import { Rate, type Rates, type TakeShared } from './chat/rates.ts'
 import { Replicas } from './chat/replicas.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
+import { watchModels } from './chat/watch-models.ts'
 import { WebhookBook } from './chat/webhook-book.ts'
 import { setDisabled } from './chat/webhooks.ts'
 import { type Config, ConfigError, parseSeconds } from './config.ts'
 import { newId } from './core/ids.ts'
 import { whyUnusable } from './core/model.ts'
+import { Metrics } from './http/metrics/metrics.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
 import { postWebhook, webhookBody } from './http/webhook-post.ts'
@@ -38,6 +40,7 @@ import type { Database } from './store/database.ts'
 import { purgeMarked } from './store/deletion.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
+import { meterDatabase } from './store/metered.ts'
 import { takeFromWindow } from './store/rate-windows.ts'
 import { SqliteDatabase } from './store/sqlite.ts'
 import { failLapsedTurns } from './store/turns.ts'
@@ -71,7 +74,8 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   mkdirSync(config.data, { recursive: true, mode: 0o700 })
   const lock = lockFolder(config.data)
   opened.push(() => lock.release())
-  const db = await openDatabase(config, warn)
+  const metrics = new Metrics()
+  const db = meterDatabase(await openDatabase(config, warn), metrics)
   opened.push(() => db.close())
   const agents = new AgentBook(db)
   const keys = new KeyRing(db, Date.now, config.tokenSecret)
@@ -97,11 +101,14 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     crawlDelayMs: config.crawlDelayMs,
     warn,
   })
+  knowledge.onDocumentEnded((outcome) => metrics.documentEnded(outcome))
+  const prices = readPrices(config)
   const parts: Omit<Deps, 'embedder' | 'documentNews'> = {
     db,
     knowledge,
-    models: guardModels(openModels(providersOf(config), knowledge, Date.now, config.modelFolder), config, () =>
-      performance.now(),
+    models: watchModels(
+      guardModels(openModels(providersOf(config), knowledge, Date.now, config.modelFolder), config, () => performance.now()),
+      { meters: metrics, prices },
     ),
     agents,
     keys,
@@ -112,7 +119,8 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     rates: ratesOf(config, db, replicas),
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
-    prices: readPrices(config),
+    prices,
+    meters: metrics,
     reranker: rerankerOf(config),
     limits: config,
     defaultModel: config.model,
@@ -154,6 +162,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     health,
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
+    metrics,
     allowedOrigins: config.allowedOrigins,
     log: {
       request: (entry) => log.info(entry, 'request'),

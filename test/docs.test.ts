@@ -39,6 +39,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/models.md', '$ cat data/prices.json', 'shows a file of the reader'],
   ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
   ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
+  ['docs/monitoring.md', '$ cat prometheus.yml', 'shows a file of the reader'],
   ['docs/mcp.md', '$ claude mcp add', 'needs a program of others'],
   ['docs/mcp.md', '$ cat .cursor/mcp.json', 'shows a file of the reader'],
   ['docs/mcp.md', '$ cat .vscode/mcp.json', 'shows a file of the reader'],

@@ -1,5 +1,6 @@
 import type { Knowledge } from '../core/knowledge.ts'
 import type { Limits } from '../core/limits.ts'
+import type { Meters } from '../core/meters.ts'
 import type { Models } from '../core/model.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Reranker } from '../core/reranker.ts'
@@ -47,6 +48,8 @@ export interface Deps {
   /** From 0 to 1. */
   random: () => number
   newId: Ids
+  /** Told of how long things took, and how they ended. */
+  meters: Meters
   /** Told of what failed softly, without a message's text. */
   warn(about: string, error?: unknown): void
 }

@@ -18,6 +18,13 @@ export interface Query {
  * searched.
  */
 export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
+  const startedAt = performance.now()
+  const found = await retrieveRanked(deps, agent, input, signal)
+  deps.meters.retrieved(performance.now() - startedAt)
+  return found
+}
+
+async function retrieveRanked(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
   const { topK = agent.retrieval.topK } = input
   if (!canRerank(deps, agent)) {
     const found = await search(deps, agent, input, topK, signal)

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../core/agent.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Extra, Message, ReplyFormat } from '../core/message.ts'
+import type { Outcome } from '../core/meters.ts'
 import type { Session } from '../core/session.ts'
 import type { Statement } from '../store/database.ts'
 import { countVersions, findMessage, setDetail } from '../store/messages.ts'
@@ -83,10 +84,12 @@ export async function runTurn(
       deps.turns.release(turn)
       if (turn.stopped === undefined) await addFollowUps(deps, agent, opened, exchange, draft)
       watch.lap('followUps')
+      meterTurn(deps, turn, exchange.trace?.finish === 'cancelled' ? 'cancelled' : 'ok')
       turn.finish({ exchange })
       return { exchange, opened }
     } catch (thrown) {
       const error = await opened.fail(thrown).catch((e: unknown) => toldOf(turn, userMessage.id, e))
+      meterTurn(deps, turn, error.code === 'turn_cancelled' ? 'cancelled' : error.code)
       turn.finish({ error })
       throw error
     }
@@ -96,6 +99,11 @@ export async function runTurn(
     else turn.settled.then(() => deps.turns.release(turn))
     deps.turns.forget(turn)
   }
+}
+
+function meterTurn({ meters }: Deps, { begunAt, firstTextAt }: Turn, outcome: Outcome | 'cancelled'): void {
+  const firstTextMs = firstTextAt === undefined ? undefined : firstTextAt - begunAt
+  meters.turnEnded(outcome, performance.now() - begunAt, firstTextMs)
 }
 
 /**

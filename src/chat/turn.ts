@@ -42,6 +42,8 @@ export class Turn {
   readonly released: Promise<void>
   /** Resolves to what the sender is told. */
   readonly finished: Promise<TurnEnd>
+  /** When its text began to grow, on the clock of `performance`. */
+  firstTextAt: number | undefined
   readonly #abort = new AbortController()
   readonly #watchers = new Set<() => void>()
   readonly #release = Promise.withResolvers<void>()
@@ -92,6 +94,7 @@ export class Turn {
       this.#recentStart = this.text.length
       this.#recent = ''
     }
+    if (clean !== '') this.firstTextAt ??= performance.now()
     this.text += clean
     this.#recent += clean
     this.#tell()

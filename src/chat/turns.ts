@@ -61,6 +61,13 @@ export class Turns {
     return this.#lines.size
   }
 
+  /** How many sends wait for the turn before them. */
+  get waiting(): number {
+    let sum = 0
+    for (const { waiting } of this.#lines.values()) sum += waiting.length
+    return sum
+  }
+
   /** No turn begins any more. */
   get isClosed(): boolean {
     return this.#isClosed

@@ -52,6 +52,10 @@ export interface Knowledge {
   listNews(agentId: string, most: number): Promise<Document[]>
   /** They were told of, as they were at that time. */
   endNews(agentId: string, told: { id: string; updatedAt: number }[]): Promise<void>
+  /** Calls back when a document was indexed, or could not be. */
+  onDocumentEnded(tell: (outcome: 'ready' | 'failed') => void): void
+  /** Agents with documents that this process has still to index. */
+  ingesting(): number
   /** Calls back when an agent has new passages, or a document that failed, or some that no process embeds any more. */
   onIndexed(tell: (agentId: string) => void): void
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>

@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts'
 
 /** What stands outside the contract: patterns of paths, and what they take (see `service.ts`, `static.ts`). */
 const OUTSIDE: Record<string, string[]> = {
-  '/(healthz|readyz|openapi\\.json)': ['GET', 'HEAD'],
+  '/(healthz|readyz|metrics|openapi\\.json)': ['GET', 'HEAD'],
   '/mcp(/[^/]+)?': ['POST'],
   '/console(/.*)?|/widget\\.js': ['GET', 'HEAD'],
   '/docs(/.*)?|/llms(-full)?\\.txt': ['GET', 'HEAD'],

@@ -29,6 +29,7 @@ export class Pressure {
   #lastAt = performance.now()
   #late = 0
   #refused = 0
+  #refusedEver = 0
   /** Of new requests, from 0 to 1. */
   #share = 0
   /** Since the last look. */
@@ -41,6 +42,11 @@ export class Pressure {
     this.#timer = setInterval(() => this.#look(), TICK_MS).unref()
   }
 
+  /** How many requests were refused since the start. */
+  get refused(): number {
+    return this.#refusedEver
+  }
+
   close(): void {
     clearInterval(this.#timer)
   }
@@ -50,6 +56,7 @@ export class Pressure {
     this.#came++
     if (this.#share === 0 || Math.random() >= this.#share) return false
     this.#refused++
+    this.#refusedEver++
     return true
   }
 

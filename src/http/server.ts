@@ -18,6 +18,8 @@ import { keyRoutes } from './keys.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { metricsRoute } from './metrics/routes.ts'
 import { modelRoutes } from './models.ts'
 import { onePerConnection } from './one-per-connection.ts'
 import { Pressure } from './pressure.ts'
@@ -37,7 +39,7 @@ import { webhookRoutes } from './webhooks.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Of a request that failed for a reason that is not the caller's. */
+    /** Of a request that failed: counted, and logged where the reason is not the caller's. */
     logFailure(request: FastifyRequest, error: ReparteeError): void
     allowedOrigins: AllowedOrigins
     uploadSlots: UploadSlots
@@ -62,6 +64,7 @@ export interface ServerOptions {
   contract: Contract
   health: Health
   log: AccessLog
+  metrics: Metrics
   publicUrl: string | undefined
   /** Addresses of proxies whose `X-Forwarded-For` is believed. */
   trustProxy: string | undefined
@@ -78,7 +81,7 @@ const SLACK_MS = 30_000
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
-  const { deps, contract, health, log } = options
+  const { deps, contract, health, log, metrics } = options
   const app = fastify({
     logger: false,
     trustProxy: options.trustProxy ?? false,
@@ -161,10 +164,12 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('allowedOrigins', origins)
   app.decorate('uploadSlots', new UploadSlots(deps.limits.uploadsAtOnce))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
+    metrics.failed(error.code)
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
   })
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
+    metrics.request(request.method, route, reply.statusCode, reply.elapsedTime)
     log.request({
       requestId: request.id,
       method: request.method,
@@ -183,8 +188,20 @@ export function openServer(options: ServerOptions): FastifyInstance {
     throw new ReparteeError('route_not_found', 'There is no such route.')
   })
   serviceRoutes(app, options)
+  metricsRoute(app, deps, metrics)
   staticRoutes(app)
   const streams = new EventStreams(deps.limits, deps.clock)
+  metrics.watch({
+    requests: () => pressure.requests,
+    refused: () => pressure.refused,
+    streams: () => streams.size,
+    busySessions: () => deps.turns.running,
+    waitingSends: () => deps.turns.waiting,
+    knowledgeWaitMs: () => deps.knowledge.waitMs(),
+    databaseWaitMs: () => deps.db.waitMs(),
+    ingestingAgents: () => deps.knowledge.ingesting(),
+    isReady: () => health.state === 'ready',
+  })
   deps.keys.onEnd((keyId, at) => streams.endKey(keyId, at))
   deps.replicas?.onChanged(() => {
     endLostKeys(deps, streams.keyIds).catch((error: unknown) => deps.warn('keys of open streams could not be read', error))
@@ -193,6 +210,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     streams.close()
     pressure.close()
     descriptors.stop()
+    metrics.close()
   })
   app.register(async (mcp) => mcpRoutes(mcp, deps, streams))
   app.register(

@@ -49,6 +49,8 @@ export function openKnowledge({
   const known = 'folder' in place ? knownOf(place.folder) : anyAgent
   let closed = false
   let tellIndexed: (agentId: string) => void = () => {}
+  let tellEnded: (outcome: 'ready' | 'failed') => void = () => {}
+  let ingesting = 0
   const ingest = new WorkerHandle<IngestMethods>(
     moduleBeside(import.meta.url, './ingest/ingest-worker'),
     { place, fetch, read, crawlDelayMs } satisfies IngestSettings,
@@ -61,6 +63,8 @@ export function openKnowledge({
     },
     (said) => {
       if ('event' in said) tellIndexed(said.event)
+      else if ('ended' in said) tellEnded(said.ended)
+      else if ('ingesting' in said) ingesting = said.ingesting
       else warn(said.warning, fromSentCause(said.error))
     },
   )
@@ -138,6 +142,10 @@ export function openKnowledge({
     onIndexed(tell) {
       tellIndexed = tell
     },
+    onDocumentEnded(tell) {
+      tellEnded = tell
+    },
+    ingesting: () => ingesting,
     async retrieve(agentId, input) {
       return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound
     },

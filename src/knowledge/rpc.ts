@@ -15,7 +15,11 @@ export interface Request {
 
 /** What a thread says: the answer to a call, or something of its own, about an agent or for the log. */
 export type Response = { id: number; value: unknown } | { id: number; error: SentError } | ThreadEvent
-export type ThreadEvent = { event: string } | { warning: string; error: SentCause }
+export type ThreadEvent =
+  | { event: string }
+  | { ended: 'ready' | 'failed' }
+  | { ingesting: number }
+  | { warning: string; error: SentCause }
 
 /** An error class does not survive the way between threads; its fields do. */
 export interface SentError {

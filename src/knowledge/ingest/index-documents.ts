@@ -58,6 +58,8 @@ export interface IndexWork {
   /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down. */
   read: (input: ReadInput) => Promise<ReadDocument>
   isOver: () => boolean
+  /** Told of each document that is done with. */
+  ended?: (outcome: 'ready' | 'failed') => void
 }
 
 /** A document as it was read: what the index will hold of it. */
@@ -102,7 +104,7 @@ function suspects(tasks: Task[]): Task[] {
 
 /** Takes out of `unread` what it has dealt with. */
 async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWork): Promise<void> {
-  const { limits, clock, isOver } = work
+  const { limits, clock, isOver, ended = () => {} } = work
   const tasks = [...unread]
   const start = performance.now()
   let readings: Reading[] = []
@@ -110,7 +112,10 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
   const pause = pacer()
   const finish = () => {
     if (readings.length > 0) base.write(() => commit(base, readings, batch, clock()), { durable: false })
-    for (const { task } of readings) unread.delete(task)
+    for (const { task } of readings) {
+      unread.delete(task)
+      ended('ready')
+    }
     readings = []
     batch = newBatch()
   }
@@ -127,7 +132,9 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     if (reading === undefined) unread.delete(task)
     else if (reading.passages.length > limits.passages) {
       finish()
-      if (await indexLarge(base, reading, work)) unread.delete(task)
+      if (!(await indexLarge(base, reading, work))) return
+      unread.delete(task)
+      ended('ready')
       return
     } else {
       const isFull = batch.passages.length + reading.passages.length >= limits.passages
@@ -174,7 +181,7 @@ function pacer(): () => Promise<void> | undefined {
 }
 
 /** Undefined where the document cannot be read, which is then told in its `error`. Rejects with `ReaderClosed`. */
-async function read(base: KnowledgeBase, task: Task, { read: readIt, clock }: IndexWork): Promise<Reading | undefined> {
+async function read(base: KnowledgeBase, task: Task, { read: readIt, clock, ended }: IndexWork): Promise<Reading | undefined> {
   if (task.work === 'retitle')
     return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
   try {
@@ -193,6 +200,7 @@ async function read(base: KnowledgeBase, task: Task, { read: readIt, clock }: In
     const { code, message } =
       error instanceof DocumentError ? error : { code: 'internal_error', message: 'The document could not be read.' }
     if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))
+    ended?.('failed')
     return undefined
   }
 }

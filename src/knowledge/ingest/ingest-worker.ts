@@ -29,6 +29,8 @@ const ingest = new Ingest({
   store,
   clock: Date.now,
   onIndexed: (agentId) => say({ event: agentId }),
+  onEnded: (outcome) => say({ ended: outcome }),
+  onMarked: (agents) => say({ ingesting: agents }),
   warn: (about, error) => say({ warning: about, error: toSentCause(error) }),
 })
 

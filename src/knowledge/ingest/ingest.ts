@@ -30,6 +30,10 @@ export interface IngestOptions {
   crawlDelayMs?: number
   /** Told when an agent has new passages, or some that nobody embeds any more. */
   onIndexed?: (agentId: string) => void
+  /** Told of each document that was indexed, or could not be. */
+  onEnded?: (outcome: 'ready' | 'failed') => void
+  /** Told how many agents have something to be done, whenever that changes. */
+  onMarked?: (agents: number) => void
   index?: Partial<IndexLimits>
   /** Hears of what fails without a caller. */
   warn?: (about: string, error: unknown) => void
@@ -61,6 +65,8 @@ export class Ingest {
   readonly #store: KnowledgeStore
   readonly #clock: Clock
   readonly #onIndexed: (agentId: string) => void
+  readonly #onEnded: (outcome: 'ready' | 'failed') => void
+  readonly #onMarked: (agents: number) => void
   readonly #warn: (about: string, error: unknown) => void
   readonly #limits: IndexLimits
   readonly #reader: DocumentReader
@@ -99,11 +105,15 @@ export class Ingest {
     crawlDelayMs = 250,
     index = {},
     onIndexed = () => {},
+    onEnded = () => {},
+    onMarked = () => {},
     warn = () => {},
   }: IngestOptions) {
     this.#store = store
     this.#clock = clock
     this.#onIndexed = onIndexed
+    this.#onEnded = onEnded
+    this.#onMarked = onMarked
     this.#warn = warn
     this.#limits = { ...INDEX_LIMITS, ...index }
     this.#reader = new DocumentReader(read)
@@ -128,6 +138,7 @@ export class Ingest {
       rules: fetch,
       crawlDelayMs,
       reader: this.#reader,
+      ended: onEnded,
       commit: (agentId, run) => this.#changes.commit(agentId, run),
       bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
       wake: (agentId) => {
@@ -214,6 +225,7 @@ export class Ingest {
       this.#marked.add(agentId)
       this.#schedule(agentId)
     }
+    this.#onMarked(this.#marked.size)
   }
 
   removeAgent(agentId: string): void {
@@ -225,6 +237,7 @@ export class Ingest {
     this.#merges.delete(agentId)
     this.#bases.remove(agentId)
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
+    this.#onMarked(this.#marked.size)
   }
 
   /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
@@ -324,6 +337,7 @@ export class Ingest {
     }
     this.#marked.delete(agentId)
     this.#onIndexed(agentId)
+    this.#onMarked(this.#marked.size)
     if (this.#tidying.delete(agentId)) {
       // The log of a burst of documents is large.
       base?.scrub()
@@ -389,7 +403,7 @@ export class Ingest {
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
     const read = (input: ReadInput) => this.#read(input)
-    if (await indexSome(base, { clock: this.#clock, limits: this.#limits, read, isOver })) {
+    if (await indexSome(base, { clock: this.#clock, limits: this.#limits, read, isOver, ended: this.#onEnded })) {
       this.#onIndexed(agentId)
       if (isMerging) this.#mergeSome(agentId, base)
       return true
@@ -424,5 +438,6 @@ export class Ingest {
     if (this.#marked.has(agentId)) return
     this.#store.markPending(agentId)
     this.#marked.add(agentId)
+    this.#onMarked(this.#marked.size)
   }
 }

@@ -35,6 +35,8 @@ export interface WebWorkParts {
   /** Between two pages of a site. */
   crawlDelayMs: number
   reader: DocumentReader
+  /** Told of each page that could not be had. */
+  ended: (outcome: 'failed') => void
   commit: <T>(agentId: string, run: (base: KnowledgeBase) => T) => Promise<T>
   /** Puts passages out of sight, in the transaction of the caller. */
   bury: (agentId: string, base: KnowledgeBase, extents: readonly Extent[]) => void
@@ -162,7 +164,7 @@ export class WebWork {
   }
 
   async #fetch(agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
-    const { rules, clock, commit } = this.#parts
+    const { rules, clock, commit, ended } = this.#parts
     let keep: (base: KnowledgeBase) => void
     try {
       const fetched = await fetchPage(rules, { ...task, signal })
@@ -172,6 +174,7 @@ export class WebWork {
       if (signal.aborted) return
       const failure = toDocumentError(error)
       keep = (base) => failFetch(base, task, failure, clock())
+      ended('failed')
     }
     // What could not be kept is fetched again later.
     if (!signal.aborted) await commit(agentId, keep).catch(() => {})

@@ -1,0 +1,81 @@
+import type { EmbeddingModel } from '../core/embedding.ts'
+import { ReparteeError } from '../core/errors.ts'
+import type { Meters, Outcome } from '../core/meters.ts'
+import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type Models } from '../core/model.ts'
+import { estimated } from './generate.ts'
+import { costOf, type Prices } from './prices.ts'
+
+export interface ModelWatch {
+  meters: Meters
+  prices: Prices
+}
+
+/** The same, with every call told of. */
+export function watchModels(models: Models, watch: ModelWatch): Models {
+  const chat = new Map<string, ChatModel>()
+  const embedding = new Map<string, EmbeddingModel>()
+  return {
+    find: (name) => keep(chat, name, () => watchChat(watch, name, models.find(name))),
+    findEmbedding: (name) => keep(embedding, name, () => watchEmbedding(watch, name, models.findEmbedding(name))),
+    list: () => models.list(),
+  }
+}
+
+function keep<T>(known: Map<string, T>, name: string, make: () => T): T {
+  const held = known.get(name) ?? make()
+  known.set(name, held)
+  return held
+}
+
+function watchChat({ meters, prices }: ModelWatch, name: string, model: ChatModel): ChatModel {
+  return {
+    async generate(request: ModelRequest, call: ModelCall): Promise<ModelReply> {
+      const startedAt = performance.now()
+      let firstTextMs: number | undefined
+      const tell = call.onText
+      const onText = (text: string) => {
+        if (text !== '') firstTextMs ??= performance.now() - startedAt
+        tell!(text)
+      }
+      const told = { model: name, usage: null, cost: null }
+      try {
+        const reply = await model.generate(request, tell === undefined ? call : { ...call, onText })
+        const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
+        const cost = usage && costOf(prices, name, usage)
+        meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
+        return reply
+      } catch (error) {
+        const outcome = outcomeOf(error, call.signal)
+        meters.modelCalled({ ...told, outcome, ms: performance.now() - startedAt, firstTextMs })
+        throw error
+      }
+    },
+  }
+}
+
+function watchEmbedding({ meters }: ModelWatch, name: string, model: EmbeddingModel): EmbeddingModel {
+  return {
+    maxTexts: model.maxTexts,
+    async embed(texts, call) {
+      const startedAt = performance.now()
+      let outcome: Outcome = 'ok'
+      try {
+        return await model.embed(texts, call)
+      } catch (error) {
+        outcome = outcomeOf(error, call.signal)
+        throw error
+      } finally {
+        meters.embedded(name, outcome, performance.now() - startedAt)
+      }
+    },
+  }
+}
+
+/** How something ended that threw. */
+export const outcomeOf = (error: unknown, signal: AbortSignal): Outcome =>
+  error instanceof ReparteeError && !signal.aborted ? error.code : endOf(signal)
+
+function endOf({ aborted, reason }: AbortSignal): Outcome {
+  if (!aborted) return 'internal_error'
+  return (reason as Error | undefined)?.name === 'TimeoutError' ? 'model_timeout' : 'stopped'
+}

@@ -1,0 +1,155 @@
+/** One of the figures that are told, in the text format of Prometheus (version 0.0.4). */
+interface Metric {
+  render(): string
+}
+
+/** More series than this are of something that grows without end: the rest is counted together. */
+const MAX_SERIES = 10_000
+const OTHER = 'other'
+/** Between the values of labels: none of them holds it. */
+const BETWEEN = '\u0000'
+
+/** All figures that are told. */
+export class Registry {
+  readonly #metrics: Metric[] = []
+
+  counter(name: string, help: string, labels: string[] = []): Counter {
+    return this.#add(new Counter(headOf(name, help, 'counter'), name, labels))
+  }
+
+  histogram(name: string, help: string, buckets: number[], labels: string[] = []): Histogram {
+    return this.#add(new Histogram(headOf(name, help, 'histogram'), name, labels, buckets))
+  }
+
+  /** Read when it is asked for. Undefined: not told. */
+  gauge(name: string, help: string, read: () => number | undefined): void {
+    this.#read(name, help, 'gauge', () => [['', read()]])
+  }
+
+  /** The same, of a figure that only grows. */
+  total(name: string, help: string, read: () => number | undefined): void {
+    this.#read(name, help, 'counter', () => [['', read()]])
+  }
+
+  /** What is always so. */
+  info(name: string, help: string, about: Record<string, string>): void {
+    const labels = labelsOf(Object.keys(about), Object.values(about).join(BETWEEN))
+    this.#read(name, help, 'gauge', () => [[labels, 1]])
+  }
+
+  render(): string {
+    return this.#metrics.map((metric) => metric.render()).join('')
+  }
+
+  #read(name: string, help: string, type: string, read: () => [string, number | undefined][]): void {
+    const head = headOf(name, help, type)
+    this.#metrics.push({
+      render() {
+        const lines = read().filter(([, value]) => value !== undefined)
+        return lines.length === 0 ? '' : head + lines.map(([labels, value]) => `${name}${labels} ${value}\n`).join('')
+      },
+    })
+  }
+
+  #add<M extends Metric>(metric: M): M {
+    this.#metrics.push(metric)
+    return metric
+  }
+}
+
+const headOf = (name: string, help: string, type: string): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+
+/** Only grows. */
+export class Counter implements Metric {
+  readonly #head: string
+  readonly #name: string
+  readonly #labels: string[]
+  readonly #values = new Map<string, number>()
+
+  constructor(head: string, name: string, labels: string[]) {
+    this.#head = head
+    this.#name = name
+    this.#labels = labels
+    if (labels.length === 0) this.#values.set('', 0)
+  }
+
+  /** `values`: of the labels, in their order. */
+  add(by: number, ...values: string[]): void {
+    const key = keyOf(values, this.#values)
+    this.#values.set(key, (this.#values.get(key) ?? 0) + by)
+  }
+
+  render(): string {
+    return this.#head + [...this.#values].map(([key, n]) => `${this.#name}${labelsOf(this.#labels, key)} ${n}\n`).join('')
+  }
+}
+
+interface Series {
+  /** By bucket, the last for what is larger than all of them. */
+  counts: number[]
+  sum: number
+}
+
+/** How many were how large. */
+export class Histogram implements Metric {
+  readonly #head: string
+  readonly #name: string
+  readonly #labels: string[]
+  readonly #buckets: number[]
+  readonly #series = new Map<string, Series>()
+
+  constructor(head: string, name: string, labels: string[], buckets: number[]) {
+    this.#head = head
+    this.#name = name
+    this.#labels = labels
+    this.#buckets = buckets
+    if (labels.length === 0) this.#open('')
+  }
+
+  observe(value: number, ...values: string[]): void {
+    const key = keyOf(values, this.#series)
+    const series = this.#series.get(key) ?? this.#open(key)
+    let i = 0
+    while (i < this.#buckets.length && value > this.#buckets[i]!) i++
+    series.counts[i]!++
+    series.sum += value
+  }
+
+  render(): string {
+    return this.#head + [...this.#series].map(([key, series]) => this.#toLines(key, series)).join('')
+  }
+
+  #open(key: string): Series {
+    const series = { counts: new Array(this.#buckets.length + 1).fill(0), sum: 0 }
+    this.#series.set(key, series)
+    return series
+  }
+
+  #toLines(key: string, { counts, sum }: Series): string {
+    let count = 0
+    const lines = counts.map((n, i) => {
+      count += n
+      const labels = labelsOf([...this.#labels, 'le'], key === '' ? this.#le(i) : key + BETWEEN + this.#le(i))
+      return `${this.#name}_bucket${labels} ${count}\n`
+    })
+    const labels = labelsOf(this.#labels, key)
+    return `${lines.join('')}${this.#name}_sum${labels} ${sum}\n${this.#name}_count${labels} ${count}\n`
+  }
+
+  #le(i: number): string {
+    return i === this.#buckets.length ? '+Inf' : String(this.#buckets[i])
+  }
+}
+
+function keyOf(values: string[], known: Map<string, unknown>): string {
+  const key = values.length === 1 ? values[0]! : values.join(BETWEEN)
+  return known.size < MAX_SERIES || known.has(key) ? key : values.map(() => OTHER).join(BETWEEN)
+}
+
+function labelsOf(names: string[], key: string): string {
+  if (names.length === 0) return ''
+  const values = key.split(BETWEEN)
+  return `{${names.map((name, i) => `${name}="${escaped(values[i]!)}"`).join(',')}}`
+}
+
+const escaped = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

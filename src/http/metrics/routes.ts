@@ -1,0 +1,15 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../../chat/deps.ts'
+import { admit, checkScope, type Gate } from '../admit.ts'
+import type { Metrics } from './metrics.ts'
+
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+const gate: Gate = { scopes: ['admin'], isOfAgent: false }
+
+/** What Prometheus reads. It says how much is done for whom the service works, so it needs a key. */
+export function metricsRoute(app: FastifyInstance, deps: Deps, metrics: Metrics): void {
+  app.get('/metrics', {
+    onRequest: async (request, reply) => checkScope(gate, await admit(app, deps, request, reply)),
+    handler: async (_request, reply) => reply.type(TYPE).send(metrics.render()),
+  })
+}
