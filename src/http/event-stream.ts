@@ -17,6 +17,18 @@ export interface StreamLimits {
   streamStallMs: number
 }
 
+/** How a stream begins. */
+export interface StreamHead {
+  headers: Record<string, string>
+  /** Before the first event. */
+  text: string
+}
+
+const EVENT_SOURCE: StreamHead = { headers: {}, text: `retry: ${RETRY_MS}\n\n` }
+
+/** What is to be sent next of a turn, as the text of events; undefined where there is nothing for now. Asked only when it can be sent. */
+export type Feed = () => string | undefined
+
 /** The open event streams of this process. One timer serves all of them. */
 export class EventStreams {
   readonly #open = new Set<EventStream>()
@@ -36,9 +48,9 @@ export class EventStreams {
   }
 
   /** Writes the head of the answer: from now on whatever happens is told as an event. A key that has ended meanwhile gets none. */
-  open(reply: FastifyReply, key: ApiKey): EventStream {
+  open(reply: FastifyReply, key: ApiKey, head: StreamHead = EVENT_SOURCE): EventStream {
     reply.hijack()
-    const stream = new EventStream(reply.raw, key)
+    const stream = new EventStream(reply.raw, key, head)
     if (this.#hasEnded(key)) stream.cut()
     // Whoever asked may have left while the turn was waiting for its session.
     if (stream.isOpen) this.#open.add(stream)
@@ -84,19 +96,19 @@ export class EventStreams {
 export class EventStream {
   readonly key: ApiKey
   readonly #response: ServerResponse
-  #turn: Turn | undefined
-  #sent = 0
+  #next: Feed | undefined
   #last: string | undefined
   #isBlocked = false
   #isPumping = false
   #writtenAt = performance.now()
   #unwatch: (() => void) | undefined
 
-  constructor(response: ServerResponse, key: ApiKey) {
+  constructor(response: ServerResponse, key: ApiKey, { headers, text }: StreamHead) {
     this.key = key
     this.#response = response
-    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' })
-    response.write(`retry: ${RETRY_MS}\n\n`)
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no', ...headers })
+    if (text === '') response.flushHeaders()
+    else response.write(text)
     response.on('drain', () => {
       this.#isBlocked = false
       this.#pump()
@@ -113,21 +125,20 @@ export class EventStream {
     return this.isOpen && !this.#isBlocked
   }
 
-  /** The turn begins; its text follows as it grows, behind what was sent of it before. */
-  follow(turn: Turn, sent: number): void {
-    this.#turn = turn
-    this.#sent = sent
+  /** The turn begins: what its feed makes of it follows as it grows. */
+  follow(turn: Turn, next: Feed): void {
+    this.#next = next
     this.#unwatch = turn.watch(() => this.#pumpSoon())
     this.#pump()
   }
 
-  send(event: string, id: string | undefined, data: object): void {
-    this.#write(toEvent(event, id, data))
+  send(events: string): void {
+    this.#write(events)
   }
 
-  /** The last event, behind whatever is still to be sent. */
-  end(event: string, id: string | undefined, data: object): void {
-    this.#last = toEvent(event, id, data)
+  /** The last events, behind whatever is still to be sent. */
+  end(events: string): void {
+    this.#last = events
     this.#pump()
   }
 
@@ -158,11 +169,10 @@ export class EventStream {
   }
 
   #pump(): void {
-    const turn = this.#turn
-    while (turn !== undefined && !this.#isBlocked && this.#sent < turn.text.length) {
-      const text = turn.read(this.#sent, PIECE_CHARS)
-      this.#sent += text.length
-      this.send('message.delta', eventId(turn, this.#sent), { text })
+    while (!this.#isBlocked && this.isOpen) {
+      const events = this.#next?.()
+      if (events === undefined) break
+      this.#write(events)
     }
     if (this.#last === undefined || this.#isBlocked) return
     const last = this.#last
@@ -179,7 +189,18 @@ export class EventStream {
   }
 }
 
-const toEvent = (event: string, id: string | undefined, data: object): string =>
+/** The text of a turn from a place on, as deltas. */
+export function deltasOf(turn: Turn, seen: number): Feed {
+  let sent = seen
+  return () => {
+    if (sent >= turn.text.length) return undefined
+    const text = turn.read(sent, PIECE_CHARS)
+    sent += text.length
+    return toEvent('message.delta', eventId(turn, sent), { text })
+  }
+}
+
+export const toEvent = (event: string, id: string | undefined, data: object): string =>
   `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
 const RUN_CHARS = 12

@@ -12,7 +12,7 @@ import type { Session } from '../core/session.ts'
 import { wantsEvents } from './accept.ts'
 import { type Answer, toAnswer, toMessage } from './answer.ts'
 import { toErrorBody, toReparteeError } from './errors.ts'
-import { type EventStream, type EventStreams, eventId, eventIdOf, positionAfter } from './event-stream.ts'
+import { deltasOf, type EventStream, type EventStreams, eventId, eventIdOf, positionAfter, toEvent } from './event-stream.ts'
 import { isKept } from './idempotency.ts'
 import type { Call } from './route.ts'
 
@@ -30,8 +30,8 @@ export async function answerTurn(
   const onStart = (turn: Turn, session: Session, message: Message) => {
     const stream = streams.open(call.reply, call.key)
     open = { stream, turn }
-    stream.send('turn.started', eventId(turn, 0), toStarted(session, message))
-    stream.follow(turn, 0)
+    stream.send(toEvent('turn.started', eventId(turn, 0), toStarted(session, message)))
+    stream.follow(turn, deltasOf(turn, 0))
   }
   try {
     const answer = await call.once([JSON.stringify(call.body)], async (keep) => {
@@ -45,7 +45,7 @@ export async function answerTurn(
     })
     if (!asEvents) return answer
     if (isKept(answer)) replay(streams, call, answer)
-    else open?.stream.end('turn.completed', eventId(open.turn, 'end'), { success: true, ...answer })
+    else open?.stream.end(toEvent('turn.completed', eventId(open.turn, 'end'), { success: true, ...answer }))
   } catch (thrown) {
     if (open === undefined) throw thrown
     fail(open.stream, eventId(open.turn, 'end'), call, thrown)
@@ -61,7 +61,7 @@ const toStarted = (session: Session, message: Message) => ({
 function fail(stream: EventStream, id: string, { request }: Pick<TurnCall, 'request'>, thrown: unknown): void {
   const error = toReparteeError(thrown)
   request.server.logFailure(request, error)
-  stream.end('turn.failed', id, { error: toErrorBody(error, request.id).error })
+  stream.end(toEvent('turn.failed', id, { error: toErrorBody(error, request.id).error }))
 }
 
 /** An answer that was kept, as the events of a turn that took no time. */
@@ -69,8 +69,8 @@ function replay(streams: EventStreams, { reply, key }: TurnCall, { answer }: Kep
   reply.raw.setHeader('Idempotency-Replayed', 'true')
   const stream = streams.open(reply, key)
   const { chatSession, userMessage } = JSON.parse(answer) as Answer
-  stream.send('turn.started', eventIdOf(userMessage.id, 0), { chatSession, userMessage })
-  stream.end('turn.completed', eventIdOf(userMessage.id, 'end'), JSON.parse(answer) as object)
+  stream.send(toEvent('turn.started', eventIdOf(userMessage.id, 0), { chatSession, userMessage }))
+  stream.end(toEvent('turn.completed', eventIdOf(userMessage.id, 'end'), JSON.parse(answer) as object))
 }
 
 /** The end of a turn may be known before the end of its text. */
@@ -90,19 +90,19 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
   try {
     if (running !== undefined) {
       const seen = positionAfter(running, request.headers['last-event-id'] as string | undefined)
-      if (seen === undefined) stream.send('turn.started', eventId(running, 0), toStarted(session, message))
-      stream.follow(running, seen ?? 0)
+      if (seen === undefined) stream.send(toEvent('turn.started', eventId(running, 0), toStarted(session, message)))
+      stream.follow(running, deltasOf(running, seen ?? 0))
     }
     if (turn !== undefined) {
       const end = await turn.finished
       if ('error' in end) throw end.error
-      stream.end('turn.completed', id, { success: true, ...toAnswer(end.exchange) })
+      stream.end(toEvent('turn.completed', id, { success: true, ...toAnswer(end.exchange) }))
       return
     }
     const exchange = await waitForEnd(deps, session, message.id, isWanted)
     if (elsewhere?.turn.text) await Promise.race([elsewhere.text, pause(TEXT_WITHIN_MS)])
     if (exchange instanceof ReparteeError) throw exchange
-    if (exchange !== undefined) stream.end('turn.completed', id, { success: true, ...toAnswer(exchange) })
+    if (exchange !== undefined) stream.end(toEvent('turn.completed', id, { success: true, ...toAnswer(exchange) }))
   } catch (thrown) {
     fail(stream, id, call, thrown)
   }

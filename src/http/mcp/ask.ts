@@ -6,7 +6,7 @@ import type { Agent } from '../../core/agent.ts'
 import { ReparteeError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import { getSessionFor, keepUserRate } from '../admit.ts'
-import type { EventStream } from '../event-stream.ts'
+import { type EventStream, toEvent } from '../event-stream.ts'
 import type { Found, Work } from './tools.ts'
 
 /** One turn of a session, of a new one where none is named. */
@@ -120,6 +120,6 @@ class Follower {
     const message = turn.read(this.#told, PIECE_CHARS)
     this.#told += message.length
     const params = { progressToken, progress: this.#told, message }
-    stream.send('message', undefined, { jsonrpc: '2.0', method: 'notifications/progress', params })
+    stream.send(toEvent('message', undefined, { jsonrpc: '2.0', method: 'notifications/progress', params }))
   }
 }

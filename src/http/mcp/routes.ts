@@ -7,7 +7,7 @@ import { isUuid } from '../../core/ids.ts'
 import { version } from '../../core/version.ts'
 import { admit, getAgentFor } from '../admit.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
-import type { EventStream, EventStreams } from '../event-stream.ts'
+import { type EventStream, type EventStreams, toEvent } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
 import { agreeOn, discovered, idOf, type Json, type Message, ProtocolError, readMessage, toError, toResult } from './message.ts'
 import { Toolbox } from './tools.ts'
@@ -35,7 +35,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
         if (message.id === undefined) return reply.code(202).send()
         const answer = await answerTo(message, { deps, streams, toolbox, request, reply })
         if (request.mcpStream === undefined) return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
-        request.mcpStream.end('message', undefined, answer)
+        request.mcpStream.end(toEvent('message', undefined, answer))
         return reply
       },
     })
