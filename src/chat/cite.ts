@@ -55,12 +55,23 @@ const MOST_CHECKED = 500
  * Checks the `[n]` marks of a reply against the passages that they name, takes out those without support, or of no passage, and numbers the
  * others from 1.
  */
-export function cite(text: string, hits: Hit[], { quotes, question = '', least = LEAST_SHARES }: CiteOptions = {}): Cited {
-  const marks = findMarks(text)
-  if (marks.length === 0) return uncited(text)
+export const cite = (text: string, hits: Hit[], options: CiteOptions = {}): Cited => citer(hits, options)(text)
+
+/** The same, of a reply that grows: what was judged of its beginning is not judged again. */
+export function citer(hits: Hit[], { quotes, question = '', least = LEAST_SHARES }: CiteOptions = {}): (text: string) => Cited {
+  const judgeOf = judges(hits, question, least)
+  return (text) => {
+    const marks = findMarks(text)
+    if (marks.length === 0) return uncited(text)
+    return withVerdicts(text, marks, hits, quotes, quotes === undefined ? judgeOf(text) : () => 'supported')
+  }
+}
+
+type Judge = (n: number, statements: string[]) => Verdict
+
+function withVerdicts(text: string, marks: Mark[], hits: Hit[], quotes: CiteOptions['quotes'], judge: Judge): Cited {
   const citations: CitationCounts = { supported: 0, unsupported: 0, unchecked: 0 }
   const statements = statementsOf(text, marks)
-  const judge = quotes === undefined ? judgeBy(text, hits, question, least) : () => 'supported' as const
   const order = new Map<number, { index: number; said: string[] }>()
   let markdown = ''
   let end = 0
@@ -93,20 +104,25 @@ export function cite(text: string, hits: Hit[], { quotes, question = '', least =
   return { markdown, sources, citations }
 }
 
-/** Each passage is read once, and only where it is cited; so is each statement. */
-function judgeBy(text: string, hits: Hit[], question: string, least: LeastShares): (n: number, statements: string[]) => Verdict {
-  const { language } = analyse(text.slice(0, 2_000))
+/** Each passage is read once, and only where it is cited; so is each statement, in the language of the reply. */
+function judges(hits: Hit[], question: string, least: LeastShares): (text: string) => Judge {
   const witnesses = new Map<number, Witness>()
-  const claims = new Map<string, Claim>()
-  const claimOf = (statement: string) => {
-    const claim = claims.get(statement) ?? toClaim(statement, language)
-    claims.set(statement, claim)
-    return claim
-  }
-  return (n, statements) => {
-    const witness = witnesses.get(n) ?? new Witness(hits[n - 1]!, question)
-    witnesses.set(n, witness)
-    return witness.judge(statements.map(claimOf), least)
+  let claims = new Map<string, Claim>()
+  let spoken: string | undefined
+  return (text) => {
+    const { language } = analyse(text.slice(0, 2_000))
+    if (language !== spoken) claims = new Map()
+    spoken = language
+    const claimOf = (statement: string) => {
+      const claim = claims.get(statement) ?? toClaim(statement, language)
+      claims.set(statement, claim)
+      return claim
+    }
+    return (n, statements) => {
+      const witness = witnesses.get(n) ?? new Witness(hits[n - 1]!, question)
+      witnesses.set(n, witness)
+      return witness.judge(statements.map(claimOf), least)
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { phrasesIn } from '../core/phrases.ts'
 import type { Retrieval } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
 import { renderHtml } from '../render/render.ts'
-import { cite, uncited } from './cite.ts'
+import { type CiteOptions, citer, uncited } from './cite.ts'
 import type { Deps } from './deps.ts'
 import type { ReplyDetail, Trace, Usage } from './exchange.ts'
 import { type Generated, generate } from './generate.ts'
@@ -49,14 +49,16 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
       ? await retrieveInConversation(deps, agent, message, past.messages, turn.signal)
       : { retrieval: notSearched }
   watch.lap('retrieve')
+  // Without documents there is nothing to cite, and a [1] is whatever the model means by it.
+  const citing = (quotes?: CiteOptions['quotes']) =>
+    retrieval.emptyBase ? uncited : citer(retrieval.hits, { quotes, question: message })
+  let cited = citing()
+  turn.settle = (text) => cited(text).markdown
   const reply = talk === undefined ? await answer(deps, input, retrieval, rewritten, turn) : saidByItself(talk)
+  if (reply.quotes !== undefined) cited = citing(reply.quotes)
   if (turn.text === '') turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
-  const text = cleanText(reply.text)
-  // Without documents there is nothing to cite, and a [1] is whatever the model means by it.
-  const { markdown, sources, citations } = retrieval.emptyBase
-    ? uncited(text)
-    : cite(text, retrieval.hits, { quotes: reply.quotes, question: message })
+  const { markdown, sources, citations } = cited(cleanText(reply.text))
   const grounding = reply.grounding ?? {
     answered: retrieval.emptyBase === true || sources.length > 0,
     confidence: retrieval.confidence,

@@ -39,6 +39,7 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, f
   const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
   const hold = holdOf(deps, turn, session)
   if (!(await leaseSession(db, place, hold))) throw await refusedSession(deps, turn)
+  turn.replyId = reply.id
   const { id, content, createdAt } = question
   return {
     session,

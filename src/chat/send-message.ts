@@ -40,13 +40,15 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
   begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
   if (!(await begun)) throw await refusedSession(deps, turn)
+  const replyId = newId()
+  turn.replyId = replyId
   return {
     session,
     userMessage,
     past,
     format,
     versions: 0,
-    reply: () => ({ id: newId(), createdAt: Math.max(clock(), userMessage.createdAt) }),
+    reply: () => ({ id: replyId, createdAt: Math.max(clock(), userMessage.createdAt) }),
     store: (reply, alongside) => {
       const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
       return completeTurn(db, place, userMessage.id, state, reply, alongside)

@@ -51,7 +51,7 @@ export function statementsOf(text: string, marks: Mark[]): string[][] {
 }
 
 /** The same text with blanks where marks stood: a mark behind a full stop must not hide it. */
-function withoutMarks(text: string, marks: Mark[]): string {
+export function withoutMarks(text: string, marks: Mark[]): string {
   let bare = ''
   let end = 0
   for (const mark of marks) {

@@ -28,11 +28,15 @@ export class Turn {
   place: number | undefined
   /** The message that it answers; undefined until that is stored. */
   messageId: string | undefined
+  /** The reply will have this id. Undefined where another process makes it. */
+  replyId: string | undefined
   startedAt = 0
   /** The same on the clock of `performance`, which nobody sets. */
   begunAt = 0
   /** The reply so far, as Markdown that can be stored. */
   text = ''
+  /** What a beginning of the text comes to once its citations are checked. */
+  settle: (text: string) => string = (text) => text
   stopped: StopReason | undefined
   /** Where its end could not be written at once: resolves when it is, or when that is given up. */
   settled: Promise<void> | undefined

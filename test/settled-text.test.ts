@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { citer } from '../src/chat/cite.ts'
+import { SettledText } from '../src/chat/settled-text.ts'
+import type { Hit } from '../src/core/retrieval.ts'
+
+const hit = (text: string) => ({
+  documentId: 'd',
+  passageId: 'p',
+  title: 't',
+  heading: '',
+  url: null,
+  page: null,
+  score: 1,
+  text,
+})
+const HITS = [
+  'The kettle weighs 900 grams. It holds two litres of water.',
+  'The warranty lasts three years from the day of purchase.',
+  'Returns are free within thirty days.',
+].map((text) => hit(text) as unknown as Hit)
+
+/** What a reader gets, piece by piece, of a reply that arrives in these pieces. */
+function read(pieces: string[]) {
+  const cite = citer(HITS, { question: 'What about it?' })
+  const turn = { text: '', settle: (text: string) => cite(text).markdown }
+  const settled = new SettledText(turn)
+  const got: string[] = []
+  for (const piece of pieces) {
+    turn.text += piece
+    got.push(settled.next())
+  }
+  const kept = cite(turn.text).markdown
+  const rest = settled.rest(kept)
+  return { got, kept, whole: rest === undefined ? undefined : got.join('') + rest }
+}
+
+const REPLY = `The warranty lasts three years. [2] The kettle weighs 900 grams [1]. The moon is made of cheese [3], they say [9]. As they say [1], the kettle weighs 900 grams.
+
+- Returns are free within thirty days [3]
+- See [the page](https://example.com/) for more
+
+\`\`\`
+a[1] = b
+\`\`\`
+It holds two litres [1][2].`
+
+describe('the text of a reply for readers that nothing can be taken back from', () => {
+  test('comes out as the reply is kept, wherever it is cut', () => {
+    const kept = read([REPLY]).kept
+    assert.match(
+      kept,
+      /three years. \[1\] The kettle weighs 900 grams \[2\]. The moon is made of cheese, they say\. As they say \[2\], the/,
+    )
+    for (const size of [1, 2, 3, 7, 20, 100]) {
+      const pieces = REPLY.match(new RegExp(`[^]{1,${size}}`, 'g'))!
+      assert.equal(read(pieces).whole, kept, `pieces of ${size}`)
+    }
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 50, maxLength: 400 }), (sizes) => {
+        const pieces: string[] = []
+        let at = 0
+        for (const size of sizes) {
+          pieces.push(REPLY.slice(at, at + size))
+          at += size
+        }
+        assert.equal(read([...pieces, REPLY.slice(at)]).whole, kept)
+      }),
+      { seed: 1, numRuns: 50 },
+    )
+  })
+
+  test('words are there at once; what follows a mark, when its sentence is over', () => {
+    const { got } = read(['The kettle ', 'weighs 900', ' grams', ' [1', ']. ', 'The ', 'moon'])
+    assert.deepEqual(got, ['The kettle', ' weighs 900', ' grams', '', '', ' [1]. The', ' moon'])
+  })
+
+  test('a text without passages is left as it is', () => {
+    const turn = { text: 'A list[0] of [1] things', settle: (text: string) => text }
+    const settled = new SettledText(turn)
+    assert.equal(settled.next() + settled.rest(turn.text), turn.text)
+  })
+
+  test('where the reply turned out otherwise, it says so', () => {
+    const turn = { text: 'One thing', settle: (text: string) => text }
+    const settled = new SettledText(turn)
+    assert.equal(settled.next(), 'One thing')
+    assert.equal(settled.rest('Another thing'), undefined)
+    assert.equal(settled.sent, 'One thing')
+  })
+})
