@@ -46,6 +46,8 @@ export interface Opened {
   /** The conversation before the message. */
   past: Past
   format: ReplyFormat
+  /** Nothing of it is kept, and nobody is told of it. */
+  isPassing?: boolean
   /** How many earlier versions the reply will have. */
   versions: number
   /** Of the reply: its own where it takes the place of one. */
@@ -159,7 +161,8 @@ async function storeReply(
     answered: draft.trace.finish === 'cancelled' ? null : draft.trace.grounding.answered,
   }
   const { agentId, id: sessionId } = opened.session
-  const news = deps.webhooks.queue({ event: 'message.completed', agentId, sessionId, target: reply.id })
+  const done = { event: 'message.completed', agentId, sessionId, target: reply.id } as const
+  const news = opened.isPassing ? [] : deps.webhooks.queue(done)
   if (!(await store(deps, opened, reply, [...(alongside?.(exchange) ?? []), ...news]))) throw await lostSession(deps, turn)
 }
 

@@ -3,9 +3,9 @@ import type { Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import type { Statement } from '../store/database.ts'
-import { deleteSession as deleteRows } from '../store/deletion.ts'
+import { deleteSession as deleteRows, isPurged } from '../store/deletion.ts'
 import { insertConversation } from '../store/messages.ts'
-import { insertSession, renameSession as rename } from '../store/sessions.ts'
+import { findSession, insertSession, renameSession as rename } from '../store/sessions.ts'
 import { agentNotFound } from './agent-book.ts'
 import type { Deps } from './deps.ts'
 
@@ -28,10 +28,31 @@ export async function createSession(
   return session
 }
 
-function withNews({ webhooks }: Deps, made: Session, alongside: ((session: Session) => Statement[]) | undefined): Statement[] {
+function withNews({ webhooks }: Deps, made: Session, alongside?: (session: Session) => Statement[]): Statement[] {
   const { id, agentId } = made
   const news = webhooks.queue({ event: 'session.created', agentId, sessionId: id, target: id })
   return [...(alongside?.(made) ?? []), ...news]
+}
+
+/**
+ * The session with this id, which was made up from a name that a caller has for it: made where there is none. Throws `unavailable` where
+ * one was deleted, and not all that it held is gone yet.
+ */
+export async function getOrCreateSession(deps: Deps, agentId: string, id: string, input: NewSession): Promise<Session> {
+  const found = await findSession(deps.db, agentId, id)
+  if (found !== undefined) return found
+  if (await isPurged(deps.db, agentId, id))
+    throw new ReparteeError('unavailable', 'The session before this one is still being deleted.', { retryAfter: 1 })
+  const session = { ...toSession(deps, agentId, input), id }
+  try {
+    if (!(await insertSession(deps.db, session, withNews(deps, session)))) throw agentNotFound()
+    return session
+  } catch (error) {
+    // Another request made it in between.
+    const made = await findSession(deps.db, agentId, id)
+    if (made === undefined) throw error
+    return made
+  }
 }
 
 function toSession({ clock, newId }: Deps, agentId: string, { name, externalUserId }: NewSession): Session {

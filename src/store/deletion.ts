@@ -54,6 +54,12 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
   return true
 }
 
+/** A session of this id was deleted, and its history is still being taken from the disk. */
+export async function isPurged(db: Database, agentId: string, sessionId: string): Promise<boolean> {
+  const rows = await db.read('SELECT session_id FROM purge WHERE agent_id = $1 AND session_id = $2', [agentId, sessionId])
+  return rows.length > 0
+}
+
 /** Takes up deletions that a crash cut off. */
 export async function purgeMarked(db: Database): Promise<void> {
   for (;;) {
