@@ -12,6 +12,8 @@ export interface RepeatableRequest {
   parts: (string | Uint8Array)[]
   /** Empty where the request is not about an agent. */
   agentId: string
+  /** What was kept before this time counts as gone; left out: all that is kept holds. */
+  keptSince?: number
 }
 
 /** The right to work on a request; whoever else comes with its key is told to wait. */
@@ -45,7 +47,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     claimedUntil: now + limits.maxWaitMs + limits.turnTimeoutMs + SLACK_MS,
     createdAt: now,
   }
-  const kept = await store.claimKey(db, claim, now - limits.keepAnswersMs)
+  const kept = await store.claimKey(db, claim, request.keptSince ?? now - limits.keepAnswersMs)
   if (kept === undefined) {
     return {
       keep: (sessionId, status, answer) => store.keepAnswer(claim, sessionId, status, answer),

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../api/operation.ts'
 import type { Deps } from '../chat/deps.ts'
-import { claimRequest, type Kept, readIdempotencyKey } from '../chat/keep-answer.ts'
+import { claimRequest, type Kept, type RepeatableRequest, readIdempotencyKey } from '../chat/keep-answer.ts'
 import { callerIdOf } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
 import type { Statement } from '../store/database.ts'
@@ -40,28 +40,44 @@ export function answerOnce(deps: Deps, op: Operation) {
     body: (string | Uint8Array)[],
     work: (keep: Keep) => Promise<A>,
   ): Promise<A | Kept> => {
-    const parts = [request.method, request.url.toLowerCase(), ...body]
-    const sessionId = request.session?.id ?? ''
-    const claim = await claimRequest(deps, {
+    const named = {
       apiKeyId: callerIdOf(request.caller!),
       key,
-      parts,
+      parts: [request.method, request.url.toLowerCase(), ...body],
       agentId: request.agent?.id ?? '',
-    })
-    if ('answer' in claim) return claim
-    let wasKept = false
-    const keep: Keep = (answer, session = sessionId) => {
-      wasKept = true
-      return [claim.keep(session, op.status, toText({ ...answer, success: true }))]
     }
-    try {
-      const answer = await work(keep)
-      if (!wasKept && answer !== undefined) await deps.db.write(keep(answer))
-      return answer
-    } catch (error) {
-      await claim.release()
-      throw error
-    }
+    const kept = { status: op.status, toText: (answer: object) => toText({ ...answer, success: true }) }
+    return workOnce(deps, named, { ...kept, sessionId: request.session?.id ?? '' }, work)
+  }
+}
+
+/** How an answer is kept: with a session, or '' for none. */
+export interface KeptAs {
+  status: number
+  sessionId: string
+  toText(answer: object): string
+}
+
+export async function workOnce<A extends object | undefined>(
+  deps: Deps,
+  request: RepeatableRequest,
+  { status, sessionId, toText }: KeptAs,
+  work: (keep: Keep) => Promise<A>,
+): Promise<A | Kept> {
+  const claim = await claimRequest(deps, request)
+  if ('answer' in claim) return claim
+  let wasKept = false
+  const keep: Keep = (answer, session = sessionId) => {
+    wasKept = true
+    return [claim.keep(session, status, toText(answer))]
+  }
+  try {
+    const answer = await work(keep)
+    if (!wasKept && answer !== undefined) await deps.db.write(keep(answer))
+    return answer
+  } catch (error) {
+    await claim.release()
+    throw error
   }
 }
 
