@@ -1,9 +1,11 @@
 import type { Contract } from '../api/contract.ts'
 
-/** What stands outside the contract: patterns of paths, and what they take (see `service.ts`, `static.ts`). */
+/** What stands outside the contract: patterns of paths, and what they take (see `service.ts`, `static.ts`, `surfaces`). */
 const OUTSIDE: Record<string, string[]> = {
   '/(healthz|readyz|metrics|openapi\\.json)': ['GET', 'HEAD'],
   '/mcp(/[^/]+)?': ['POST'],
+  '/openai/v1/models(/.+)?': ['GET', 'HEAD'],
+  '/openai/v1/chat/completions': ['POST'],
   '/console(/.*)?|/widget\\.js': ['GET', 'HEAD'],
   '/docs(/.*)?|/llms(-full)?\\.txt': ['GET', 'HEAD'],
 }

@@ -30,6 +30,7 @@ import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
 import { staticRoutes } from './static.ts'
+import { openAiRoutes } from './surfaces/openai.ts'
 import { tokenRoutes } from './tokens.ts'
 import { UploadSlots } from './upload-slots.ts'
 import { usageRoutes } from './usage.ts'
@@ -234,6 +235,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     },
     { prefix: '/v1' },
   )
+  app.register(async (openAi) => openAiRoutes(openAi, deps, streams), { prefix: '/openai/v1' })
   return app
 }
 

@@ -1,0 +1,168 @@
+import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { answerUnkept } from '../../chat/answer-unkept.ts'
+import type { Deps } from '../../chat/deps.ts'
+import type { Window } from '../../chat/run-turn.ts'
+import { sendMessage } from '../../chat/send-message.ts'
+import { sessionNotFound } from '../../chat/sessions.ts'
+import type { ReparteeError } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { getSessionFor, keepUserRate } from '../admit.ts'
+import type { EventStreams } from '../event-stream.ts'
+import { citationsIn } from './citations.ts'
+import { doneOnce } from './once.ts'
+import { toOpenAiError, unsupported } from './openai-errors.ts'
+import * as fields from './openai-fields.ts'
+import type { Begun, Outcome } from './outcome.ts'
+import { surfaceRoute } from './surface-route.ts'
+import { type Teller, tellTurn } from './tell-turn.ts'
+
+const Tokens = Type.Optional(Type.Integer({ minimum: 1 }))
+/** Fields that are not named here are ignored: clients send many that are an agent's own business. */
+const Body = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  messages: Type.Array(fields.GivenMessage, { minItems: 1 }),
+  stream: Type.Optional(Type.Boolean()),
+  stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+  user: Type.Optional(Type.String()),
+  safety_identifier: Type.Optional(Type.String()),
+  metadata: Type.Optional(Type.Object({ session_id: Type.Optional(Type.String()) })),
+  max_tokens: Tokens,
+  max_completion_tokens: Tokens,
+  n: Type.Optional(Type.Integer()),
+  logprobs: Type.Optional(Type.Boolean()),
+  modalities: Type.Optional(Type.Array(Type.String())),
+  response_format: fields.Format,
+  function_call: Type.Optional(Type.Unknown()),
+  ...fields.Unsupported,
+})
+type Body = Static<typeof Body>
+
+/**
+ * Without a session the conversation is the caller's, as the protocol has it: the reply is made from the messages that were sent, and nothing
+ * is kept. In a session, which `X-Session-Id` or `metadata.session_id` names, the history is ours: the last message alone is sent into it.
+ */
+export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
+  surfaceRoute(app, deps, { method: 'POST', url: '/chat/completions', scopes: ['chat'], body: Body }, async (call) => {
+    const { body, key, request, reply } = call
+    const agent = await fields.getModel(deps, key, body.model)
+    refuseUnsupported(body)
+    const given = fields.readConversation(deps, body.messages, 'body.messages')
+    const session = await findSessionOf(call.request.headers['x-session-id'], body)
+    const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
+    const userId = session?.userId ?? named ?? deps.newId()
+    if (session !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId })
+
+    const asked = {
+      agent: fields.withAtMost(fields.withoutFollowUps(agent), body.max_completion_tokens ?? body.max_tokens),
+      additionalContext: given.additionalContext,
+      message: given.message,
+      include: [],
+      userId,
+      key,
+    }
+    const run = (window: Window) =>
+      session === undefined
+        ? answerUnkept(deps, { ...asked, history: given.history }, window)
+        : sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
+    const teller = body.stream ? new ChunkTeller(body.model, body.stream_options?.include_usage === true) : undefined
+    const same = { agentId: agent.id, sessionId: session?.id ?? '', parts: [JSON.stringify(body)] }
+    const hasEffect = session !== undefined || request.headers['idempotency-key'] !== undefined
+    const outcome = await tellTurn(deps, streams, {
+      ...{ request, reply, key, agentId: agent.id, teller, run },
+      ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
+      isPassing: !hasEffect,
+    })
+    return outcome && toCompletion(outcome, body.model)
+
+    async function findSessionOf(header: string | string[] | undefined, { metadata }: Body) {
+      const id = header ?? metadata?.session_id
+      if (id === undefined) return undefined
+      if (typeof id !== 'string' || !isUuid(id)) throw sessionNotFound()
+      return getSessionFor(deps, key, agent.id, id.toLowerCase())
+    }
+  })
+}
+
+function refuseUnsupported(body: Body): void {
+  fields.refuseUnsupported(body)
+  fields.refuseFormat('body.response_format.type', body.response_format?.type)
+  if ((body.n ?? 1) !== 1) throw unsupported('body.n', 'must be 1: an agent gives one answer.')
+  if (body.logprobs) throw unsupported('body.logprobs', 'is not supported.')
+  if (body.modalities?.some((m) => m !== 'text')) throw unsupported('body.modalities', 'may only be text.')
+  if (body.function_call !== undefined && body.function_call !== 'auto' && body.function_call !== 'none')
+    throw unsupported('body.function_call', 'is not supported: agents call no functions of yours.')
+}
+
+const FINISH = { stop: 'stop', length: 'length', filtered: 'content_filter', cancelled: 'stop' } as const
+const idOf = (replyId: string | undefined): string => `chatcmpl-${replyId}`
+
+function toUsage({ usage }: Outcome) {
+  const { tokensIn, tokensOut, tokensCached, total } = fields.tokensOf(usage)
+  return {
+    prompt_tokens: tokensIn,
+    completion_tokens: tokensOut,
+    total_tokens: total,
+    prompt_tokens_details: { cached_tokens: tokensCached },
+  }
+}
+
+const toAnnotations = ({ content, sources }: Outcome) =>
+  citationsIn(content, sources).map(({ start, end, source: { documentId, title, url } }) => {
+    const place = { start_index: start, end_index: end }
+    return url === null
+      ? { type: 'file_citation', file_citation: { ...place, file_id: documentId, filename: title } }
+      : { type: 'url_citation', url_citation: { ...place, title, url } }
+  })
+
+function toCompletion(outcome: Outcome, model: string) {
+  const message = { role: 'assistant', content: outcome.content, refusal: null, annotations: toAnnotations(outcome) }
+  return {
+    id: idOf(outcome.replyId),
+    object: 'chat.completion',
+    created: fields.toSeconds(outcome.createdAt),
+    model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: FINISH[outcome.finish] }],
+    usage: toUsage(outcome),
+  }
+}
+
+const data = (value: object | string): string => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
+
+/** A reply as chunks. Sources come with the last of its text. */
+class ChunkTeller implements Teller {
+  readonly #model: string
+  readonly #withUsage: boolean
+  #head: object = {}
+
+  constructor(model: string, withUsage: boolean) {
+    this.#model = model
+    this.#withUsage = withUsage
+  }
+
+  started({ replyId, createdAt }: Begun): string {
+    const created = fields.toSeconds(createdAt)
+    this.#head = { id: idOf(replyId), object: 'chat.completion.chunk', created, model: this.#model }
+    return this.#chunk({ role: 'assistant', content: '' })
+  }
+
+  delta = (content: string): string => this.#chunk({ content })
+
+  completed(outcome: Outcome, rest: string | undefined): string {
+    const annotations = rest === undefined ? [] : toAnnotations(outcome)
+    return [
+      rest ? this.delta(rest) : '',
+      annotations.length > 0 ? this.#chunk({ annotations }) : '',
+      this.#chunk({}, FINISH[outcome.finish]),
+      this.#withUsage ? data({ ...this.#head, choices: [], usage: toUsage(outcome) }) : '',
+      data('[DONE]'),
+    ].join('')
+  }
+
+  failed = (error: ReparteeError): string => data({ error: toOpenAiError(error) })
+
+  #chunk(delta: object, finish: string | null = null): string {
+    const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }]
+    return data({ ...this.#head, choices, ...(this.#withUsage ? { usage: null } : {}) })
+  }
+}

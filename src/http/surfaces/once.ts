@@ -1,0 +1,58 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../chat/deps.ts'
+import { type Kept, type RepeatableRequest, readIdempotencyKey } from '../../chat/keep-answer.ts'
+import { callerIdOf } from '../../core/api-key.ts'
+import { ReparteeError } from '../../core/errors.ts'
+import { type Keep, keepNothing, workOnce } from '../idempotency.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Says of itself which attempt it is: the official clients of OpenAI, made with Stainless, which send no Idempotency-Key. */
+const ATTEMPT = 'x-stainless-retry-count'
+/** Clients give up on an attempt after ten minutes, and try again within seconds. */
+const RETRY_WITHIN_MS = 900_000
+const LOOK_EVERY_MS = 250
+
+/** What makes a request the same one as another, beside its `Idempotency-Key`. */
+export interface Sameness {
+  agentId: string
+  sessionId: string
+  parts: string[]
+  /** Takes the place of an `Idempotency-Key` where the request has none. */
+  key?: string
+}
+
+export type WorkOnce = (work: (keep: Keep) => Promise<Outcome>) => Promise<Outcome | Kept>
+
+/**
+ * Does a turn once for each `Idempotency-Key`. Without one, a request that says that it is another attempt is answered as the newest request
+ * of the same body was: whoever did not get that answer must not have sent the message twice. Where the first is still being worked on, the
+ * other waits for it.
+ */
+export function doneOnce(deps: Deps, request: FastifyRequest, reply: FastifyReply, same: Sameness): WorkOnce {
+  const attempt = request.headers[ATTEMPT]
+  const given = readIdempotencyKey(request.headers['idempotency-key']) ?? same.key
+  const { agentId, sessionId } = same
+  const parts = [request.method, request.url, sessionId, ...same.parts]
+  const key = given ?? `retry ${parts.join('\0')}`
+  const named: RepeatableRequest = { apiKeyId: callerIdOf(request.caller!), key, parts, agentId }
+  const keptAs = { status: 200, sessionId, toText: JSON.stringify as (answer: object) => string }
+  return async (work) => {
+    if (given === undefined && attempt === undefined) return work(keepNothing)
+    const isFirst = given === undefined && attempt === '0'
+    const now = deps.clock()
+    const keptSince = isFirst ? Number.MAX_SAFE_INTEGER : now - RETRY_WITHIN_MS
+    const end = now + deps.limits.maxWaitMs + deps.limits.turnTimeoutMs
+    for (;;) {
+      try {
+        return await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, work)
+      } catch (error) {
+        if (!(error instanceof ReparteeError && error.code === 'request_in_progress')) throw error
+        // Two of the same text at once, neither of which is another attempt.
+        if (isFirst) return work(keepNothing)
+        if (reply.raw.destroyed || deps.clock() > end) throw error
+      }
+      await pause(LOOK_EVERY_MS)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { type Static, Type } from 'typebox'
+import type { Deps } from '../../chat/deps.ts'
+import type { Usage } from '../../chat/exchange.ts'
+import type { Agent } from '../../core/agent.ts'
+import type { ApiKey } from '../../core/api-key.ts'
+import { invalid, ReparteeError } from '../../core/errors.ts'
+import { isUuid, namedId } from '../../core/ids.ts'
+import type { Role } from '../../core/message.ts'
+import { unsupported } from './openai-errors.ts'
+import { getNamedAgent } from './surface-route.ts'
+
+/** One message as clients send it, in either protocol. */
+export const GivenMessage = Type.Object({
+  type: Type.Optional(Type.String()),
+  role: Type.Optional(Type.String()),
+  content: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String(), text: Type.Optional(Type.String()) }))]),
+  ),
+  tool_calls: Type.Optional(Type.Array(Type.Unknown())),
+})
+type Given = Static<typeof GivenMessage>
+
+/** Fields that would change what the answer means. */
+export const Unsupported = {
+  tool_choice: Type.Optional(Type.Unknown()),
+  stop: Type.Optional(Type.Unknown()),
+}
+
+/** A conversation as it was sent: what an agent is told beside it, and its last message, which asks. */
+export interface Conversation {
+  additionalContext: string | undefined
+  history: { role: Role; content: string }[]
+  message: string
+}
+
+const ROLES: Record<string, Role | 'context'> = { user: 'USER', assistant: 'AI', system: 'context', developer: 'context' }
+const TEXTS = ['text', 'input_text', 'output_text', 'refusal']
+
+/**
+ * System and developer messages come from whoever called, and not from whoever made the agent: they are context, and no orders to it. Throws
+ * `invalid_request` for what agents cannot read.
+ */
+export function readConversation(deps: Deps, messages: Given[], path: string, instructions?: string): Conversation {
+  const context = instructions === undefined ? [] : [instructions]
+  const history: Conversation['history'] = []
+  for (const [i, given] of messages.entries()) {
+    const at = `${path}[${i}]`
+    const role = ROLES[given.role ?? '']
+    if ((given.type ?? 'message') !== 'message')
+      throw unsupported(`${at}.type`, `${given.type} is not supported: agents take messages.`)
+    if (role === undefined)
+      throw unsupported(`${at}.role`, 'must be system, developer, user or assistant: others are not supported.')
+    if (given.tool_calls?.length) throw unsupported(`${at}.tool_calls`, 'is not supported: agents call no tools of yours.')
+    const content = readText(given.content, `${at}.content`)
+    if (role === 'context') context.push(content)
+    else if (content.trim() !== '') history.push({ role, content })
+    else if (role === 'USER') throw invalid(`${at}.content`, 'must not be blank')
+  }
+  const last = history.pop()
+  if (last?.role !== 'USER') throw invalid(path, 'must end with a message of the user')
+  const additionalContext = context.join('\n\n')
+  checkLength(path, 'the last message', last.content, deps.limits.maxMessageChars)
+  checkLength(path, 'system and developer messages together', additionalContext, deps.limits.maxContextChars)
+  return { additionalContext: additionalContext.trim() === '' ? undefined : additionalContext, history, message: last.content }
+}
+
+function readText(content: Given['content'], path: string): string {
+  if (content === undefined) return ''
+  if (typeof content === 'string') return content
+  const other = content.findIndex(({ type }) => !TEXTS.includes(type))
+  if (other !== -1) throw unsupported(`${path}[${other}].type`, `${content[other]!.type} is not supported: agents read text.`)
+  return content.map(({ text = '' }) => text).join('\n')
+}
+
+function checkLength(path: string, what: string, text: string, maxChars: number): void {
+  if (text.length > maxChars && [...text].length > maxChars)
+    throw invalid(path, `is too long: ${what} may have ${maxChars} characters`)
+}
+
+/** Throws `invalid_request` where a tool must be called, or the text must be cut at certain words. */
+export function refuseUnsupported({ tool_choice, stop }: { tool_choice?: unknown; stop?: unknown }): void {
+  if (tool_choice !== undefined && tool_choice !== 'auto' && tool_choice !== 'none')
+    throw unsupported('body.tool_choice', 'must be auto or none: agents call no tools of yours.')
+  if (typeof stop === 'string' || (Array.isArray(stop) && stop.length > 0))
+    throw unsupported('body.stop', 'is not supported: leave it out.')
+}
+
+export const Format = Type.Optional(Type.Object({ type: Type.Optional(Type.String()) }))
+
+export function refuseFormat(path: string, type = 'text'): void {
+  if (type !== 'text') throw unsupported(path, `${type} is not supported: agents answer with text.`)
+}
+
+/** The agent that `model` names: its id, also behind `repartee/`. Throws `agent_not_found`. */
+export async function getModel(deps: Deps, key: ApiKey, model: string): Promise<Agent> {
+  try {
+    return await getNamedAgent(deps, key, model.replace(/^repartee\//, ''))
+  } catch (error) {
+    if (!(error instanceof ReparteeError && error.code === 'agent_not_found')) throw error
+    throw new ReparteeError(
+      'agent_not_found',
+      'There is no such model, or this key may not see it: model is the id of an agent.',
+      {
+        details: [{ path: 'body.model', message: 'is no agent that this key may see' }],
+      },
+    )
+  }
+}
+
+/** Names of users become UUIDs in this namespace. */
+const USERS = '5d0c5a5e-6f3b-5b0e-9c57-3f8f6f1f0a53'
+
+/** The end user of a request: that of a token; else the one that is named, whose UUID is made from any other text (version 5). */
+export function userIdOf(key: ApiKey, name: string | undefined): string | undefined {
+  if (key.userId !== undefined) return key.userId
+  if (name === undefined || name === '') return undefined
+  return isUuid(name) ? name.toLowerCase() : namedId(USERS, name)
+}
+
+/** A reply may be asked to be shorter than the agent's, and never to be longer. */
+export function withAtMost(agent: Agent, tokens: number | undefined): Agent {
+  if (tokens === undefined || tokens >= (agent.maxOutputTokens ?? Number.POSITIVE_INFINITY)) return agent
+  return { ...agent, maxOutputTokens: tokens }
+}
+
+/** Nothing in these protocols holds follow-ups: they are not waited for. */
+export const withoutFollowUps = (agent: Agent): Agent => ({ ...agent, followUps: { ...agent.followUps, enabled: false } })
+
+export const toSeconds = (ms: number): number => Math.floor(ms / 1_000)
+
+export const tokensOf = (usage: Usage | null) => {
+  const { tokensIn = 0, tokensOut = 0, tokensCached = 0 } = usage ?? {}
+  return { tokensIn, tokensOut, tokensCached, total: tokensIn + tokensOut }
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import { listAgents } from '../../chat/agents.ts'
+import type { Deps } from '../../chat/deps.ts'
+import type { Agent } from '../../core/agent.ts'
+import { pageLimit } from '../../core/limits.ts'
+import { getModel, toSeconds } from './openai-fields.ts'
+import { surfaceRoute } from './surface-route.ts'
+
+/** `name` is no field of OpenAI's; interfaces that know it show it instead of the id. */
+const toModel = ({ id, name, createdAt }: Agent) => ({
+  id,
+  object: 'model',
+  created: toSeconds(createdAt),
+  owned_by: 'repartee',
+  name,
+})
+
+export function modelRoutes(app: FastifyInstance, deps: Deps): void {
+  surfaceRoute(app, deps, { method: 'GET', url: '/models', scopes: ['chat', 'read'] }, async ({ key }) => {
+    const data: Agent[] = []
+    // The protocol knows no pages.
+    for (let cursor: string | undefined; ; cursor = data.at(-1)!.id) {
+      const page = await listAgents(deps, key.agentIds, { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor }) })
+      data.push(...page.items)
+      if (!page.hasMore) return { object: 'list', data: data.map(toModel) }
+    }
+  })
+
+  // An id may have a slash, as in `repartee/…`.
+  surfaceRoute(app, deps, { method: 'GET', url: '/models/*', scopes: ['chat', 'read'] }, async ({ key, params }) =>
+    toModel(await getModel(deps, key, params['*']!)),
+  )
+}

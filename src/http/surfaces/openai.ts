@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify'
+import type { Deps } from '../../chat/deps.ts'
+import { statusOf, toReparteeError } from '../errors.ts'
+import type { EventStreams } from '../event-stream.ts'
+import { tellError } from '../send-error.ts'
+import { chatCompletionRoutes } from './chat-completions.ts'
+import { toOpenAiError } from './openai-errors.ts'
+import { modelRoutes } from './openai-models.ts'
+
+/** What the clients of OpenAI's API speak, at `/openai/v1`: an agent is a model to them. */
+export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toReparteeError(thrown)
+    app.logFailure(request, error)
+    tellError(reply, error)
+    // Trying again at once would come to the same.
+    if (error.code === 'quota_exceeded') reply.header('x-should-retry', 'false')
+    reply
+      .code(statusOf[error.code])
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify({ error: toOpenAiError(error) }))
+  })
+  modelRoutes(app, deps)
+  chatCompletionRoutes(app, deps, streams)
+}

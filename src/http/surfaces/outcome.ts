@@ -1,0 +1,71 @@
+import type { Source } from '../../chat/cite.ts'
+import type { Deps } from '../../chat/deps.ts'
+import type { Exchange, FollowUp, Trace, Usage } from '../../chat/exchange.ts'
+import { detailOf } from '../../chat/read-message.ts'
+import type { Turn } from '../../chat/turn.ts'
+import type { Message } from '../../core/message.ts'
+import type { Session } from '../../core/session.ts'
+import { findMessageAt, type WholeMessage } from '../../store/messages.ts'
+
+/** A turn as every protocol tells of it when it begins. */
+export interface Begun {
+  agentId: string
+  sessionId: string
+  userMessageId: string
+  /** Undefined where another process runs the turn. */
+  replyId: string | undefined
+  /** In milliseconds since 1970. */
+  createdAt: number
+}
+
+/** And when it is done. */
+export interface Outcome extends Begun {
+  replyId: string
+  content: string
+  model: string
+  finish: Trace['finish']
+  sources: Source[]
+  usage: Usage | null
+  followUps: FollowUp[]
+}
+
+export const toBegun = ({ agentId, replyId }: Turn, { id: sessionId }: Session, { id, createdAt }: Message): Begun => ({
+  agentId,
+  sessionId,
+  userMessageId: id,
+  replyId,
+  createdAt,
+})
+
+export const toOutcome = (agentId: string, e: Exchange): Outcome => ({
+  agentId,
+  sessionId: e.session.id,
+  userMessageId: e.userMessage.id,
+  replyId: e.aiMessage.id,
+  createdAt: e.userMessage.createdAt,
+  content: e.aiMessage.content,
+  model: e.aiMessage.model,
+  finish: e.trace?.finish ?? 'stop',
+  sources: e.sources,
+  usage: e.usage,
+  followUps: e.followUps ?? [],
+})
+
+/** Of a reply that was kept. */
+export async function readOutcome({ db }: Deps, { agentId, id: sessionId }: Session, reply: WholeMessage): Promise<Outcome> {
+  const question = await findMessageAt(db, agentId, sessionId, reply.seq - 1)
+  const { sources = [], usage = null, followUps = [] } = detailOf(reply)
+  return {
+    agentId,
+    sessionId,
+    userMessageId: question?.id ?? '',
+    replyId: reply.id,
+    createdAt: question?.createdAt ?? reply.createdAt,
+    content: reply.content,
+    model: reply.model ?? '',
+    finish: question?.turn === 'cancelled' ? 'cancelled' : 'stop',
+    sources,
+    usage,
+    followUps,
+  }
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import type { Deps } from '../../chat/deps.ts'
+import type { Agent } from '../../core/agent.ts'
+import type { ApiKey, Scope } from '../../core/api-key.ts'
+import { ReparteeError } from '../../core/errors.ts'
+import { isUuid } from '../../core/ids.ts'
+import { admit, checkScope, type Gate, getAgentFor } from '../admit.ts'
+import { readQuery } from '../query.ts'
+import { validator } from '../validation.ts'
+
+/** A request of a protocol that others made: its body may hold more than is named here, and its answer has the form of that protocol. */
+export interface SurfaceOperation<Q extends TObject, B extends TSchema> {
+  method: 'GET' | 'POST' | 'DELETE'
+  /** As Fastify has it. */
+  url: string
+  /** One of these is enough; `admin` always is. A token of a user may make every one of them. */
+  scopes: Scope[]
+  query?: Q
+  body?: B
+}
+
+export interface SurfaceCall<Q extends TObject, B extends TSchema> {
+  params: Record<string, string>
+  query: Static<Q>
+  body: Static<B>
+  key: ApiKey
+  /** Where the path names one. */
+  agent: Agent | undefined
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+const Nothing = Type.Object({})
+
+/** Joins a request to its handler, behind the same checks, in the same order, as those of the contract. A handler that answers by itself resolves to undefined. */
+export function surfaceRoute<Q extends TObject, B extends TSchema>(
+  app: FastifyInstance,
+  deps: Deps,
+  op: SurfaceOperation<Q, B>,
+  handler: (call: SurfaceCall<Q, B>) => Promise<object | undefined>,
+): void {
+  const checkQuery = validator(op.query ?? Nothing, 'query')
+  const query = readQuery(op.query ?? Nothing)
+  // Whether the path names it or the body does, it is about an agent.
+  const gate: Gate = { scopes: op.scopes, forUsers: true, isOfAgent: true }
+  app.route({
+    method: op.method,
+    url: op.url,
+    bodyLimit: deps.limits.maxBodyBytes,
+    schema: op.body === undefined ? {} : { body: op.body },
+    onRequest: async (request, reply) => {
+      const key = await admit(app, deps, request, reply)
+      checkQuery(query(request.query as Record<string, unknown>))
+      checkScope(gate, key)
+      const { agentId } = request.params as Record<string, string>
+      if (agentId !== undefined) request.agent = await getNamedAgent(deps, key, agentId)
+      if (op.body !== undefined && request.headers['content-encoding'] !== undefined)
+        throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { params, query, body, agent, caller: key } = request
+      const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
+      const answer = await handler(call)
+      if (answer === undefined) return reply
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
+    },
+  })
+}
+
+/** Throws `agent_not_found`, also for what is no id. */
+export async function getNamedAgent(deps: Deps, key: ApiKey, name: string): Promise<Agent> {
+  return getAgentFor(deps, key, isUuid(name) ? name.toLowerCase() : '')
+}

@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../chat/deps.ts'
+import type { Exchange } from '../../chat/exchange.ts'
+import type { Window } from '../../chat/run-turn.ts'
+import { SettledText } from '../../chat/settled-text.ts'
+import type { Turn } from '../../chat/turn.ts'
+import type { ApiKey } from '../../core/api-key.ts'
+import type { ReparteeError } from '../../core/errors.ts'
+import type { Message } from '../../core/message.ts'
+import type { Session } from '../../core/session.ts'
+import { toReparteeError } from '../errors.ts'
+import type { EventStream, EventStreams, StreamHead } from '../event-stream.ts'
+import { isKept, keepNothing } from '../idempotency.ts'
+import type { WorkOnce } from './once.ts'
+import { type Begun, type Outcome, toBegun, toOutcome } from './outcome.ts'
+
+/** How a protocol tells of one turn: each method returns the text of events. */
+export interface Teller {
+  started(begun: Begun): string
+  delta(text: string): string
+  /** `rest`: what is still to be told of the content; undefined where it does not begin with what was told. */
+  completed(outcome: Outcome, rest: string | undefined): string
+  failed(error: ReparteeError, begun: Begun): string
+}
+
+/** One request for a reply. */
+export interface Telling {
+  request: FastifyRequest
+  reply: FastifyReply
+  key: ApiKey
+  agentId: string
+  /** Undefined where the answer is to be whole. */
+  teller: Teller | undefined
+  head?: StreamHead
+  once?: WorkOnce
+  /** Nobody else will ever see the reply: where the caller leaves, it need not be made. */
+  isPassing?: boolean
+  run(window: Window): Promise<Exchange>
+}
+
+const NO_HEAD: StreamHead = { headers: {}, text: '' }
+
+/** Runs a turn and tells of it in another protocol. Resolves to what it came to where the answer is to be whole. Nothing is written before the turn has started. */
+export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telling): Promise<Outcome | undefined> {
+  const { request, reply, teller, agentId, once = (work) => work(keepNothing) } = telling
+  let open: OpenTelling | undefined
+  const onStart = (turn: Turn, session: Session, message: Message) => {
+    if (telling.isPassing) stopWithReader(reply, turn)
+    if (teller !== undefined)
+      open = new OpenTelling(
+        streams.open(reply, telling.key, telling.head ?? NO_HEAD),
+        teller,
+        turn,
+        toBegun(turn, session, message),
+      )
+  }
+  try {
+    const done = await once(async (keep) => {
+      const exchange = await telling.run({ onStart, alongside: (e) => keep(toOutcome(agentId, e)) })
+      const outcome = toOutcome(agentId, exchange)
+      // Follow-ups were not known when the answer was kept with its reply.
+      const again = outcome.followUps.length > 0 ? keep(outcome) : []
+      if (again.length > 0)
+        await deps.db.write(again).catch((e: unknown) => deps.warn('a kept answer stays without follow-ups', e))
+      return outcome
+    })
+    if (isKept(done)) reply.raw.setHeader('Idempotency-Replayed', 'true')
+    const outcome = isKept(done) ? (JSON.parse(done.answer) as Outcome) : done
+    if (teller === undefined) return outcome
+    if (open !== undefined) open.complete(outcome)
+    else
+      streams
+        .open(reply, telling.key, telling.head ?? NO_HEAD)
+        .end(teller.started(outcome) + teller.completed(outcome, outcome.content))
+  } catch (thrown) {
+    if (open === undefined) throw thrown
+    const error = toReparteeError(thrown)
+    request.server.logFailure(request, error)
+    open.fail(error)
+  }
+  return undefined
+}
+
+function stopWithReader({ raw }: FastifyReply, turn: Turn): void {
+  const stop = () => {
+    if (!raw.writableFinished) turn.stop('cancelled')
+  }
+  if (raw.destroyed) stop()
+  else raw.once('close', stop)
+}
+
+/** A turn that somebody reads along. */
+export class OpenTelling {
+  readonly #stream: EventStream
+  readonly #teller: Teller
+  readonly #begun: Begun
+  readonly #text: SettledText
+  #isOver = false
+
+  constructor(stream: EventStream, teller: Teller, turn: Turn, begun: Begun) {
+    this.#stream = stream
+    this.#teller = teller
+    this.#begun = begun
+    this.#text = new SettledText(turn)
+    stream.send(teller.started(begun))
+    stream.follow(turn, () => {
+      const text = this.#isOver ? '' : this.#text.next()
+      return text === '' ? undefined : teller.delta(text)
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#stream.isOpen
+  }
+
+  complete(outcome: Outcome): void {
+    this.#isOver = true
+    this.#stream.end(this.#teller.completed(outcome, this.#text.rest(outcome.content)))
+  }
+
+  fail(error: ReparteeError): void {
+    this.#isOver = true
+    this.#stream.end(this.#teller.failed(error, this.#begun))
+  }
+}
