@@ -6,9 +6,13 @@ const ASKED = 'Authorization, Content-Type, Accept, Idempotency-Key, Last-Event-
 const TOLD = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, Allow'
 /** A browser need not ask again for so long. */
 const KNOWN_SECONDS = 7_200
-/** Of the Model Context Protocol. */
-const MCP_ASKED = 'MCP-Protocol-Version, Mcp-Method, Mcp-Name'
-const AGENT = /^\/(?:v1\/agents|mcp)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
+/** Beyond those, below a path: of the Model Context Protocol; of the clients of OpenAI, and what names a session to them. */
+const ALSO_ASKED: Record<string, string> = {
+  mcp: 'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+  openai:
+    'X-Session-Id, X-Stainless-Lang, X-Stainless-Package-Version, X-Stainless-OS, X-Stainless-Arch, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Retry-Count, X-Stainless-Timeout, X-Stainless-Helper-Method, OpenAI-Organization, OpenAI-Project',
+}
+const AGENT = /^\/(?:(?:ai-sdk\/)?v1\/agents|mcp)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
 const ANY = '*'
 
 /** The origins of pages whose scripts may read answers (Fetch standard, CORS): those of the deployment, and those that an agent names, about itself. None unless set. */
@@ -48,7 +52,8 @@ export class AllowedOrigins {
 
   tellPreflight({ url = '' }: IncomingMessage, response: ServerResponse): void {
     response.setHeader('Access-Control-Allow-Methods', METHODS)
-    response.setHeader('Access-Control-Allow-Headers', url.startsWith('/mcp') ? `${ASKED}, ${MCP_ASKED}` : ASKED)
+    const also = ALSO_ASKED[url.split(/[/?]/, 2)[1] ?? '']
+    response.setHeader('Access-Control-Allow-Headers', also === undefined ? ASKED : `${ASKED}, ${also}`)
     response.setHeader('Access-Control-Max-Age', KNOWN_SECONDS)
   }
 }

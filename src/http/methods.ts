@@ -6,6 +6,8 @@ const OUTSIDE: Record<string, string[]> = {
   '/mcp(/[^/]+)?': ['POST'],
   '/openai/v1/models(/.+)?': ['GET', 'HEAD'],
   '/openai/v1/chat/completions': ['POST'],
+  '/ai-sdk/v1/agents/[^/]+/chat': ['POST'],
+  '/ai-sdk/v1/agents/[^/]+/chat/[^/]+/stream': ['GET', 'HEAD'],
   '/console(/.*)?|/widget\\.js': ['GET', 'HEAD'],
   '/docs(/.*)?|/llms(-full)?\\.txt': ['GET', 'HEAD'],
 }

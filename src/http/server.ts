@@ -31,6 +31,7 @@ import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
 import { staticRoutes } from './static.ts'
 import { openAiRoutes } from './surfaces/openai.ts'
+import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
 import { UploadSlots } from './upload-slots.ts'
 import { usageRoutes } from './usage.ts'
@@ -236,6 +237,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     { prefix: '/v1' },
   )
   app.register(async (openAi) => openAiRoutes(openAi, deps, streams), { prefix: '/openai/v1' })
+  app.register(async (aiSdk) => uiMessageRoutes(aiSdk, deps, streams), { prefix: '/ai-sdk/v1' })
   return app
 }
 

@@ -109,10 +109,6 @@ export class OpenTelling {
     })
   }
 
-  get isOpen(): boolean {
-    return this.#stream.isOpen
-  }
-
   complete(outcome: Outcome): void {
     this.#isOver = true
     this.#stream.end(this.#teller.completed(outcome, this.#text.rest(outcome.content)))

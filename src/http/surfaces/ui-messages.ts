@@ -1,0 +1,168 @@
+import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Deps } from '../../chat/deps.ts'
+import { turnStateOf, waitForEnd } from '../../chat/read-message.ts'
+import { regenerate } from '../../chat/regenerate.ts'
+import type { Asked, Window } from '../../chat/run-turn.ts'
+import { sendMessage } from '../../chat/send-message.ts'
+import { getOrCreateSession } from '../../chat/sessions.ts'
+import type { Agent } from '../../core/agent.ts'
+import type { ApiKey } from '../../core/api-key.ts'
+import { invalid } from '../../core/errors.ts'
+import { isUuid, namedId } from '../../core/ids.ts'
+import type { Limits } from '../../core/limits.ts'
+import type { Session } from '../../core/session.ts'
+import { findMessageAt, type WholeMessage } from '../../store/messages.ts'
+import { findSession } from '../../store/sessions.ts'
+import { keepUserRate } from '../admit.ts'
+import type { EventStreams } from '../event-stream.ts'
+import { doneOnce } from './once.ts'
+import { resumeTelling } from './resume-telling.ts'
+import { surfaceRoute } from './surface-route.ts'
+import { tellTurn } from './tell-turn.ts'
+import { UI_STREAM, UiTeller } from './ui-teller.ts'
+
+const MAX_CHAT_ID_CHARS = 255
+const ChatId = Type.String({ minLength: 1, maxLength: MAX_CHAT_ID_CHARS })
+const User = Type.Object({ externalUserId: Type.Optional(Type.String({ format: 'uuid' })) })
+
+/** What `DefaultChatTransport` sends, and what an app may add to it (`body`). */
+const Body = (limits: Limits) =>
+  Type.Object({
+    id: ChatId,
+    messages: Type.Array(
+      Type.Object({
+        id: Type.Optional(Type.String()),
+        role: Type.String(),
+        parts: Type.Array(Type.Object({ type: Type.String(), text: Type.Optional(Type.String()) })),
+      }),
+      { minItems: 1 },
+    ),
+    trigger: Type.Optional(Type.Enum(['submit-message', 'regenerate-message'])),
+    messageId: Type.Optional(Type.String()),
+    ...User.properties,
+    additionalContext: Type.Optional(Type.String({ maxLength: limits.maxContextChars })),
+    cancelOnDisconnect: Type.Optional(Type.Boolean()),
+  })
+type Body = Static<ReturnType<typeof Body>>
+
+/** The UI message stream of the AI SDK, for `useChat` and `DefaultChatTransport`. A chat is a session; the history is ours, and of the messages that are sent the last one counts. */
+export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
+  const chat = { method: 'POST', url: '/agents/:agentId/chat', scopes: ['chat'], body: Body(deps.limits) } as const
+  surfaceRoute(app, deps, { ...chat, scopes: ['chat'] }, async ({ body, key, agent, request, reply }) => {
+    const asked = readLast(deps, body)
+    const userId = key.userId ?? body.externalUserId?.toLowerCase()
+    const session = await getChat(deps, key, agent!, body.id, userId)
+    await keepUserRate(deps, reply, session)
+    const input = {
+      agent: agent!,
+      sessionId: session.id,
+      additionalContext: body.additionalContext,
+      include: [],
+      userId: session.userId,
+      key,
+    }
+    const isSent = body.trigger !== 'regenerate-message'
+    if (isSent && body.messageId !== undefined) await refuseEdit(deps, session)
+    const run = (window: Window) =>
+      isSent
+        ? sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown' }, window)
+        : makeAnew(deps, input, session, asked.text, window)
+    // A message that is sent once more is the same one.
+    const named = isSent && asked.id !== undefined ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
+    const same = { agentId: agent!.id, sessionId: session.id, parts: [asked.text], ...named }
+    return tellTurn(deps, streams, {
+      ...{ request, reply, key, agentId: agent!.id, run },
+      teller: new UiTeller(),
+      head: UI_STREAM,
+      once: doneOnce(deps, request, reply, same),
+      isPassing: body.cancelOnDisconnect === true,
+    })
+  })
+
+  const resume = { method: 'GET', url: '/agents/:agentId/chat/:chatId/stream', query: User } as const
+  surfaceRoute(app, deps, { ...resume, scopes: ['chat', 'read'] }, async ({ params, query, key, agent, request, reply }) => {
+    const userId = key.userId ?? query.externalUserId?.toLowerCase()
+    const session = await findChat(deps, key, agent!, params['chatId']!, userId)
+    const question = session && (await findRunning(deps, session))
+    if (question === undefined) {
+      reply.code(204).send()
+      return undefined
+    }
+    await resumeTelling(deps, streams, session!, question, { request, reply, key, teller: new UiTeller(), head: UI_STREAM })
+    return undefined
+  })
+}
+
+/** The text that the user has written. */
+function readLast({ limits }: Deps, { messages }: Body): { id: string | undefined; text: string } {
+  const i = messages.length - 1
+  const { id, role, parts } = messages[i]!
+  const path = `body.messages[${i}]`
+  if (role !== 'user') throw invalid(path, 'must be a message of the user: the last one is answered')
+  const other = parts.findIndex(({ type }) => type !== 'text' && !type.startsWith('data-'))
+  if (other !== -1) throw invalid(`${path}.parts[${other}].type`, `${parts[other]!.type} is not supported: agents read text`)
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n')
+  if (text.trim() === '') throw invalid(path, 'must not be blank')
+  if (text.length > limits.maxMessageChars && [...text].length > limits.maxMessageChars)
+    throw invalid(path, `is too long: it may have ${limits.maxMessageChars} characters`)
+  return { id, text }
+}
+
+/** The id of a session is made from the chat's, so that the same chat of the same user finds it again. */
+const sessionIdOf = (agentId: string, userId: string | undefined, chatId: string): string =>
+  namedId(agentId, `${userId ?? ''}/${chatId}`)
+
+/** The session of a chat: the one whose id it is, where that may be seen; else the one that was made for it. */
+async function findChat(
+  { db }: Deps,
+  key: ApiKey,
+  { id: agentId }: Agent,
+  chatId: string,
+  userId: string | undefined,
+): Promise<Session | undefined> {
+  const named = isUuid(chatId) ? await findSession(db, agentId, chatId.toLowerCase()) : undefined
+  if (named !== undefined && (key.userId ?? named.userId) === named.userId) return named
+  return findSession(db, agentId, sessionIdOf(agentId, userId, chatId))
+}
+
+async function getChat(deps: Deps, key: ApiKey, agent: Agent, chatId: string, userId: string | undefined): Promise<Session> {
+  const found = await findChat(deps, key, agent, chatId, userId)
+  if (found !== undefined) return found
+  const id = sessionIdOf(agent.id, userId, chatId)
+  return getOrCreateSession(deps, agent.id, id, { externalUserId: userId })
+}
+
+const lastOf = ({ db }: Deps, { agentId, id, totalMessages }: Session) => findMessageAt(db, agentId, id, totalMessages)
+
+/** The message whose reply is being made, or made anew. */
+async function findRunning(deps: Deps, session: Session): Promise<WholeMessage | undefined> {
+  const last = await lastOf(deps, session)
+  if (last === undefined || (await turnStateOf(deps, session, last)) !== 'running') return undefined
+  return last.role === 'USER' ? last : findMessageAt(deps.db, session.agentId, session.id, last.seq - 1)
+}
+
+/** What was answered cannot be put otherwise: the history only grows. Throws `invalid_request`. */
+async function refuseEdit(deps: Deps, session: Session): Promise<void> {
+  if ((await lastOf(deps, session))?.role === 'AI')
+    throw invalid(
+      'body.messageId',
+      'names a message that was answered: what was said stays. Send another one, or begin a new chat',
+    )
+}
+
+/** The session's last reply is made anew; a message that got none is answered now. */
+async function makeAnew(deps: Deps, input: Asked, session: Session, text: string, window: Window) {
+  const running = await findRunning(deps, session)
+  if (running !== undefined) {
+    await deps.turns.find(running.id)?.finished
+    await waitForEnd(deps, session, running.id, () => true)
+  }
+  const now = (await findSession(deps.db, session.agentId, session.id)) ?? session
+  const last = await lastOf(deps, now)
+  if (last?.role !== 'AI') return sendMessage(deps, { ...input, session: now, message: text, format: 'markdown' }, window)
+  const question = await findMessageAt(deps.db, now.agentId, now.id, last.seq - 1)
+  if (question?.content !== text)
+    throw invalid('body.messages', "must end with the session's last message: only its reply can be made anew")
+  return regenerate(deps, { ...input, session: now, messageId: last.id, format: 'markdown' }, window)
+}

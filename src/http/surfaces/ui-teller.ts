@@ -1,0 +1,56 @@
+import type { Source } from '../../chat/cite.ts'
+import type { ReparteeError } from '../../core/errors.ts'
+import type { StreamHead } from '../event-stream.ts'
+import type { Begun, Outcome } from './outcome.ts'
+import type { Teller } from './tell-turn.ts'
+
+export const UI_STREAM: StreamHead = { headers: { 'x-vercel-ai-ui-message-stream': 'v1' }, text: '' }
+
+const FINISH = { stop: 'stop', length: 'length', filtered: 'content-filter', cancelled: 'stop' } as const
+const TEXT = 'text'
+const DONE = 'data: [DONE]\n\n'
+const part = (type: string, fields: object = {}): string => `data: ${JSON.stringify({ type, ...fields })}\n\n`
+const metadataOf = ({ sessionId, userMessageId }: Begun) => ({ sessionId, userMessageId })
+
+/** A reply as the parts of one UI message, in one step: its text, its sources, follow-ups. The message has the id of the reply. */
+export class UiTeller implements Teller {
+  #isBegun = false
+
+  started(begun: Begun): string {
+    const messageId = begun.replyId === undefined ? {} : { messageId: begun.replyId }
+    return part('start', { ...messageId, messageMetadata: metadataOf(begun) }) + part('start-step')
+  }
+
+  delta(text: string): string {
+    const start = this.#isBegun ? '' : part('text-start', { id: TEXT })
+    this.#isBegun = true
+    return start + part('text-delta', { id: TEXT, delta: text })
+  }
+
+  completed(outcome: Outcome, rest: string | undefined): string {
+    const { content, sources, followUps, model, usage } = outcome
+    let text = ''
+    if (rest === undefined) {
+      this.#isBegun = false
+      text = part('reset-step') + this.delta(content)
+    } else if (rest !== '') text = this.delta(rest)
+    return [
+      text,
+      this.#isBegun ? part('text-end', { id: TEXT }) : '',
+      ...sources.map(toPart),
+      followUps.length > 0 ? part('data-followUps', { data: followUps }) : '',
+      part('finish-step'),
+      part('finish', { finishReason: FINISH[outcome.finish], messageMetadata: { ...metadataOf(outcome), model, usage } }),
+      DONE,
+    ].join('')
+  }
+
+  failed = ({ message }: ReparteeError): string => part('error', { errorText: message }) + DONE
+}
+
+/** `sourceId` is the n of the marks `[n]` in the text. */
+function toPart({ index, title, url, documentId, snippet, page, score }: Source): string {
+  const more = { documentId, snippet, score, ...(page === undefined ? {} : { page }) }
+  const fields = { sourceId: String(index), title, providerMetadata: { repartee: more } }
+  return url === null ? part('source-document', { ...fields, mediaType: 'text/plain' }) : part('source-url', { ...fields, url })
+}
