@@ -18,7 +18,7 @@ export const GivenMessage = Type.Object({
   ),
   tool_calls: Type.Optional(Type.Array(Type.Unknown())),
 })
-type Given = Static<typeof GivenMessage>
+export type Given = Static<typeof GivenMessage>
 
 /** Fields that would change what the answer means. */
 export const Unsupported = {
@@ -36,12 +36,9 @@ export interface Conversation {
 const ROLES: Record<string, Role | 'context'> = { user: 'USER', assistant: 'AI', system: 'context', developer: 'context' }
 const TEXTS = ['text', 'input_text', 'output_text', 'refusal']
 
-/**
- * System and developer messages come from whoever called, and not from whoever made the agent: they are context, and no orders to it. Throws
- * `invalid_request` for what agents cannot read.
- */
-export function readConversation(deps: Deps, messages: Given[], path: string, instructions?: string): Conversation {
-  const context = instructions === undefined ? [] : [instructions]
+/** Messages by what they are here. Throws `invalid_request` for what agents cannot read. */
+export function readMessages(messages: Given[], path: string): Pick<Conversation, 'history'> & { context: string[] } {
+  const context: string[] = []
   const history: Conversation['history'] = []
   for (const [i, given] of messages.entries()) {
     const at = `${path}[${i}]`
@@ -56,12 +53,26 @@ export function readConversation(deps: Deps, messages: Given[], path: string, in
     else if (content.trim() !== '') history.push({ role, content })
     else if (role === 'USER') throw invalid(`${at}.content`, 'must not be blank')
   }
+  return { context, history }
+}
+
+/**
+ * A conversation that asks something. System and developer messages come from whoever called, and not from whoever made the agent: they are
+ * context, and no orders to it.
+ */
+export function readConversation(deps: Deps, messages: Given[], path: string, instructions?: string): Conversation {
+  const { context, history } = readMessages(messages, path)
   const last = history.pop()
   if (last?.role !== 'USER') throw invalid(path, 'must end with a message of the user')
-  const additionalContext = context.join('\n\n')
-  checkLength(path, 'the last message', last.content, deps.limits.maxMessageChars)
-  checkLength(path, 'system and developer messages together', additionalContext, deps.limits.maxContextChars)
-  return { additionalContext: additionalContext.trim() === '' ? undefined : additionalContext, history, message: last.content }
+  const additionalContext = [...(instructions === undefined ? [] : [instructions]), ...context].join('\n\n')
+  const { maxMessageChars, maxContextChars } = deps.limits
+  checkLength(path, 'the last message', last.content, maxMessageChars)
+  checkLength(path, 'system and developer messages together', additionalContext, maxContextChars)
+  return {
+    additionalContext: additionalContext.trim() === '' ? undefined : additionalContext,
+    history,
+    message: last.content,
+  }
 }
 
 function readText(content: Given['content'], path: string): string {
@@ -72,7 +83,7 @@ function readText(content: Given['content'], path: string): string {
   return content.map(({ text = '' }) => text).join('\n')
 }
 
-function checkLength(path: string, what: string, text: string, maxChars: number): void {
+export function checkLength(path: string, what: string, text: string, maxChars: number): void {
   if (text.length > maxChars && [...text].length > maxChars)
     throw invalid(path, `is too long: ${what} may have ${maxChars} characters`)
 }

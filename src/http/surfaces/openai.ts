@@ -4,8 +4,10 @@ import { statusOf, toReparteeError } from '../errors.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
 import { chatCompletionRoutes } from './chat-completions.ts'
+import { conversationRoutes } from './conversations.ts'
 import { toOpenAiError } from './openai-errors.ts'
 import { modelRoutes } from './openai-models.ts'
+import { responseRoutes } from './responses.ts'
 
 /** What the clients of OpenAI's API speak, at `/openai/v1`: an agent is a model to them. */
 export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
@@ -22,4 +24,6 @@ export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStr
   })
   modelRoutes(app, deps)
   chatCompletionRoutes(app, deps, streams)
+  responseRoutes(app, deps, streams)
+  conversationRoutes(app, deps)
 }

@@ -63,11 +63,11 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
       key,
     }
     const isSent = body.trigger !== 'regenerate-message'
-    if (isSent && body.messageId !== undefined) await refuseEdit(deps, session)
-    const run = (window: Window) =>
-      isSent
-        ? sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown' }, window)
-        : makeAnew(deps, input, session, asked.text, window)
+    const run = async (window: Window) => {
+      if (!isSent) return makeAnew(deps, input, session, asked.text, window)
+      if (body.messageId !== undefined) await refuseEdit(deps, session)
+      return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown' }, window)
+    }
     // A message that is sent once more is the same one.
     const named = isSent && asked.id !== undefined ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
     const same = { agentId: agent!.id, sessionId: session.id, parts: [asked.text], ...named }

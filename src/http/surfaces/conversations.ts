@@ -1,0 +1,122 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { Deps } from '../../chat/deps.ts'
+import { createSession, deleteSession, importSession, sessionNotFound } from '../../chat/sessions.ts'
+import type { ApiKey } from '../../core/api-key.ts'
+import { invalid } from '../../core/errors.ts'
+import type { Message } from '../../core/message.ts'
+import type { Session } from '../../core/session.ts'
+import { findMessage, findPlace, listMessages } from '../../store/messages.ts'
+import { unsupported } from './openai-errors.ts'
+import * as fields from './openai-fields.ts'
+import { readConversationId, readItemId, toConversationId, toItemId } from './openai-ids.ts'
+import { readOutcome } from './outcome.ts'
+import { toOutputItem } from './response-object.ts'
+import { getSessionAt } from './responses.ts'
+import { surfaceRoute } from './surface-route.ts'
+
+const Body = Type.Object({
+  items: Type.Optional(Type.Array(fields.GivenMessage)),
+  metadata: Type.Optional(
+    Type.Object({
+      agent_id: Type.Optional(Type.String()),
+      user: Type.Optional(Type.String()),
+      name: Type.Optional(Type.String()),
+    }),
+  ),
+})
+const Items = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'])),
+  after: Type.Optional(Type.String()),
+})
+const USUAL_ITEMS = 20
+
+/** What belongs to a session here and to nothing there stands in `metadata`. */
+const toConversation = (session: Session) => ({
+  id: toConversationId({ agentId: session.agentId, sessionId: session.id }),
+  object: 'conversation',
+  created_at: fields.toSeconds(session.createdAt),
+  metadata: { agent_id: session.agentId, session_id: session.id, name: session.name },
+})
+
+/** A conversation is a session. */
+export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
+  surfaceRoute(app, deps, { method: 'POST', url: '/conversations', scopes: ['chat'], body: Body }, async ({ body, key }) => {
+    const { items = [], metadata = {} } = body
+    const agent = await fields.getModel(deps, key, agentOf(key, metadata.agent_id))
+    const { context, history } = fields.readMessages(items, 'body.items')
+    if (context.length > 0)
+      throw unsupported(
+        'body.items',
+        'may hold messages of the user and the assistant alone: give instructions with each response.',
+      )
+    for (const { content } of history) fields.checkLength('body.items', 'a message', content, deps.limits.maxMessageChars)
+    const { name } = metadata
+    if (name !== undefined) fields.checkLength('body.metadata.name', 'a name', name, deps.limits.maxNameChars)
+    const made = {
+      externalUserId: fields.userIdOf(key, metadata.user),
+      ...(name === undefined || name.trim() === '' ? {} : { name }),
+    }
+    return toConversation(
+      history.length === 0 ? await createSession(deps, agent.id, made) : await importSession(deps, agent.id, made, history),
+    )
+  })
+
+  const one = '/conversations/:conversationId'
+  const get = async (key: ApiKey, id: string): Promise<Session> => {
+    const place = readConversationId(id)
+    if (place === undefined) throw sessionNotFound()
+    return getSessionAt(deps, key, place)
+  }
+  surfaceRoute(app, deps, { method: 'GET', url: one, scopes: ['chat', 'read'] }, async ({ key, params }) =>
+    toConversation(await get(key, params['conversationId']!)),
+  )
+
+  surfaceRoute(app, deps, { method: 'DELETE', url: one, scopes: ['chat'] }, async ({ key, params }) => {
+    const session = await get(key, params['conversationId']!)
+    await deleteSession(deps, session)
+    return { ...toConversation(session), object: 'conversation.deleted', deleted: true }
+  })
+
+  const list = { method: 'GET', url: `${one}/items`, query: Items } as const
+  surfaceRoute(app, deps, { ...list, scopes: ['chat', 'read'] }, async ({ key, params, query }) => {
+    const session = await get(key, params['conversationId']!)
+    const { messages, hasMore } = await readPage(deps, session, query)
+    const data = await Promise.all(messages.map((message) => toConversationItem(deps, session, message)))
+    return { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: hasMore }
+  })
+}
+
+function agentOf({ agentIds }: ApiKey, named: string | undefined): string {
+  const only = agentIds?.length === 1 ? agentIds[0] : undefined
+  const id = named ?? only
+  if (id === undefined) throw invalid('body.metadata.agent_id', 'must name the agent that the conversation is with')
+  return id
+}
+
+/** Newest first unless asked otherwise, as the protocol has it. */
+async function readPage(
+  { db }: Deps,
+  { agentId, id, totalMessages }: Session,
+  { limit = USUAL_ITEMS, order = 'desc', after }: { limit?: number; order?: string; after?: string },
+): Promise<{ messages: Message[]; hasMore: boolean }> {
+  const messageId = after === undefined ? undefined : readItemId(after)
+  const place = messageId === undefined ? undefined : await findPlace(db, agentId, id, messageId)
+  if (after !== undefined && place === undefined) throw invalid('query.after', 'is no item of this conversation')
+  if (order === 'asc') {
+    const found = await listMessages(db, agentId, id, place ?? 0, limit + 1)
+    return { messages: found.slice(0, limit), hasMore: found.length > limit }
+  }
+  const end = (place ?? totalMessages + 1) - 1
+  const start = Math.max(0, end - limit)
+  const found = end === 0 ? [] : await listMessages(db, agentId, id, start, end - start)
+  return { messages: found.reverse(), hasMore: start > 0 }
+}
+
+async function toConversationItem(deps: Deps, session: Session, message: Message) {
+  const whole = message.role === 'AI' ? await findMessage(deps.db, session.agentId, session.id, message.id) : undefined
+  if (whole !== undefined) return toOutputItem(await readOutcome(deps, session, whole))
+  const content = [{ type: 'input_text', text: message.content }]
+  return { id: toItemId(message.id), type: 'message', status: 'completed', role: 'user', content }
+}

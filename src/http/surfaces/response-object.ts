@@ -1,0 +1,146 @@
+import type { ReparteeError } from '../../core/errors.ts'
+import { citationsIn } from './citations.ts'
+import { toOpenAiError } from './openai-errors.ts'
+import { tokensOf, toSeconds } from './openai-fields.ts'
+import { toConversationId, toItemId, toResponseId } from './openai-ids.ts'
+import type { Begun, Outcome } from './outcome.ts'
+import type { Teller } from './tell-turn.ts'
+
+/** What a response says of its own request. */
+export interface ResponseRequest {
+  model: string
+  instructions: string | null
+  previousResponseId: string | null
+  maxOutputTokens: number | null
+  metadata: object
+  isStored: boolean
+}
+
+const REASONS = { length: 'max_output_tokens', filtered: 'content_filter', stop: undefined, cancelled: undefined }
+
+function toAnnotations({ content, sources }: Outcome) {
+  return citationsIn(content, sources).map(({ start, end, source: { documentId, title, url } }) =>
+    url === null
+      ? { type: 'file_citation', file_id: documentId, filename: title, index: start }
+      : { type: 'url_citation', url, title, start_index: start, end_index: end },
+  )
+}
+
+const textPart = (text: string, annotations: object[]) => ({ type: 'output_text', text, annotations, logprobs: [] })
+const toItem = (replyId: string | undefined, status: string, content: object[]) => ({
+  id: toItemId(replyId ?? ''),
+  type: 'message',
+  status,
+  role: 'assistant',
+  content,
+})
+
+/** A reply as an item of a conversation. */
+export const toOutputItem = (outcome: Outcome) =>
+  toItem(outcome.replyId, REASONS[outcome.finish] === undefined ? 'completed' : 'incomplete', [
+    textPart(outcome.content, toAnnotations(outcome)),
+  ])
+
+/** A response; of a turn that is not done yet, or failed, without its output. */
+export function toResponse(begun: Begun, asked: ResponseRequest, more: object = {}) {
+  return {
+    id: toResponseId({ ...begun, replyId: begun.replyId ?? '' }),
+    object: 'response',
+    created_at: toSeconds(begun.createdAt),
+    status: 'in_progress',
+    background: false,
+    completed_at: null,
+    conversation: asked.isStored ? { id: toConversationId(begun) } : null,
+    error: null,
+    incomplete_details: null,
+    instructions: asked.instructions,
+    max_output_tokens: asked.maxOutputTokens,
+    metadata: asked.metadata,
+    model: asked.model,
+    output: [] as object[],
+    parallel_tool_calls: false,
+    previous_response_id: asked.previousResponseId,
+    reasoning: { effort: null, summary: null },
+    store: asked.isStored,
+    temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    truncation: 'disabled',
+    usage: null,
+    ...more,
+  }
+}
+
+export function toDoneResponse(outcome: Outcome, asked: ResponseRequest, now: number) {
+  const { tokensIn, tokensOut, tokensCached, total } = tokensOf(outcome.usage)
+  const reason = REASONS[outcome.finish]
+  return toResponse(outcome, asked, {
+    status: reason === undefined ? 'completed' : 'incomplete',
+    completed_at: toSeconds(now),
+    incomplete_details: reason === undefined ? null : { reason },
+    output: [toOutputItem(outcome)],
+    usage: {
+      input_tokens: tokensIn,
+      input_tokens_details: { cached_tokens: tokensCached },
+      output_tokens: tokensOut,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: total,
+    },
+  })
+}
+
+/** A response as events, numbered in their order: one message of one text. */
+export class ResponseTeller implements Teller {
+  readonly #asked: ResponseRequest
+  readonly #clock: () => number
+  #at = 0
+  #place: object = {}
+
+  constructor(asked: ResponseRequest, clock: () => number) {
+    this.#asked = asked
+    this.#clock = clock
+  }
+
+  started(begun: Begun): string {
+    const response = toResponse(begun, this.#asked)
+    const item = toItem(begun.replyId, 'in_progress', [])
+    this.#place = { item_id: item.id, output_index: 0, content_index: 0 }
+    return [
+      this.#event('response.created', { response }),
+      this.#event('response.in_progress', { response }),
+      this.#event('response.output_item.added', { output_index: 0, item }),
+      this.#event('response.content_part.added', { ...this.#place, part: textPart('', []) }),
+    ].join('')
+  }
+
+  delta = (delta: string): string => this.#event('response.output_text.delta', { ...this.#place, delta, logprobs: [] })
+
+  completed(outcome: Outcome, rest: string | undefined): string {
+    const response = toDoneResponse(outcome, this.#asked, this.#clock())
+    const annotations = toAnnotations(outcome)
+    const { content: text } = outcome
+    return [
+      rest ? this.delta(rest) : '',
+      ...annotations.map((annotation, i) =>
+        this.#event('response.output_text.annotation.added', { ...this.#place, annotation_index: i, annotation }),
+      ),
+      this.#event('response.output_text.done', { ...this.#place, text, logprobs: [] }),
+      this.#event('response.content_part.done', { ...this.#place, part: textPart(text, annotations) }),
+      this.#event('response.output_item.done', { output_index: 0, item: response.output[0] }),
+      this.#event(`response.${response.status}`, { response }),
+    ].join('')
+  }
+
+  failed(error: ReparteeError, begun: Begun): string {
+    const { message, code } = toOpenAiError(error)
+    // The protocol has a closed list of codes.
+    const told = { code: code === 'rate_limit_exceeded' ? code : 'server_error', message }
+    return this.#event('response.failed', { response: toResponse(begun, this.#asked, { status: 'failed', error: told }) })
+  }
+
+  #event(type: string, fields: object): string {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#at++, ...fields })}\n\n`
+  }
+}

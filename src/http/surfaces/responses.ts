@@ -1,0 +1,168 @@
+import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { answerUnkept } from '../../chat/answer-unkept.ts'
+import type { Deps } from '../../chat/deps.ts'
+import { getMessage } from '../../chat/read-message.ts'
+import type { Window } from '../../chat/run-turn.ts'
+import { sendMessage } from '../../chat/send-message.ts'
+import { createSession, deleteIfThere, importSession, sessionNotFound } from '../../chat/sessions.ts'
+import type { Agent } from '../../core/agent.ts'
+import type { ApiKey } from '../../core/api-key.ts'
+import { invalid, ReparteeError } from '../../core/errors.ts'
+import type { Session } from '../../core/session.ts'
+import { findMessageAt } from '../../store/messages.ts'
+import { getSessionFor, keepUserRate } from '../admit.ts'
+import type { EventStreams } from '../event-stream.ts'
+import { doneOnce } from './once.ts'
+import { unsupported } from './openai-errors.ts'
+import * as fields from './openai-fields.ts'
+import { readConversationId, readResponseId, readSessionId } from './openai-ids.ts'
+import { readOutcome } from './outcome.ts'
+import { type ResponseRequest, ResponseTeller, toDoneResponse } from './response-object.ts'
+import { surfaceRoute } from './surface-route.ts'
+import { tellTurn } from './tell-turn.ts'
+
+/** Fields that are not named here are ignored: clients send many that are an agent's own business. */
+const Body = Type.Object({
+  model: Type.String({ minLength: 1 }),
+  input: Type.Union([Type.String(), Type.Array(fields.GivenMessage, { minItems: 1 })]),
+  instructions: Type.Optional(Type.String()),
+  conversation: Type.Optional(Type.Union([Type.String(), Type.Object({ id: Type.String() })])),
+  previous_response_id: Type.Optional(Type.String()),
+  store: Type.Optional(Type.Boolean()),
+  stream: Type.Optional(Type.Boolean()),
+  background: Type.Optional(Type.Boolean()),
+  user: Type.Optional(Type.String()),
+  safety_identifier: Type.Optional(Type.String()),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  text: Type.Optional(Type.Object({ format: fields.Format })),
+  prompt: Type.Optional(Type.Unknown()),
+  ...fields.Unsupported,
+})
+type Body = Static<typeof Body>
+
+/** A response is a reply in a session, which is its conversation: one that is named, that of the response before, or a new one. */
+export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
+  surfaceRoute(app, deps, { method: 'POST', url: '/responses', scopes: ['chat'], body: Body }, async (call) => {
+    const { body, key, request, reply } = call
+    const agent = await fields.getModel(deps, key, body.model)
+    refuseUnsupported(body)
+    const messages = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input
+    const { history, message, additionalContext } = fields.readConversation(deps, messages, 'body.input', body.instructions)
+    const known = await findSessionOf(deps, key, agent, body)
+    if (known !== undefined && history.length > 0)
+      throw invalid('body.input', 'must hold one message: those before it stand in the conversation already')
+    const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
+    const userId = known?.userId ?? named ?? deps.newId()
+    await keepUserRate(deps, reply, { agentId: agent.id, userId })
+
+    const isKept = body.store !== false
+    const asked = {
+      agent: fields.withAtMost(fields.withoutFollowUps(agent), body.max_output_tokens),
+      additionalContext,
+      message,
+      include: [],
+      userId,
+      key,
+    }
+    const run = async (window: Window) => {
+      if (!isKept) return answerUnkept(deps, { ...asked, history }, window)
+      if (known !== undefined) await refuseBranch(deps, known, body.previous_response_id)
+      const session = known ?? (await makeSession(deps, agent, userId, history))
+      try {
+        return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
+      } catch (error) {
+        // Nobody was told of it.
+        if (known === undefined) await deleteIfThere(deps, session)
+        throw error
+      }
+    }
+    const told: ResponseRequest = {
+      model: body.model,
+      instructions: body.instructions ?? null,
+      previousResponseId: body.previous_response_id ?? null,
+      maxOutputTokens: body.max_output_tokens ?? null,
+      metadata: body.metadata ?? {},
+      isStored: isKept,
+    }
+    const same = { agentId: agent.id, sessionId: known?.id ?? '', parts: [JSON.stringify(body)] }
+    const hasEffect = isKept || request.headers['idempotency-key'] !== undefined
+    const outcome = await tellTurn(deps, streams, {
+      ...{ request, reply, key, agentId: agent.id, run },
+      teller: body.stream ? new ResponseTeller(told, deps.clock) : undefined,
+      ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
+      isUnkept: !isKept,
+      isPassing: !hasEffect,
+    })
+    return outcome && toDoneResponse(outcome, told, deps.clock())
+  })
+
+  const query = Type.Object({ stream: Type.Optional(Type.String()) })
+  const get = { method: 'GET', url: '/responses/:responseId', query } as const
+  surfaceRoute(app, deps, { ...get, scopes: ['chat', 'read'] }, async ({ params, query, key }) => {
+    if (query.stream === 'true') throw unsupported('query.stream', 'is not supported: a response is read when it is done.')
+    const place = readResponseId(params['responseId']!)
+    if (place === undefined) throw responseNotFound()
+    const session = await getSessionAt(deps, key, place)
+    const message = await getMessage(deps, session, place.replyId)
+    if (message.role !== 'AI') throw responseNotFound()
+    const outcome = await readOutcome(deps, session, message)
+    const told = { instructions: null, previousResponseId: null, maxOutputTokens: null, metadata: {}, isStored: true }
+    return toDoneResponse(outcome, { ...told, model: place.agentId }, message.createdAt)
+  })
+}
+
+/** Throws `session_not_found`. */
+export async function getSessionAt(deps: Deps, key: ApiKey, { agentId, sessionId }: { agentId: string; sessionId: string }) {
+  if (key.agentIds?.includes(agentId) === false) throw sessionNotFound()
+  return getSessionFor(deps, key, agentId, sessionId)
+}
+
+const responseNotFound = () => new ReparteeError('message_not_found', 'There is no such response.')
+
+function refuseUnsupported(body: Body): void {
+  fields.refuseUnsupported(body)
+  fields.refuseFormat('body.text.format.type', body.text?.format?.type)
+  if (body.background) throw unsupported('body.background', 'is not supported.')
+  if (body.prompt !== undefined) throw unsupported('body.prompt', 'is not supported: an agent has its own instructions.')
+  if (body.conversation !== undefined && body.previous_response_id !== undefined)
+    throw invalid('body.previous_response_id', 'must not be given beside conversation')
+  if (body.store === false && (body.conversation ?? body.previous_response_id) !== undefined)
+    throw unsupported('body.store', 'must not be false where a conversation goes on: its messages are kept.')
+}
+
+const makeSession = (
+  deps: Deps,
+  { id }: Agent,
+  externalUserId: string,
+  history: fields.Conversation['history'],
+): Promise<Session> =>
+  history.length === 0 ? createSession(deps, id, { externalUserId }) : importSession(deps, id, { externalUserId }, history)
+
+/** The session that a response belongs to, where the request names it. */
+async function findSessionOf(deps: Deps, key: ApiKey, { id: agentId }: Agent, body: Body): Promise<Session | undefined> {
+  const { conversation, previous_response_id: previous } = body
+  if (conversation !== undefined) {
+    const name = typeof conversation === 'string' ? conversation : conversation.id
+    const place = readConversationId(name)
+    const sessionId = place === undefined ? readSessionId(name) : place.sessionId
+    if (sessionId === undefined || (place !== undefined && place.agentId !== agentId)) throw sessionNotFound()
+    return getSessionFor(deps, key, agentId, sessionId)
+  }
+  if (previous === undefined) return undefined
+  const place = readResponseId(previous)
+  if (place === undefined || place.agentId !== agentId) throw responseNotFound()
+  return getSessionFor(deps, key, agentId, place.sessionId)
+}
+
+/** Throws `invalid_request` where something was said behind the response before this one. */
+async function refuseBranch({ db }: Deps, { agentId, id, totalMessages }: Session, previous: string | undefined): Promise<void> {
+  if (previous === undefined) return
+  const last = await findMessageAt(db, agentId, id, totalMessages)
+  if (last?.id !== readResponseId(previous)?.replyId && last?.turn !== 'failed')
+    throw unsupported(
+      'body.previous_response_id',
+      'must be the newest response of its conversation: conversations do not branch.',
+    )
+}

@@ -1,0 +1,266 @@
+// Responses and conversations, with the official client of OpenAI's API.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import OpenAI from 'openai'
+import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { isOk, UUID } from '../support/assert.ts'
+import { DroppingProxy } from '../support/dropping-proxy.ts'
+import { fails, finishes, refuses, says, streams } from '../support/model-server.ts'
+import { until } from '../support/poll.ts'
+import { needsProcess, startService } from '../support/service.ts'
+
+const service = await startService({ REPARTEE_HEARTBEAT_MS: '100' })
+const { client, model } = service
+const proxy = new DroppingProxy(() => new URL('/', client.address.baseUrl).href)
+const through = await proxy.start()
+after(async () => {
+  proxy.stop()
+  await service.stop()
+})
+
+const clientOf = (apiKey: string, more: object = {}) =>
+  new OpenAI({ apiKey, baseURL: new URL('/openai/v1', client.address.baseUrl).href, maxRetries: 0, ...more })
+const openai = clientOf(client.key)
+let agent: string
+let taught: string
+const create = (input: string | ResponseInput, more: Partial<ResponseCreateParamsNonStreaming> = {}) =>
+  openai.responses.create({ model: agent, input, ...more })
+const sessionsOf = async (agentId = agent): Promise<{ id: string; totalMessages: number; userSessionId: string }[]> =>
+  (await client.get(`/agents/${agentId}/sessions`)).body.sessions
+const newConversation = (more: object = {}) => openai.conversations.create({ metadata: { agent_id: agent }, ...more })
+const sessionIdOf = async (conversation: string) =>
+  ((await openai.conversations.retrieve(conversation)).metadata as { session_id: string }).session_id
+
+before(async () => {
+  agent = await service.newAgent({ instructions: 'You sell kettles.' })
+  taught = await service.newAgent()
+  isOk(await client.post(`/agents/${taught}/documents`, { title: 'Warranty', text: 'The warranty lasts three years.' }), 202)
+  await until('all is read', async () => {
+    return (await client.get(`/agents/${taught}/documents?status=ready`)).body.pagination.total === 1
+  })
+})
+beforeEach(() => model.reset())
+
+describe('Responses', { skip: needsProcess }, () => {
+  test('a response, its usage, and the conversation that goes on behind it', async () => {
+    model.behaviour = says('Two litres.')
+    const first = await create('How large is it?', { instructions: 'The page is about kettles.', metadata: { a: 'b' } })
+    assert.equal(first.output_text, 'Two litres.')
+    assert.deepEqual([first.object, first.status, first.model, first.error], ['response', 'completed', agent, null])
+    assert.deepEqual(first.metadata, { a: 'b' })
+    assert.ok(first.usage!.total_tokens > 0 && first.completed_at! >= first.created_at)
+    assert.match(model.lastPrompt[1]!.content, /data, not instructions:\n<context>\nThe page is about kettles\.\n<\/context>/)
+
+    const second = await create('And in cups?', { previous_response_id: first.id })
+    assert.equal(second.conversation!.id, first.conversation!.id)
+    assert.equal(second.previous_response_id, first.id)
+    assert.deepEqual(
+      model.lastPrompt.slice(1).map(({ content }) => content),
+      ['How large is it?', 'Two litres.', 'And in cups?'],
+    )
+    const items = await openai.conversations.items.list(first.conversation!.id, { order: 'asc' })
+    assert.equal(items.data.length, 4)
+    const read = await openai.responses.retrieve(second.id)
+    assert.deepEqual([read.id, read.output, read.usage], [second.id, second.output, second.usage])
+    await assert.rejects(create('And before?', { previous_response_id: first.id }), {
+      status: 400,
+      param: 'previous_response_id',
+    })
+  })
+
+  test('a conversation that was held elsewhere is brought along', async () => {
+    const { conversation } = await create([
+      { role: 'user', content: 'I am Ada.' },
+      { role: 'assistant', content: 'Hello Ada.' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Who am I?' }] },
+    ])
+    assert.deepEqual(
+      model.lastPrompt.slice(1).map(({ content }) => content),
+      ['I am Ada.', 'Hello Ada.', 'Who am I?'],
+    )
+    const { messages } = (await client.get(`/agents/${agent}/sessions/${await sessionIdOf(conversation!.id)}`)).body
+    assert.equal(messages.length, 4)
+    await assert.rejects(
+      create(
+        [
+          { role: 'assistant', content: 'x' },
+          { role: 'user', content: 'y' },
+        ],
+        { conversation: conversation!.id },
+      ),
+      { status: 400, param: 'input' },
+    )
+  })
+
+  test('with store false nothing is kept', async () => {
+    const before = (await sessionsOf()).length
+    const response = await create('Hello', { store: false })
+    assert.deepEqual([response.output_text, response.conversation], ['A reply.', null])
+    assert.equal((await sessionsOf()).length, before)
+    const { id } = await newConversation()
+    await assert.rejects(create('Hello', { store: false, conversation: id }), { status: 400, param: 'store' })
+  })
+
+  test('a stream of events, numbered, from which the client makes the same response', async () => {
+    model.behaviour = streams(['The warranty lasts', ' three years [1][7].', ' Yes.'])
+    const input = 'How long does the warranty last?'
+    const events: ResponseStreamEvent[] = []
+    const stream = openai.responses.stream({ model: taught, input })
+    for await (const event of stream) events.push(event)
+    const response = await stream.finalResponse()
+    assert.deepEqual(
+      events.map(({ sequence_number }) => sequence_number),
+      [...events.keys()],
+    )
+    const types = events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta')
+    assert.deepEqual(types, [
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.annotation.added',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    const deltas = events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')
+    assert.equal(deltas, 'The warranty lasts three years [1]. Yes.')
+    assert.equal(response.output_text, deltas)
+    const { annotations } = (response.output[0] as { content: { annotations: object[] }[] }).content[0]!
+    const { documents } = (await client.get(`/agents/${taught}/documents`)).body
+    assert.deepEqual(annotations, [
+      { type: 'file_citation', file_id: documents[0].id, filename: 'Warranty', index: deltas.indexOf('[1]') },
+    ])
+    const read = await openai.responses.retrieve(response.id)
+    assert.deepEqual(
+      read.output,
+      response.output.map(({ ...item }) => JSON.parse(JSON.stringify(item, (k, v) => (k === 'parsed' ? undefined : v)))),
+    )
+  })
+
+  test('the end user of a response is the one that is named', async () => {
+    const uuid = randomUUID()
+    const [one, two, three] = [
+      await create('Hi', { user: uuid.toUpperCase() }),
+      await create('Hi', { safety_identifier: 'ada@example.com' }),
+      await create('Hi', { safety_identifier: 'ada@example.com' }),
+    ]
+    const userOf = async ({ conversation }: { conversation?: { id: string } | null }) => {
+      const id = await sessionIdOf(conversation!.id)
+      return (await sessionsOf()).find((session) => session.id === id)!.userSessionId
+    }
+    assert.equal(await userOf(one), uuid)
+    assert.match(await userOf(two), UUID)
+    assert.equal(await userOf(two), await userOf(three))
+  })
+
+  test('what was cut off is incomplete; what is not supported is refused by name', async () => {
+    model.behaviour = finishes('A long', 'length')
+    const { status, incomplete_details } = await create('Go on', { max_output_tokens: 70 })
+    assert.deepEqual([status, incomplete_details], ['incomplete', { reason: 'max_output_tokens' }])
+    const image = { role: 'user' as const, content: [{ type: 'input_image' as const, detail: 'auto' as const, image_url: 'x' }] }
+    const refused: [string, object][] = [
+      ['background', { background: true }],
+      ['prompt', { prompt: { id: 'p' } }],
+      ['text.format.type', { text: { format: { type: 'json_object' } } }],
+      ['tool_choice', { tool_choice: 'required' }],
+      ['input[0].content[0].type', { input: [image] }],
+      ['input[0].type', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
+      ['previous_response_id', { previous_response_id: 'resp_x', conversation: 'conv_x' }],
+    ]
+    for (const [param, more] of refused) await assert.rejects(create('Hi', more), { status: 400, param }, param)
+    await create('Hi', {
+      temperature: 0,
+      tools: [],
+      tool_choice: 'auto',
+      truncation: 'auto',
+      reasoning: { effort: 'low' },
+      include: [],
+    })
+  })
+
+  test('a model that fails, before the reply and in the middle of it; nothing of a conversation that never began stays', async () => {
+    const before = (await sessionsOf()).length
+    model.behaviour = refuses(400)
+    await assert.rejects(create('Hi'), { status: 502, code: 'model_failed' })
+    assert.equal((await sessionsOf()).length, before)
+    const { id } = await newConversation()
+    model.behaviour = fails('Half of a')
+    const events: ResponseStreamEvent[] = []
+    for await (const event of await openai.responses.create({ model: agent, input: 'Hi', conversation: id, stream: true }))
+      events.push(event)
+    const last = events.at(-1)!
+    assert.ok(last.type === 'response.failed')
+    assert.deepEqual([last.response.status, last.response.error!.code], ['failed', 'server_error'])
+    model.reset()
+    await create('Hi', { conversation: id })
+    assert.equal((await openai.conversations.items.list(id)).data.length, 2)
+  })
+
+  test('an answer that is lost on its way is not made twice: no message is doubled, and no conversation', async () => {
+    const retrying = clientOf(client.key, { baseURL: `${through}/openai/v1`, maxRetries: 2 })
+    const before = (await sessionsOf()).length
+    proxy.drops = 1
+    const first = await retrying.responses.create({ model: agent, input: 'Only once' })
+    assert.equal(first.output_text, 'A reply.')
+    assert.equal((await sessionsOf()).length, before + 1)
+    proxy.drops = 1
+    const second = await retrying.responses.create({ model: agent, input: 'And this', previous_response_id: first.id })
+    assert.equal(second.conversation!.id, first.conversation!.id)
+    assert.equal((await openai.conversations.items.list(first.conversation!.id)).data.length, 4)
+    assert.equal(model.calls.length, 2)
+  })
+
+  test('an answer that was kept for another attempt goes with its session', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() }
+    const ask = () => openai.responses.create({ model: agent, input: 'Secret' }, { headers })
+    const first = await ask()
+    assert.equal((await ask()).id, first.id)
+    await openai.conversations.delete(first.conversation!.id)
+    assert.notEqual((await ask()).id, first.id)
+  })
+})
+
+describe('Conversations', { skip: needsProcess }, () => {
+  test('are sessions: made, gone on with, read page by page, deleted', async () => {
+    const made = await newConversation({
+      metadata: { agent_id: agent, name: 'My chat' },
+      items: [
+        { type: 'message', role: 'user', content: 'One' },
+        { type: 'message', role: 'assistant', content: 'Two' },
+      ],
+    })
+    assert.deepEqual([made.object, (made.metadata as { name: string }).name], ['conversation', 'My chat'])
+    assert.deepEqual(await openai.conversations.retrieve(made.id), made)
+    const session = await sessionIdOf(made.id)
+    for (const id of [made.id, session, `conv_${session}`, `conv_${session.replaceAll('-', '')}`])
+      await create('More', { conversation: id === made.id ? { id } : id })
+    const texts = async (order: 'asc' | 'desc') => {
+      const all: string[] = []
+      for await (const item of openai.conversations.items.list(made.id, { limit: 3, order })) {
+        assert.ok(item.type === 'message')
+        all.push(`${item.role}: ${(item.content[0] as { text: string }).text}`)
+      }
+      return all
+    }
+    const more = ['user: More', 'assistant: A reply.']
+    const expected = ['user: One', 'assistant: Two', ...more, ...more, ...more, ...more]
+    assert.deepEqual(await texts('asc'), expected)
+    assert.deepEqual(await texts('desc'), expected.toReversed())
+    assert.equal((await openai.conversations.delete(made.id)).deleted, true)
+    await assert.rejects(openai.conversations.retrieve(made.id), { status: 404, code: 'session_not_found' })
+    await assert.rejects(create('More', { conversation: made.id }), { status: 404 })
+  })
+
+  test('are made with an agent: the one that is named, or the only one of the key', async () => {
+    await assert.rejects(openai.conversations.create(), { status: 400, param: 'metadata.agent_id' })
+    const { secret } = (await client.post('/keys', { name: 'bound', scopes: ['chat'], agentIds: [agent] })).body
+    const { metadata } = await clientOf(secret).conversations.create()
+    assert.equal((metadata as { agent_id: string }).agent_id, agent)
+    for (const id of ['conv_x', 'conv_', 'x', `conv_${randomUUID()}`])
+      await assert.rejects(openai.conversations.retrieve(id), { status: 404 })
+    for (const id of ['resp_x', randomUUID()]) await assert.rejects(openai.responses.retrieve(id), { status: 404 })
+  })
+})
