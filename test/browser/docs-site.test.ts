@@ -58,7 +58,7 @@ describe('the documentation', () => {
   const pathsOf = async (page: Page) =>
     page
       .locator('nav[aria-label=Pages] a')
-      .evaluateAll((links) => links.map((link) => new URL(String(link.getAttribute('href')), link.baseURI).pathname))
+      .evaluateAll((links) => (links as unknown as { href: string }[]).map(({ href }) => new URL(href).pathname))
 
   test('every page loads nothing from elsewhere, keeps to its policy, and has one title', async () => {
     const { page, wrong, context } = await open('/docs/')
