@@ -13,10 +13,15 @@ interface Locked {
 const read = (name: string) => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))
 const { name, version } = read('package.json') as { name: string; version: string }
 const { packages } = read('package-lock.json') as { packages: Record<string, Locked> }
+/** What the client leaves to those who use it stands in the lock file as if it were needed; the service has none of it. */
+const { peerDependencies: peers } = read('client/package.json') as { peerDependencies: Record<string, string> }
 const purlOf = (of: string, at: string) => `pkg:npm/${of.replace('@', '%40')}@${at}`
 
 const components = Object.entries(packages)
-  .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link)
+  .filter(
+    ([path, { dev, link }]) =>
+      path.startsWith('node_modules/') && !dev && !link && !(path.slice('node_modules/'.length) in peers),
+  )
   .map(([path, locked]) => {
     const of = locked.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
     const purl = purlOf(of, locked.version!)
