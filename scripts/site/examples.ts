@@ -24,7 +24,7 @@ const written: Record<string, object> = {
   addSource: { type: 'site', url: 'https://example.com/help/', maxPages: 20 },
   createKey: { name: 'Web shop', scopes: ['chat'] },
   rollKey: { overlapSeconds: 3600 },
-  createToken: { externalUserId: 'customer-4711' },
+  createToken: { externalUserId: '1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e5f' },
   createWebhook: { url: 'https://example.com/hooks/repartee', events: ['message.completed'] },
 }
 

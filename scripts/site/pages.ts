@@ -23,13 +23,13 @@ export interface Group {
 /** The guides in the order in which they are read. A page that stands in no group fails the build: nobody would find it. */
 const ORDER: [title: string, names: string[]][] = [
   ['Start', ['quick-start', 'documents', 'web-pages', 'embed', 'cli', 'migrate']],
-  ['Chat', ['sessions-and-messages', 'turns', 'agents', 'answers', 'keys', 'client', 'widget', 'webhooks']],
+  ['Chat', ['sessions-and-messages', 'turns', 'agents', 'answers', 'keys', 'client', 'widget', 'webhooks', 'mcp']],
   [
     'Models',
     ['models', 'providers/openai', 'providers/anthropic', 'providers/google', 'providers/ollama', 'providers/compatible'],
   ],
   ['Improve', ['tune-retrieval', 'evaluate', 'insights', 'performance']],
-  ['Run', ['production', 'deploy', 'scale', 'security', 'operations', 'configuration']],
+  ['Run', ['production', 'deploy', 'scale', 'security', 'operations', 'monitoring', 'configuration']],
   ['Reference', ['errors', 'glossary', 'architecture', 'security-policy', 'changelog']],
 ]
 /** Pages of the project that stand beside `docs`. */

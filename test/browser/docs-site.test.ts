@@ -252,7 +252,10 @@ describe('the documentation', () => {
   })
 
   test('the bodies that the reference begins with are ones that the service takes', () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const ajv = new Ajv2020({
+      strict: false,
+      formats: { uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'date-time': true, binary: true },
+    })
     const bodies = Object.values(openApi.paths)
       .flatMap((methods) => Object.values(methods))
       .flatMap(({ operationId, requestBody }) => {
