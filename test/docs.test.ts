@@ -37,6 +37,8 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/operations.md', 'REPARTEE_DATABASE_URL=postgres://repartee@db/repartee repartee move', 'needs a database server'],
   ['docs/answers.md', '$ npm install --ignore-scripts', 'installs half a gigabyte, and starts a second service'],
   ['docs/models.md', '$ cat data/prices.json', 'shows a file of the reader'],
+  ['docs/standard-clients.md', '$ cat chat.py', 'needs a package of Python'],
+  ['docs/standard-clients.md', '$ cat chat.tsx', 'is part of a page; test/browser/use-chat.test.ts tries one'],
   ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
   ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
   ['docs/monitoring.md', '$ cat prometheus.yml', 'shows a file of the reader'],
