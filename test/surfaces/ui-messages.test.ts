@@ -170,8 +170,9 @@ describe('useChat', { skip: needsProcess }, () => {
     assert.match(String((source!.providerMetadata!['repartee'] as { snippet: string }).snippet), /900 grams/)
     const [followUps] = parts.filter((part) => part.type === 'data-followUps')
     assert.ok(followUps!.data[0]!.text.length > 0)
-    await chat.sendMessage({ text: 'How long is the warranty?' })
-    const [document] = chat.lastMessage!.parts.filter((part) => part.type === 'source-document')
+    const other = newChat({ agentId: taught })
+    await other.sendMessage({ text: 'How long does the warranty of the kettle last?' })
+    const [document] = other.lastMessage!.parts.filter((part) => part.type === 'source-document')
     assert.deepEqual([document!.sourceId, document!.title], ['1', 'Warranty'])
   })
 
