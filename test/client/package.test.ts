@@ -73,6 +73,7 @@ describe('the npm package of the client', () => {
     assert.equal(manifest.private, undefined)
     assert.equal(manifest.license, 'Apache-2.0')
     assert.equal(manifest.version, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version)
+    for (const name of ['conversation', 'react']) assert.ok(files.includes(`dist/${name}.js`))
     for (const entry of Object.values(manifest.exports) as Record<string, string>[])
       for (const kind of ['types', 'default']) assert.ok(existsSync(join(inside, entry[kind]!)), entry[kind])
   })

@@ -1,0 +1,165 @@
+// A conversation as a page keeps it, without any framework: what it shows while things go well, and when they do not.
+import assert from 'node:assert/strict'
+import { after, beforeEach, describe, test } from 'node:test'
+import { type ConnectionOptions, Conversation, type ConversationOptions, connect, Repartee } from '../../client/src/index.ts'
+import { refuses, says } from '../support/model-server.ts'
+import { until } from '../support/poll.ts'
+import { startService } from '../support/service.ts'
+import { Speaker } from '../support/speaker.ts'
+
+const service = await startService()
+after(() => service.stop())
+const { model } = service
+const address = { baseUrl: service.client.address.baseUrl, key: service.client.key }
+const client = new Repartee(address)
+const agentId = await service.newAgent()
+let speaker: Speaker
+beforeEach(() => {
+  model.reset()
+  speaker = new Speaker()
+  model.behaviour = speaker.behaviour
+})
+
+function open(options: Partial<ConversationOptions> = {}, connection: Partial<ConnectionOptions> = {}) {
+  const conversation = new Conversation(connect({ ...address, retryDelayMs: 1, ...connection }), { agentId, ...options })
+  conversation.open()
+  const state = () => conversation.getState()
+  const shown = () =>
+    state().messages.map(({ role, content, turn }) => [role, content, ...(turn === undefined ? [] : [turn])].join(' '))
+  const is = (status: string) => until(status, () => state().status === status)
+  return { conversation, state, shown, is }
+}
+
+describe('a conversation', () => {
+  test('tells its listeners of every change, and is the same object until there is one', async () => {
+    const { conversation, state, shown } = open()
+    const seen: string[][] = []
+    const leave = conversation.subscribe(() => seen.push(shown()))
+    assert.equal(state(), state())
+    const sent = conversation.send('Hello')
+    await speaker.say('Good day.')
+    await speaker.end()
+    await sent
+    assert.deepEqual(seen.at(0), ['USER Hello running'])
+    assert.deepEqual(seen.at(-1), ['USER Hello', 'AI Good day.'])
+    assert.equal(state().status, 'ready')
+    leave()
+    const { length } = seen
+    model.behaviour = says('Bye.')
+    await conversation.send('Bye')
+    assert.equal(seen.length, length)
+  })
+
+  test('does one thing at a time', async () => {
+    const { conversation, shown, is } = open()
+    const sent = conversation.send('Hello')
+    await conversation.send('Hello again')
+    await conversation.regenerate()
+    await speaker.say('Good day.')
+    await is('streaming')
+    await conversation.send('And again')
+    await speaker.end()
+    await sent
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day.'])
+  })
+
+  test('that is stopped before anything was said has no reply, and no error', async () => {
+    const { conversation, state, shown } = open()
+    let isStopped = false
+    conversation.subscribe(() => {
+      if (state().status !== 'waiting' || isStopped) return
+      isStopped = true
+      void conversation.stop()
+    })
+    await conversation.send('Hello')
+    assert.deepEqual(shown(), ['USER Hello cancelled'])
+    assert.equal(state().error, undefined)
+  })
+
+  test('keeps the old reply where it cannot be made anew', async () => {
+    const { conversation, state, shown } = open()
+    model.behaviour = says('Good day.')
+    await conversation.send('Hello')
+    model.behaviour = refuses(400)
+    await conversation.regenerate()
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day.'])
+    assert.equal(state().error?.code, 'model_failed')
+    model.behaviour = says('Better.')
+    await conversation.regenerate()
+    assert.deepEqual(shown(), ['USER Hello', 'AI Better.'])
+    assert.equal(state().error, undefined)
+  })
+
+  test('takes up a reply that is being made anew', async () => {
+    model.behaviour = says('Good day.')
+    const first = open()
+    await first.conversation.send('Hello')
+    speaker = new Speaker()
+    model.behaviour = speaker.behaviour
+    void first.conversation.regenerate()
+    await speaker.say('Bet')
+    await first.is('streaming')
+    first.conversation.close()
+    const second = open({ sessionId: first.state().sessionId })
+    await second.is('streaming')
+    assert.deepEqual(second.shown(), ['USER Hello running', 'AI Bet running'])
+    await speaker.say('ter.')
+    await speaker.end()
+    await second.is('ready')
+    assert.deepEqual(second.shown(), ['USER Hello', 'AI Better.'])
+  })
+
+  test('that is opened twice shows everything once', async () => {
+    model.behaviour = says('Good day.')
+    const first = open()
+    await first.conversation.send('Hello')
+    const { conversation, shown, is } = open({ sessionId: first.state().sessionId })
+    conversation.close()
+    conversation.open()
+    await is('ready')
+    await conversation.send('Again')
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day. done', 'USER Again', 'AI Good day.'])
+  })
+
+  test('says what went wrong, with what was read and what was sent', async () => {
+    const gone = open({ sessionId: crypto.randomUUID() })
+    await gone.is('ready')
+    assert.equal(gone.state().error?.code, 'session_not_found')
+    const away = open({}, { baseUrl: 'http://127.0.0.1:9/v1', maxRetries: 1 })
+    await away.conversation.send('Hello')
+    assert.equal(away.state().error?.code, 'connection_failed')
+    assert.deepEqual(away.shown(), ['USER Hello failed'])
+    await away.conversation.send('Hello')
+    assert.deepEqual(away.shown(), ['USER Hello failed'])
+  })
+
+  test('that is closed reads no more, and its turn goes on', async () => {
+    const { conversation, state, is } = open()
+    void conversation.send('Hello')
+    await speaker.say('Good ')
+    await is('streaming')
+    conversation.close()
+    await speaker.say('day.')
+    await speaker.end()
+    const { sessionId } = state()
+    await until('it is stored', async () => (await client.sessions.get(agentId, sessionId!)).messages.length === 2)
+    assert.equal(state().messages.at(-1)?.content, 'Good ')
+    conversation.open()
+    await is('ready')
+    assert.equal(state().messages.at(-1)?.content, 'Good day.')
+  })
+
+  test('makes the session that it is told to, and rates', async () => {
+    const externalUserId = crypto.randomUUID()
+    const { conversation, state } = open({ create: { name: 'Help', externalUserId }, include: ['usage'] })
+    model.behaviour = says('Good day.')
+    await conversation.send('Hello')
+    const [session] = (await client.sessions.list(agentId, { externalUserId })).sessions
+    assert.equal(session?.name, 'Help')
+    const { id } = state().messages.at(-1)!
+    await conversation.rate(id, 'down', 'Too short.')
+    assert.deepEqual(state().messages.at(-1)?.feedback, { rating: 'down', comment: 'Too short.' })
+    await conversation.rate('no-such-message', 'up')
+    assert.equal(state().error?.code, 'invalid_request')
+  })
+})
