@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -51,6 +51,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
 
 /** What a page promises of its answers where it does not show them. */
 const promised: [page: string, text: string][] = [
+  ['docs/embed.md', '{"token":"rpu_'],
   ['README.md', 'The shop is open on Saturday from 10:00 to 16:00. [1]'],
   ['README.md', "I don't know: the knowledge base does not hold an answer to this question."],
 ]
@@ -73,6 +74,36 @@ const asked: [question: string, words: string][] = [
   ['What is the capital of France?', "I don't know"],
   ['How do I bake bread?', "I don't know"],
 ]
+
+/** Blocks that no shell runs, by their language. */
+const checkers: Record<string, (blocks: Block[]) => void> = { tsx: compile, html: findSources }
+
+/** Types are those of the packages as they are: React's, and those of the client's source. */
+function compile(blocks: Block[]): void {
+  // Within the console, whose packages they use.
+  const folder = mkdtempSync(join(ROOT, 'console/docs-'))
+  try {
+    const extended = {
+      extends: '../tsconfig.json',
+      compilerOptions: { customConditions: ['repartee-source'] },
+      include: ['.'],
+      exclude: [],
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(extended))
+    for (const [i, { text }] of blocks.entries()) writeFileSync(join(folder, `block-${i}.tsx`), text)
+    const { status, stdout } = spawnSync('npx', ['--no-install', 'tsc', '-p', folder], { cwd: ROOT, encoding: 'utf8' })
+    assert.equal(status, 0, `${blocks.map(({ page, line }) => `${page}:${line}`).join(', ')}\n${stdout}`)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** What a page loads is built by `scripts/build-web.ts`. */
+function findSources(blocks: Block[]): void {
+  for (const { page, line, text } of blocks)
+    for (const [, name] of text.matchAll(/src="http:\/\/127\.0\.0\.1:8080\/([^"]+)"/g))
+      assert.ok(existsSync(join(ROOT, 'static', name!.replace(/\.js$/, ''), name!)), `${page}:${line} loads ${name}`)
+}
 
 interface Block {
   page: string
@@ -150,7 +181,7 @@ describe('blocks of code', () => {
       } else if (language === 'json') {
         const before = blocks[i - 1]
         assert.ok(before?.page === page && before.language === 'sh', `${place} is the answer of no block above it`)
-      } else assert.equal(language, 'sh', `${place} is in a language that nothing here checks`)
+      } else assert.ok(language === 'sh' || language in checkers, `${place} is in a language that nothing here checks`)
     }
   })
 
@@ -162,6 +193,17 @@ describe('blocks of code', () => {
       )
     }
   })
+})
+
+describe('blocks of code for pages and apps', () => {
+  const blocks = pages.flatMap(blocksOf)
+  for (const [language, checker] of Object.entries(checkers)) {
+    it(`hold what they say: ${language}`, () => {
+      const found = blocks.filter((block) => block.language === language)
+      assert.ok(found.length > 0)
+      checker(found)
+    })
+  }
 })
 
 describe('the examples of the pages do what the pages say', { concurrency: 4 }, () => {
