@@ -50,7 +50,7 @@ export const holdsData = (folder: string): boolean => existsSync(join(folder, MA
  * since is more than it names, and is dropped at the next start. Each copy is read through.
  */
 export async function backUp(data: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
-  if (!holdsData(data)) throw new BackupError(`${data} holds no data`)
+  if (!holdsData(data)) throw new BackupError(`${data} holds no data: REPARTEE_DATA names the data folder`)
   if (!relative(data, target).startsWith('..'))
     throw new BackupError(`${target} is in the data folder, and would be part of the next backup`)
   makeTarget(target)

@@ -24,7 +24,8 @@ export type Checkable = { folder: string } | { url: string; pooler: boolean }
 
 /** Reads everything through, in use or not, and changes nothing. Throws `MoveError` where there is nothing that could be read. */
 export async function check(data: Checkable, tell: Tell): Promise<Checked> {
-  if ('folder' in data && !existsSync(join(data.folder, MAIN))) throw new MoveError(`${data.folder} holds no data`)
+  if ('folder' in data && !existsSync(join(data.folder, MAIN)))
+    throw new MoveError(`${data.folder} holds no data: REPARTEE_DATA names the data folder`)
   const damaged = 'folder' in data ? readThrough(data.folder, tell) : []
   if (damaged.length > 0) return { bases: 0, problems: damaged }
   const place = await open(data)
