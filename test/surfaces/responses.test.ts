@@ -203,7 +203,7 @@ describe('Responses', { skip: needsProcess }, () => {
     const retrying = clientOf(client.key, { baseURL: `${through}/openai/v1`, maxRetries: 2 })
     const before = (await sessionsOf()).length
     proxy.drops = 1
-    const first = await retrying.responses.create({ model: agent, input: 'Only once' })
+    const first = await retrying.responses.create({ model: agent, input: 'Only once', safety_identifier: 'ada' })
     assert.equal(first.output_text, 'A reply.')
     assert.equal((await sessionsOf()).length, before + 1)
     proxy.drops = 1
@@ -211,6 +211,13 @@ describe('Responses', { skip: needsProcess }, () => {
     assert.equal(second.conversation!.id, first.conversation!.id)
     assert.equal((await openai.conversations.items.list(first.conversation!.id)).data.length, 4)
     assert.equal(model.calls.length, 2)
+  })
+
+  test('of two users whom nobody tells apart, none is answered with the conversation of the other', async () => {
+    const headers = { 'X-Stainless-Retry-Count': '1' }
+    const first = await create('Hello')
+    const other = await openai.responses.create({ model: agent, input: 'Hello' }, { headers })
+    assert.notEqual(other.conversation!.id, first.conversation!.id)
   })
 
   test('an answer that was kept for another attempt goes with its session', async () => {

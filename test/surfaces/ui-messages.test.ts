@@ -153,11 +153,11 @@ describe('useChat', { skip: needsProcess }, () => {
     )
   })
 
-  test('two first messages at once go into one session', async () => {
-    const [one, two] = [newChat({ id: 'both' }), newChat({ id: 'both' })]
-    await Promise.all([one.sendMessage({ text: 'One' }), two.sendMessage({ text: 'Two' })])
-    assert.equal(sessionOf(one), sessionOf(two))
-    assert.equal((await historyOf(sessionOf(one))).length, 4)
+  test('first messages that are sent at once go into one session', async () => {
+    const chats = Array.from({ length: 6 }, () => newChat({ id: 'all at once' }))
+    await Promise.all(chats.map((chat, i) => chat.sendMessage({ text: `Message ${i}` })))
+    assert.equal(new Set(chats.map(sessionOf)).size, 1)
+    assert.equal((await historyOf(sessionOf(chats[0]!))).length, 12)
   })
 
   test('sources and follow-ups are parts of the message', async () => {

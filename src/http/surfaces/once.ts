@@ -18,6 +18,8 @@ export interface Sameness {
   agentId: string
   sessionId: string
   parts: string[]
+  /** False where others of the same key may well ask the same: then no attempt is taken for another of theirs. */
+  isOfOne?: boolean
   /** Takes the place of an `Idempotency-Key` where the request has none. */
   key?: string
 }
@@ -30,7 +32,7 @@ export type WorkOnce = (work: (keep: Keep) => Promise<Outcome>) => Promise<Outco
  * other waits for it.
  */
 export function doneOnce(deps: Deps, request: FastifyRequest, reply: FastifyReply, same: Sameness): WorkOnce {
-  const attempt = request.headers[ATTEMPT]
+  const attempt = same.isOfOne === false ? undefined : request.headers[ATTEMPT]
   const given = readIdempotencyKey(request.headers['idempotency-key']) ?? same.key
   const { agentId, sessionId } = same
   const parts = [request.method, request.url, sessionId, ...same.parts]

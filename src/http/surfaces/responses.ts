@@ -53,6 +53,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const known = await findSessionOf(deps, key, agent, body)
     if (known !== undefined && history.length > 0)
       throw invalid('body.input', 'must hold one message: those before it stand in the conversation already')
+    for (const { content } of body.store === false ? [] : history)
+      fields.checkLength('body.input', 'a message', content, deps.limits.maxMessageChars)
     const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
     const userId = known?.userId ?? named ?? deps.newId()
     await keepUserRate(deps, reply, { agentId: agent.id, userId })
@@ -86,7 +88,9 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       metadata: body.metadata ?? {},
       isStored: isKept,
     }
-    const same = { agentId: agent.id, sessionId: known?.id ?? '', parts: [JSON.stringify(body)] }
+    // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
+    const isOfOne = known !== undefined || named !== undefined
+    const same = { agentId: agent.id, sessionId: known?.id ?? '', parts: [JSON.stringify(body)], isOfOne }
     const hasEffect = isKept || request.headers['idempotency-key'] !== undefined
     const outcome = await tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent.id, run },
