@@ -29,9 +29,18 @@ const noStyleElements: Plugin = {
   },
 }
 
+/** Whichever file of styles comes first, the order of the layers is that of `styles/tokens.css`. */
+const layersFirst: Plugin = {
+  name: 'layers-first',
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === 'asset' && file.fileName.endsWith('.css')) file.source = `@layer reset,base,ui,shell,pages;${file.source}`
+  },
+}
+
 export default defineConfig({
   base: '/console/',
-  plugins: [react(), ourLanguages, noStyleElements],
+  plugins: [react(), ourLanguages, noStyleElements, layersFirst],
   // The client is taken from its source, which need not be built first.
   resolve: { conditions: ['repartee-source', ...defaultClientConditions] },
   define: { __REPARTEE_VERSION__: JSON.stringify(version) },

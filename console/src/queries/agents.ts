@@ -1,4 +1,4 @@
-import { type InfiniteData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type InfiniteData, useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import type { Agent, AgentWithStats, CreateAgentBody, ListAgentsResponse, UpdateAgentBody } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
@@ -7,7 +7,7 @@ import { keyOf } from './client.ts'
 export type { Agent, AgentWithStats, CreateAgentBody, UpdateAgentBody }
 
 const PAGE = 100
-/** So many are shown at once where an agent is picked. */
+/** So many are shown at once where an agent is looked for. */
 const ENOUGH = 20
 
 /** All agents that the key sees, newest first, page by page. */
@@ -87,8 +87,24 @@ export function useDeleteAgent() {
   return useMutation({
     mutationFn: (agentId: string) => client.agents.delete(agentId),
     onSuccess: (_, agentId) => {
-      queries.removeQueries({ queryKey: keyOf.agent(agentId) })
+      // A page that still shows it is left before it could ask for it again.
+      queries.removeQueries({ queryKey: keyOf.agent(agentId), type: 'inactive' })
       return queries.invalidateQueries({ queryKey: keyOf.agentList })
     },
+  })
+}
+
+/** Some agents with their counts, as they come. */
+export function useAgentsWithStats(agentIds: readonly string[]) {
+  const client = useClient()
+  return useQueries({
+    queries: agentIds.map((agentId) => ({
+      queryKey: keyOf.agent(agentId),
+      queryFn: async ({ signal }: { signal: AbortSignal }) => (await client.agents.get(agentId, { signal })).agent,
+    })),
+    combine: (answers) => ({
+      isPending: answers.some(({ isPending }) => isPending),
+      agents: answers.flatMap(({ data }) => (data === undefined ? [] : [data])),
+    }),
   })
 }

@@ -1,5 +1,5 @@
 /** What a reader picked for this browser: no secret, and nothing that cannot be lost. */
-export type Preference = 'locale' | 'theme' | 'shortcuts' | 'sidebar'
+export type Preference = 'locale' | 'theme' | 'shortcuts' | 'first-steps'
 
 const nameOf = (preference: Preference) => `repartee.${preference}`
 

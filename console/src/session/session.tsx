@@ -64,10 +64,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       const session = await open(key)
       if (isKept) sessionStorage.setItem(STORED, key)
       else sessionStorage.removeItem(STORED)
-      // What the page shows is asked for anew, under the new key; what it does not show is forgotten.
+      // What was asked with the key before must not refuse the new one.
+      await queries.cancelQueries()
       queries.removeQueries({ type: 'inactive' })
       setState({ is: 'in', session })
-      await queries.invalidateQueries()
     },
     [queries],
   )
@@ -81,15 +81,22 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     setState((now) => (now.is === 'in' ? { is: 'refused', session: now.session } : now))
   }, [])
 
+  // What a page shows is asked for anew, under the new key: once its questions hold the new client.
+  const session = state.is === 'in' ? state.session : undefined
   useEffect(() => {
-    const watch = (event: {
-      type: string
-      query?: { state: { error: unknown } }
-      mutation?: { state: { error: unknown } | undefined } | undefined
-    }) => {
-      if (event.type === 'updated' && isUnauthorized(event.query?.state.error ?? event.mutation?.state?.error)) refuse()
-    }
-    const stops = [queries.getQueryCache().subscribe(watch), queries.getMutationCache().subscribe(watch as never)]
+    if (session !== undefined) void queries.invalidateQueries()
+  }, [queries, session])
+
+  useEffect(() => {
+    const watch = (error: unknown) => isUnauthorized(error) && refuse()
+    const stops = [
+      queries.getQueryCache().subscribe((event) => {
+        if (event.type === 'updated' && event.action.type === 'error') watch(event.action.error)
+      }),
+      queries.getMutationCache().subscribe((event) => {
+        if (event.type === 'updated' && event.action.type === 'error') watch(event.action.error)
+      }),
+    ]
     return () => {
       for (const stop of stops) stop()
     }

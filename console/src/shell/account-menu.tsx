@@ -12,8 +12,9 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
   const { prefix } = useSignedIn()
   const rights = useRights()
   const trigger = (
-    <AriaButton className="switcher account" aria-label={`${texts.label}: ${texts.key} ${prefix}…`}>
+    <AriaButton className="switcher account">
       <Icon name="keys" size={16} className="muted" />
+      <span className="hidden-visually">{texts.label}: </span>
       <span className="account-words">
         <span className="mono clip" dir="ltr">
           {prefix}…

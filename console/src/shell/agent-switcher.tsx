@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Autocomplete } from 'react-aria-components/Autocomplete'
 import { Button as AriaButton } from 'react-aria-components/Button'
-import { Dialog, DialogTrigger } from 'react-aria-components/Dialog'
+import { DialogTrigger } from 'react-aria-components/Dialog'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
 import { useLocation } from 'wouter'
@@ -26,17 +26,16 @@ export function AgentSwitcher({ onPick }: { onPick?(): void }) {
   }
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-      <AriaButton className="switcher" aria-label={name === undefined ? texts.pick : texts.current(name)}>
+      <AriaButton className="switcher">
         {agentId === undefined ? <Icon name="agents" size={17} className="muted" /> : <Tile name={name ?? ''} />}
+        {agentId !== undefined && <span className="hidden-visually">{texts.pick}: </span>}
         <span className="switcher-name clip as-written">
           {agentId === undefined ? texts.pick : (name ?? <Skeleton width={12} />)}
         </span>
         <Icon name="upDown" size={15} className="muted" />
       </AriaButton>
-      <Popover className="popover switcher-popover" offset={5}>
-        <Dialog aria-label={texts.pick}>
-          <AgentPicker onPick={close} />
-        </Dialog>
+      <Popover className="popover switcher-popover" offset={5} aria-label={texts.pick}>
+        <AgentPicker onPick={close} />
       </Popover>
     </DialogTrigger>
   )
@@ -57,7 +56,7 @@ function AgentPicker({ onPick }: { onPick(): void }) {
   return (
     <Autocomplete inputValue={text} onInputChange={setText}>
       <div className="switcher-search">
-        <SearchField label={texts.search} autoFocus />
+        <SearchField label={texts.search} isOverList autoFocus />
       </div>
       <ListBox
         aria-label={texts.pick}

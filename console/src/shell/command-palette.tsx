@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Autocomplete } from 'react-aria-components/Autocomplete'
 import { Dialog } from 'react-aria-components/Dialog'
 import { Header } from 'react-aria-components/Header'
-import { Menu, MenuItem, MenuSection } from 'react-aria-components/Menu'
+import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/ListBox'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { useLocation } from 'wouter'
 import { useAgentSearch } from '../queries/agents.ts'
@@ -12,7 +12,7 @@ import { applyTheme, themes } from '../session/theme.ts'
 import { SearchField } from '../ui/field.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Tile } from '../ui/tile.tsx'
-import { usePlaces } from './navigation.tsx'
+import { homeOf, usePlaces } from './navigation.tsx'
 import { useShellTexts } from './texts.ts'
 
 interface Entry {
@@ -41,27 +41,27 @@ export default function CommandPalette({ onClose }: { onClose(): void }) {
         <Dialog aria-label={texts.palette.title} className="dialog">
           <Autocomplete inputValue={text} onInputChange={setText}>
             <div className="palette-search">
-              <SearchField label={texts.palette.placeholder} autoFocus />
+              <SearchField label={texts.palette.placeholder} isOverList autoFocus />
             </div>
-            <Menu
+            <ListBox
               aria-label={texts.palette.title}
-              className="menu palette-menu"
+              className="options palette-menu"
               items={groups}
               onAction={(key) => act(String(key))}
               renderEmptyState={() => <p className="options-empty">{texts.palette.none}</p>}
             >
               {({ id, label, entries }) => (
-                <MenuSection id={id} items={entries}>
+                <ListBoxSection id={id} items={entries}>
                   <Header className="menu-heading">{label}</Header>
                   {entries.map((entry) => (
-                    <MenuItem key={entry.id} id={entry.id} textValue={entry.label} className="option">
+                    <ListBoxItem key={entry.id} id={entry.id} textValue={entry.label} className="option">
                       {entry.icon === undefined ? <Tile name={entry.label} /> : <Icon name={entry.icon} />}
                       <span className="option-text as-written">{entry.label}</span>
-                    </MenuItem>
+                    </ListBoxItem>
                   ))}
-                </MenuSection>
+                </ListBoxSection>
               )}
-            </Menu>
+            </ListBox>
           </Autocomplete>
         </Dialog>
       </Modal>
@@ -75,7 +75,6 @@ function useEntries(text: string, navigate: (to: string) => void) {
   const { signOut } = useSession()
   const places = usePlaces()
   const { found } = useAgentSearch(text)
-  const home = rights.can('admin') ? '' : rights.can('knowledge') ? '/knowledge' : '/conversations'
   const pages: Entry[] = places.map(({ href, label, route }) => ({
     id: href,
     label,
@@ -84,7 +83,7 @@ function useEntries(text: string, navigate: (to: string) => void) {
   }))
   const agents: Entry[] = found
     .slice(0, MOST_AGENTS)
-    .map(({ id, name }) => ({ id, label: name, act: () => navigate(`/agents/${id}${home}`) }))
+    .map(({ id, name }) => ({ id, label: name, act: () => navigate(homeOf(id, rights)) }))
   const actions: Entry[] = [
     ...(rights.can('admin')
       ? [{ id: 'new', label: texts.nav.newAgent, icon: 'plus' as const, act: () => navigate('/agents/new') }]

@@ -29,13 +29,13 @@ export function ConnectionNotice() {
     <div role="status" className="connection">
       {!isOnline && (
         <div className="connection-notice">
-          <Icon name="warning" />
+          <Icon name="warning" className="connection-icon" />
           <span>{texts.offline}</span>
         </div>
       )}
       {isOnline && isSlow && (
         <div className="connection-notice">
-          <Icon name="clock" />
+          <Icon name="clock" className="connection-icon" />
           <span>{texts.slow}</span>
           <Button size="small" onPress={askAgain}>
             {texts.retry}

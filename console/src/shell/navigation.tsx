@@ -1,5 +1,6 @@
 import { Link, useLocation } from 'wouter'
 import { type Group, type PageRoute, routes } from '../routing/routes.tsx'
+import type { Rights } from '../session/rights.ts'
 import { useRights } from '../session/session.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useCurrentAgentId } from './current-agent.ts'
@@ -11,6 +12,18 @@ export interface Place {
   group: Group
   href: string
   label: string
+}
+
+/** Where an agent is at home for a key. */
+export function homeOf(agentId: string, rights: Rights): string {
+  const page = rights.can('admin')
+    ? ''
+    : rights.can('knowledge')
+      ? '/knowledge'
+      : rights.can('chat')
+        ? '/playground'
+        : '/conversations'
+  return `/agents/${agentId}${page}`
 }
 
 /** The pages that the key may use; those of an agent only where there is one. */

@@ -44,8 +44,9 @@ export function useShortcuts({ onPalette, onHelp }: { onPalette(): void; onHelp(
 
 const Key = ({ children }: { children: string }) => <kbd className="keycap">{children}</kbd>
 
-export const PaletteKeys = () => (
-  <span className="keys" dir="ltr">
+/** `isHint`: beside what does the same, and heard nowhere. */
+export const PaletteKeys = ({ isHint = false }: { isHint?: boolean }) => (
+  <span className="keys" dir="ltr" aria-hidden={isHint}>
     <Key>{isApple ? '⌘' : 'Ctrl'}</Key>
     <Key>K</Key>
   </span>

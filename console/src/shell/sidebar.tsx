@@ -26,10 +26,10 @@ export function Sidebar({ onFollow, onPalette, onShortcuts }: SidebarProps) {
           Repartee
         </Link>
       </div>
-      <AriaButton className="palette-button" aria-label={texts.palette.open} onPress={onPalette}>
+      <AriaButton className="palette-button" onPress={onPalette}>
         <Icon name="search" size={15} />
         <span className="palette-words">{texts.palette.title}</span>
-        <PaletteKeys />
+        <PaletteKeys isHint />
       </AriaButton>
       <nav aria-label={texts.nav.label} className="sidebar-nav">
         <NavGroup group="main" places={places} onFollow={onFollow} />

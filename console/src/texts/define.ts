@@ -10,7 +10,9 @@ export type Same<T> = {
     ? string
     : T[K] extends (...args: infer A) => string
       ? (...args: A) => string
-      : Same<T[K]>
+      : T[K] extends readonly string[]
+        ? readonly string[]
+        : Same<T[K]>
 }
 
 /**

@@ -25,7 +25,9 @@ export interface ChartProps {
   height?: number
 }
 
-const EDGE = { start: 44, end: 10, top: 10, bottom: 24 }
+const EDGE = { end: 10, top: 10, bottom: 24 }
+/** Of a character of the labels, at most. */
+const CHAR_WIDTH = 6.6
 const LINES = 4
 
 /** A chart for those who see it, and the same as a table for all. */
@@ -38,16 +40,18 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
   const highest =
     kind === 'bar' ? Math.max(0, ...totals) : Math.max(0, ...series.flatMap(({ values }) => values.map((v) => v ?? 0)))
   const top = niceTop(highest)
-  const inner = { width: Math.max(0, width - EDGE.start - EDGE.end), height: height - EDGE.top - EDGE.bottom }
+  const marks = Array.from({ length: LINES + 1 }, (_, line) => (top * line) / LINES)
+  const start = 14 + CHAR_WIDTH * Math.max(...marks.map((mark) => format(mark).length))
+  const inner = { width: Math.max(0, width - start - EDGE.end), height: height - EDGE.top - EDGE.bottom }
   const step = inner.width / Math.max(1, points.length)
-  const across = (share: number) => (dir === 'rtl' ? width - EDGE.start - share : EDGE.start + share)
+  const across = (share: number) => (dir === 'rtl' ? width - start - share : start + share)
   const x = (i: number) => across((i + 0.5) * step)
   const y = (value: number) => EDGE.top + inner.height * (1 - value / top)
   const shape = { series, x, y, step, count: points.length }
   const every = Math.max(1, Math.ceil(points.length / Math.max(1, Math.floor(inner.width / 64))))
   const follow = (event: React.PointerEvent<SVGSVGElement>) => {
     const from = event.clientX - event.currentTarget.getBoundingClientRect().left
-    const share = dir === 'rtl' ? width - EDGE.start - from : from - EDGE.start
+    const share = dir === 'rtl' ? width - start - from : from - start
     const i = Math.floor(share / step)
     setAt(i >= 0 && i < points.length ? i : undefined)
   }
@@ -57,7 +61,7 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
       <div ref={frame} className="chart-frame" style={{ blockSize: height }}>
         {width > 0 && (
           <svg width={width} height={height} aria-hidden="true" onPointerMove={follow} onPointerLeave={() => setAt(undefined)}>
-            {Array.from({ length: LINES + 1 }, (_, line) => (top * line) / LINES).map((value) => (
+            {marks.map((value) => (
               <g key={value} className="chart-line">
                 <line x1={across(0)} x2={across(inner.width)} y1={y(value)} y2={y(value)} />
                 <text x={across(-8)} y={y(value)} textAnchor="end" dominantBaseline="middle" direction={dir}>
@@ -84,7 +88,7 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
           <div
             className="chart-tip"
             aria-hidden="true"
-            style={{ insetInlineStart: `${Math.min(Math.max((at + 0.5) * step + EDGE.start, 90), width - 90)}px` }}
+            style={{ insetInlineStart: `${Math.min(Math.max((at + 0.5) * step + start, 90), width - 90)}px` }}
           >
             <strong>{points[at]}</strong>
             {series.map(({ id, label: name, values }, place) => (

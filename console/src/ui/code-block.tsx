@@ -7,10 +7,10 @@ import { toast } from './toast.tsx'
 /** Text to be copied out: code, an address, a key. Always from left to right. */
 export function CodeBlock({ code, label, language }: { code: string; label: string; language?: string }) {
   return (
-    <section className="code-block" aria-label={label}>
+    <section className="code-block" aria-label={label} dir="ltr">
       {language !== undefined && <span className="code-language">{language}</span>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
-      <pre dir="ltr" tabIndex={0}>
+      <pre tabIndex={0}>
         <code>{code}</code>
       </pre>
       <CopyButton text={code} />

@@ -5,7 +5,6 @@ import { type CalendarDate, parseDate, today } from '@internationalized/date'
 import { Button as AriaButton } from 'react-aria-components/Button'
 import { DateInput, DateSegment } from 'react-aria-components/DateField'
 import { DateRangePicker } from 'react-aria-components/DateRangePicker'
-import { Dialog } from 'react-aria-components/Dialog'
 import { Group } from 'react-aria-components/Group'
 import { Popover } from 'react-aria-components/Popover'
 import { CalendarCell, CalendarGrid, CalendarHeading, RangeCalendar } from 'react-aria-components/RangeCalendar'
@@ -67,23 +66,21 @@ export function DateRange({
           <Icon name="down" size={14} />
         </AriaButton>
       </Group>
-      <Popover className="popover" offset={5}>
-        <Dialog className="calendar-dialog">
-          <RangeCalendar className="calendar">
-            <header className="calendar-head">
-              <AriaButton slot="previous" className="input-step" aria-label={texts.previousMonth}>
-                <Icon name="start" size={15} />
-              </AriaButton>
-              <CalendarHeading className="calendar-title" />
-              <AriaButton slot="next" className="input-step" aria-label={texts.nextMonth}>
-                <Icon name="end" size={15} />
-              </AriaButton>
-            </header>
-            <CalendarGrid className="calendar-grid">
-              {(date) => <CalendarCell date={date} className="calendar-cell" />}
-            </CalendarGrid>
-          </RangeCalendar>
-        </Dialog>
+      <Popover className="popover calendar-popover" offset={5} aria-label={label}>
+        <RangeCalendar className="calendar">
+          <div className="calendar-head">
+            <AriaButton slot="previous" className="input-step" aria-label={texts.previousMonth}>
+              <Icon name="start" size={15} />
+            </AriaButton>
+            <CalendarHeading className="calendar-title" />
+            <AriaButton slot="next" className="input-step" aria-label={texts.nextMonth}>
+              <Icon name="end" size={15} />
+            </AriaButton>
+          </div>
+          <CalendarGrid className="calendar-grid">
+            {(date) => <CalendarCell date={date} className="calendar-cell" />}
+          </CalendarGrid>
+        </RangeCalendar>
       </Popover>
     </DateRangePicker>
   )

@@ -126,9 +126,20 @@ export function NumberField({ label, description, error, placeholder, hidesLabel
   )
 }
 
-export type SearchFieldProps = Own<AriaSearchFieldProps>
+export type SearchFieldProps = Own<AriaSearchFieldProps> & {
+  /** What it finds is a list box beside it, through which the arrows lead from here. */
+  isOverList?: boolean
+}
 
-export function SearchField({ label, description, error, placeholder, hidesLabel = true, ...props }: SearchFieldProps) {
+export function SearchField({
+  label,
+  description,
+  error,
+  placeholder,
+  hidesLabel = true,
+  isOverList = false,
+  ...props
+}: SearchFieldProps) {
   const texts = useUiTexts()
   return (
     <AriaSearchField
@@ -140,7 +151,12 @@ export function SearchField({ label, description, error, placeholder, hidesLabel
       {!hidesLabel && <FieldLabel>{label}</FieldLabel>}
       <Group className="input input-group">
         <Icon name="search" size={15} className="input-icon" />
-        <Input className="input-bare" dir="auto" placeholder={placeholder ?? label} />
+        <Input
+          className="input-bare"
+          dir="auto"
+          placeholder={placeholder ?? label}
+          {...(isOverList && { role: 'combobox', 'aria-expanded': true, 'aria-haspopup': 'listbox' as const })}
+        />
         <AriaButton className="input-step" aria-label={texts.clear}>
           <Icon name="close" size={13} />
         </AriaButton>

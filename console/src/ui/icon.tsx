@@ -75,7 +75,7 @@ export function Icon({ name, size = 16, className = '' }: { name: IconName; size
       viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"
-      strokeWidth={size < 18 ? 1.9 : 1.6}
+      strokeWidth={name === 'more' ? 3 : size < 18 ? 1.9 : 1.6}
       strokeLinecap="round"
       strokeLinejoin="round"
       aria-hidden="true"

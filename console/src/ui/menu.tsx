@@ -57,7 +57,7 @@ export function MenuChoice<V extends string>({
   label: string
   options: readonly { id: V; label: string; icon?: IconName }[]
   value: V
-  onChange(value: V): void
+  onChange(value: NoInfer<V>): void
 }) {
   return (
     <AriaMenuSection

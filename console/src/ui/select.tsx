@@ -17,7 +17,7 @@ export interface Option<V extends string = string> {
 export interface SelectProps<V extends string> extends FieldParts {
   options: readonly Option<V>[]
   value: V | undefined
-  onChange(value: V): void
+  onChange(value: NoInfer<V>): void
   isDisabled?: boolean
   isRequired?: boolean
 }

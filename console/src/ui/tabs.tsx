@@ -21,7 +21,7 @@ export function Tabs<V extends string>({
   label: string
   items: readonly TabItem<V>[]
   value: V
-  onChange(value: V): void
+  onChange(value: NoInfer<V>): void
   /** Keeps what was typed in the tabs that are not shown. */
   keepsAll?: boolean
 }) {

@@ -71,7 +71,7 @@ export function RadioGroup<V extends string>({
   label: string
   choices: readonly Choice<V>[]
   value: V
-  onChange(value: V): void
+  onChange(value: NoInfer<V>): void
   hidesLabel?: boolean
 }) {
   return (

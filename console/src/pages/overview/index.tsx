@@ -1,5 +1,96 @@
-import { Soon } from '../../shell/states.tsx'
+import './overview.css'
+import { useState } from 'react'
+import { type AgentWithStats, useAgents, useAgentsWithStats } from '../../queries/agents.ts'
+import { useHealth, version } from '../../queries/health.ts'
+import { keep, kept } from '../../session/preferences.ts'
+import { useRights } from '../../session/session.tsx'
+import { useFormat } from '../../texts/format.ts'
+import { Status } from '../../ui/badge.tsx'
+import { LinkButton } from '../../ui/button.tsx'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { FirstSteps, isStarted } from './first-steps.tsx'
+import { NewestAgents, RecentSessions } from './lists.tsx'
+import { useOverviewTexts } from './texts.ts'
 
-export default function P() {
-  return <Soon noun="overview" />
+/** So many agents are looked at closely. */
+const LOOKED_AT = 5
+
+/** What there is, how it is, and what to do next. */
+export default function OverviewPage() {
+  const texts = useOverviewTexts()
+  const rights = useRights()
+  const { agents, total, isPending, error, refetch } = useAgents()
+  const newest = agents.slice(0, LOOKED_AT)
+  const looked = useAgentsWithStats(newest.map(({ id }) => id))
+  const isLoading = isPending || looked.isPending
+  const [isHidden, setHidden] = useState(kept('first-steps') === 'hidden')
+  const hide = () => {
+    setHidden(true)
+    keep('first-steps', 'hidden')
+  }
+  const create = rights.can('admin') && total !== 0 && (
+    <LinkButton href="/agents/new" icon="plus">
+      {texts.create}
+    </LinkButton>
+  )
+  if (error !== null && agents.length === 0)
+    return (
+      <Page title={texts.title}>
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      </Page>
+    )
+  return (
+    <Page title={texts.title} description={texts.description} {...(create && { actions: create })}>
+      {rights.can('admin') && !isHidden && (isLoading || !isStarted(looked.agents)) && (
+        <FirstSteps agents={looked.agents} isLoading={isLoading} onHide={hide} />
+      )}
+      <Figures agents={looked.agents} total={total} isLoading={isLoading} />
+      <div className="overview-lists">
+        <NewestAgents agents={looked.agents} isLoading={isLoading} />
+        {rights.can('read') && <RecentSessions agents={newest} isLoading={isPending} />}
+      </div>
+    </Page>
+  )
+}
+
+function Figures({
+  agents,
+  total,
+  isLoading,
+}: {
+  agents: readonly AgentWithStats[]
+  total: number | undefined
+  isLoading: boolean
+}) {
+  const texts = useOverviewTexts()
+  const format = useFormat()
+  const health = useHealth()
+  const sum = (of: (stats: AgentWithStats['stats']) => number) =>
+    format.number(agents.reduce((all, { stats }) => all + of(stats), 0))
+  const part =
+    total !== undefined && total > agents.length && !isLoading ? texts.ofNewest(format.number(agents.length)) : undefined
+  const state = health.isPending ? undefined : health.isError ? 'unknown' : health.data
+  const figures = [
+    { label: texts.agentTotal, value: total === undefined ? undefined : format.number(total) },
+    { label: texts.documents, value: isLoading ? undefined : sum(({ documents }) => documents), note: part },
+    { label: texts.conversations, value: isLoading ? undefined : sum(({ sessions }) => sessions), note: part },
+    {
+      label: texts.service,
+      value: state && <Status tone={state === 'ready' ? 'good' : 'bad'}>{texts[state]}</Status>,
+      note: `${texts.version} ${version}`,
+    },
+  ]
+  return (
+    <dl className="figures">
+      {figures.map(({ label, value, note }) => (
+        <div key={label} className="figure">
+          <dt>{label}</dt>
+          <dd className="figure-value numbers">{value ?? <Skeleton width={4} />}</dd>
+          {note !== undefined && <dd className="figure-note">{note}</dd>}
+        </div>
+      ))}
+    </dl>
+  )
 }

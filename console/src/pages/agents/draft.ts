@@ -1,0 +1,56 @@
+import type { Agent, CreateAgentBody, UpdateAgentBody } from '../../queries/agents.ts'
+
+/** All that can be set of an agent. */
+export type Draft = Omit<Agent, 'id' | 'createdAt' | 'updatedAt'>
+
+const FIELDS = [
+  ...([
+    'name',
+    'instructions',
+    'greeting',
+    'starters',
+    'model',
+    'fallbackModels',
+    'temperature',
+    'maxOutputTokens',
+    'followUps',
+  ] as const),
+  ...(['autoName', 'retrieval', 'embeddingModel', 'budget', 'retentionDays', 'allowedOrigins', 'imageHosts'] as const),
+] satisfies (keyof Draft)[]
+
+export const toDraft = (agent: Agent): Draft =>
+  Object.fromEntries(FIELDS.map((field) => [field, agent[field]])) as unknown as Draft
+
+/** Lines that were left empty are no values. */
+const filled = (draft: Draft): Draft => {
+  const lines = (texts: readonly string[]) => texts.filter((text) => text.trim() !== '')
+  const { starters, fallbackModels, allowedOrigins, imageHosts } = draft
+  return {
+    ...draft,
+    starters: lines(starters),
+    fallbackModels: lines(fallbackModels),
+    allowedOrigins: lines(allowedOrigins),
+    imageHosts: lines(imageHosts),
+    embeddingModel: draft.embeddingModel?.trim() ? draft.embeddingModel : null,
+  }
+}
+
+/** What a draft changes of an agent; empty where it changes nothing. */
+export function changesOf(draft: Draft, agent: Agent): UpdateAgentBody {
+  const wanted = filled(draft)
+  const changed = FIELDS.filter((field) => JSON.stringify(wanted[field]) !== JSON.stringify(agent[field]))
+  return Object.fromEntries(changed.map((field) => [field, wanted[field]])) as UpdateAgentBody
+}
+
+export const isChanged = (draft: Draft, agent: Agent): boolean => Object.keys(changesOf(draft, agent)).length > 0
+
+/** Of a template: what is empty is left to the service. */
+export const toCreate = (
+  draft: Pick<Draft, 'name' | 'instructions' | 'greeting' | 'starters'> & { model: string },
+): CreateAgentBody => ({
+  name: draft.name,
+  instructions: draft.instructions,
+  greeting: draft.greeting,
+  starters: draft.starters.filter((text) => text.trim() !== ''),
+  ...(draft.model.trim() !== '' && { model: draft.model.trim() }),
+})

@@ -1,0 +1,12 @@
+import { useSyncExternalStore } from 'react'
+
+/** Whether a media query holds, for what has to be somewhere else and not only look otherwise. */
+export const useMedia = (query: string): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query)
+      media.addEventListener('change', listener)
+      return () => media.removeEventListener('change', listener)
+    },
+    () => matchMedia(query).matches,
+  )
