@@ -1,1 +1,74 @@
-export {}
+import { ChatElement, NAME } from './element.ts'
+import { type ChatOptions, complain, readAttributes } from './options.ts'
+
+/** What `on` tells, by event. */
+export interface ChatEvents {
+  open: Record<string, never>
+  close: Record<string, never>
+  /** A message of the visitor, or a whole reply. */
+  message: { role: 'user' | 'agent'; sessionId?: string; text?: string; id?: string; html?: string; sources?: object[] }
+  /** What the visitor is told in plain words: `code` is one of the service, or `connection_failed`, `timeout`. */
+  error: { code: string; message: string; requestId?: string }
+}
+
+/** `window.Repartee`: the one name that the script adds to a page. */
+export interface ReparteeWidget {
+  /** Puts a chat into the page: a button in the corner, or, with `target`, the chat itself. A floating one that is there is kept, unless the agent is another. */
+  create(options: ChatOptions): ChatElement
+  /** Opens the chat; with options it is put into the page first. */
+  open(options?: ChatOptions): void
+  close(): void
+  /** Sends a message as if the visitor had written it. */
+  send(text: string): void
+  /** Takes the chat out of the page. */
+  destroy(): void
+  /** Hears of what happens in any chat of the page. Returns what ends that. */
+  on<E extends keyof ChatEvents>(event: E, listener: (detail: ChatEvents[E]) => void): () => void
+}
+
+/** The chat that calls without an element are about. */
+const current = () => document.querySelector<ChatElement>(`${NAME}[floating]`) ?? document.querySelector<ChatElement>(NAME)
+
+function create(options: ChatOptions): ChatElement {
+  const { target } = options
+  const floating = target === undefined ? document.querySelector<ChatElement>(`${NAME}[floating]`) : null
+  if (floating?.options.agentId === options.agentId) return floating!
+  floating?.destroy()
+  const chat = document.createElement(NAME) as ChatElement
+  if (target === undefined) chat.setAttribute('floating', '')
+  chat.options = options
+  const place = typeof target === 'string' ? document.querySelector(target) : (target ?? document.body)
+  if (place === null) complain(`there is no ${target} in the page.`)
+  place?.append(chat)
+  return chat
+}
+
+const api: ReparteeWidget = {
+  create,
+  open: (options) => (options === undefined ? current() : create(options))?.open(),
+  close: () => current()?.close(),
+  send: (text) => current()?.send(text),
+  destroy: () => current()?.destroy(),
+  on(event, listener) {
+    const hear = (told: Event) => listener((told as CustomEvent).detail)
+    document.addEventListener(`repartee-${event}`, hear)
+    return () => document.removeEventListener(`repartee-${event}`, hear)
+  },
+}
+
+/** Does what the script's own tag says, when the page is there. */
+function start(script: HTMLOrSVGScriptElement | null, widget: ReparteeWidget): void {
+  const options = readAttributes((name) => script?.getAttribute(`data-${name}`))
+  if (options.agentId === undefined) return
+  const begin = () => widget.create(options as ChatOptions)
+  if (document.body !== null && document.readyState !== 'loading') begin()
+  else document.addEventListener('DOMContentLoaded', begin, { once: true })
+}
+
+// A second tag is served by what the first one brought.
+const page = globalThis as { Repartee?: ReparteeWidget }
+if (customElements.get(NAME) === undefined) {
+  customElements.define(NAME, ChatElement)
+  page.Repartee = api
+}
+if (page.Repartee !== undefined) start(document.currentScript, page.Repartee)

@@ -1,0 +1,46 @@
+import { type ChatOptions, complain } from '../options.ts'
+
+/** About as much as a long article has. */
+const MAX_CHARS = 12_000
+/** What nobody reads, and what a visitor has typed or chosen. */
+const LEFT_OUT =
+  'script,style,noscript,template,svg,iframe,object,input,textarea,select,datalist,output,[contenteditable]:not([contenteditable=false]),[role=textbox],[hidden],[aria-hidden=true],repartee-chat'
+const INLINE = /^(inline|contents|ruby)/
+
+/** What goes with a message about the page that the visitor is on, as its owner wants it. A failure of that is no reason not to send. */
+export async function contextOf(wish: ChatOptions['context']): Promise<string | undefined> {
+  try {
+    if (typeof wish === 'function') return (await wish())?.slice(0, MAX_CHARS) || undefined
+    if (!wish) return undefined
+    const root = wish === 'page' ? document.querySelector('main, article') : document.querySelector(wish)
+    return toContext(root ?? (wish === 'page' ? document.body : undefined))
+  } catch (error) {
+    complain(`the context could not be read: ${error}`)
+    return undefined
+  }
+}
+
+/** The address goes without what stands behind `?` and `#`, where secrets are handed over. */
+const toContext = (root: Element | undefined): string =>
+  `${document.title}\n${location.origin}${location.pathname}\n\n${root === undefined ? '' : visibleText(root)}`.slice(
+    0,
+    MAX_CHARS,
+  )
+
+/** The text that can be seen, without what stands in fields of forms. */
+export function visibleText(root: Element): string {
+  let text = ''
+  const read = (node: Node) => {
+    if (text.length > MAX_CHARS) return
+    if (node instanceof Text) text += node.data.replace(/\s+/g, ' ')
+    if (!(node instanceof Element) || node.matches(LEFT_OUT)) return
+    const { display, visibility } = getComputedStyle(node)
+    if (display === 'none' || visibility === 'hidden') return
+    const isBlock = !INLINE.test(display)
+    if (isBlock) text += '\n'
+    for (const child of node.childNodes) read(child)
+    if (isBlock) text += '\n'
+  }
+  read(root)
+  return text.replace(/[ \t]*\n[\s]*/g, '\n').trim()
+}

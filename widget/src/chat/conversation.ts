@@ -1,0 +1,282 @@
+import { type Answer, type Connection, type Message, messages, ReparteeError, sessions } from 'repartee-client'
+import { type Entry, newReply, type Question, type Reply } from './entries.ts'
+import type { Memory } from './memory.ts'
+import { isBroken, runTurn, type Turn } from './turn.ts'
+
+/** What a conversation tells whoever shows it. */
+export interface Listener {
+  added(entry: Entry): void
+  changed(entry: Entry): void
+  /** All entries are others now. */
+  replaced(): void
+  /** A turn runs, or no turn does. */
+  busy(isBusy: boolean): void
+  broken(isBroken: boolean): void
+  /** A message of which nothing is known but its text. */
+  unsent(text: string): void
+  failed(error: ReparteeError): void
+}
+
+interface Running {
+  turn: Turn
+  question: Question
+  reply: Reply
+  abort: AbortController
+  isStopped: boolean
+}
+
+/** One conversation with an agent: its entries, and the turn that runs. It is a session of the service from its first message on. */
+export class Conversation {
+  entries: Entry[] = []
+  readonly #connection: Connection
+  readonly #agentId: string
+  readonly #memory: Memory
+  readonly #listener: Listener
+  /** The turns of replies that failed. */
+  readonly #turns = new WeakMap<Reply, Turn>()
+  #running: Running | undefined
+  #restored: Promise<void> | undefined
+  #isRestored = false
+
+  constructor(connection: Connection, agentId: string, memory: Memory, listener: Listener) {
+    this.#connection = connection
+    this.#agentId = agentId
+    this.#memory = memory
+    this.#listener = listener
+  }
+
+  get isBusy(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** There is a conversation that is not there yet. */
+  get isLoading(): boolean {
+    return this.sessionId !== undefined && !this.#isRestored
+  }
+
+  get sessionId(): string | undefined {
+    return this.#memory.kept.session
+  }
+
+  /** Brings back the conversation that was held before the page was loaded. Rejects where the service is away; then it can be tried again. */
+  restore(): Promise<void> {
+    this.#restored ??= this.#restore().catch((error: unknown) => {
+      this.#restored = undefined
+      throw error
+    })
+    return this.#restored
+  }
+
+  /** Sends a message, unless one is being answered: false says that it was not sent. */
+  send(text: string, context?: string): boolean {
+    if (this.isBusy) return false
+    const question: Question = { role: 'user', text }
+    this.#add(question)
+    this.#memory.keep({ unsent: text })
+    this.#run(question, this.#add(newReply()), toTurn(text, context))
+    return true
+  }
+
+  /** Goes on with a reply that failed. */
+  retry(reply: Reply): void {
+    const question = this.entries[this.entries.indexOf(reply) - 1]
+    if (this.isBusy || question?.role !== 'user') return
+    const before = this.#turns.get(reply) ?? toTurn(question.text)
+    // Where the line broke the turn may be running still, and is taken up. Where it failed, the same text continues its message.
+    const turn = isBroken(reply.error) ? before : toTurn(before.text, before.context)
+    this.#change(reply, { state: 'waiting', error: undefined })
+    this.#run(question, reply, turn)
+  }
+
+  /** Stops the reply: what is written of it stays. */
+  stop(): void {
+    const running = this.#running
+    if (running === undefined || running.isStopped) return
+    running.isStopped = true
+    if (running.turn.messageId !== undefined) this.#cancel(running)
+    else if (!navigator.onLine) running.abort.abort()
+  }
+
+  rate(reply: Reply, rating: 'up' | 'down'): void {
+    const { sessionId } = this
+    const before = reply.rating
+    if (sessionId === undefined || reply.id === undefined || rating === before) return
+    this.#change(reply, { rating })
+    messages.rate(this.#connection, this.#agentId, sessionId, reply.id, { rating }).catch((error: ReparteeError) => {
+      this.#change(reply, { rating: before })
+      this.#listener.failed(error)
+    })
+  }
+
+  /** Fetches what the history does not hold of a reply: its sources, what it was rated, and, of the last one, questions to go on with. */
+  async complete(reply: Reply): Promise<void> {
+    const { sessionId } = this
+    if (!reply.isBare || reply.id === undefined || sessionId === undefined) return
+    reply.isBare = false
+    try {
+      const { message } = await messages.get(this.#connection, this.#agentId, sessionId, reply.id)
+      const { sources = [], followUps = [], feedback } = message
+      this.#change(reply, { sources, followUps, rating: feedback?.rating })
+    } catch {
+      reply.isBare = true
+    }
+  }
+
+  /** Begins anew. The session before stays at the service. */
+  reset(): void {
+    this.leave()
+    this.#memory.keep({ session: undefined, unsent: undefined })
+    this.#restored = Promise.resolve()
+    this.#show([])
+  }
+
+  /** Hears no more of a turn that runs; the service finishes it. */
+  leave(): void {
+    const running = this.#running
+    this.#running = undefined
+    running?.abort.abort()
+    if (running !== undefined) this.#listener.busy(false)
+  }
+
+  async #restore(): Promise<void> {
+    const { session, unsent } = this.#memory.kept
+    if (unsent !== undefined) this.#memory.keep({ unsent: undefined })
+    if (session !== undefined) {
+      try {
+        await this.#load(session)
+      } catch (error) {
+        if (!isGone(error)) {
+          this.#memory.keep({ unsent })
+          throw error
+        }
+        this.#memory.keep({ session: undefined })
+      }
+    }
+    if (!this.#isRestored) this.#show([])
+    const last = this.entries.findLast(({ role }) => role === 'user') as Question | undefined
+    if (unsent !== undefined && last?.text !== unsent) this.#listener.unsent(unsent)
+  }
+
+  async #load(session: string): Promise<void> {
+    const history: Message[] = []
+    const read = async (cursor?: string) => {
+      for await (const message of messages.iterate(this.#connection, this.#agentId, session, { cursor })) history.push(message)
+    }
+    await read()
+    const last = history.at(-1)
+    const state = last?.role === 'USER' ? await this.#stateOf(session, last.id) : 'done'
+    // The reply has come since the history was read.
+    if (last?.role === 'USER' && state === 'done') await read(last.id)
+    this.#show(history.map(toEntry))
+    const question = this.entries.at(-1)
+    if (question?.role !== 'user') return
+    if (state === 'running') this.#run(question, this.#add(newReply()), { ...toTurn(question.text), messageId: question.id })
+    if (state === 'cancelled') this.#add(newReply('stopped'))
+    if (state === 'failed')
+      this.#add({
+        ...newReply('failed'),
+        error: new ReparteeError('model_failed', 'The reply failed before the page was loaded.'),
+      })
+  }
+
+  async #stateOf(session: string, messageId: string) {
+    return (await messages.get(this.#connection, this.#agentId, session, messageId)).message.turn
+  }
+
+  async #run(question: Question, reply: Reply, turn: Turn): Promise<void> {
+    const running: Running = { turn, question, reply, abort: new AbortController(), isStopped: false }
+    this.#running = running
+    this.#listener.busy(true)
+    try {
+      this.#finish(running, await this.#runIn(running))
+    } catch (thrown) {
+      if (this.#running === running) this.#fail(running, toError(thrown))
+    }
+    if (this.#running !== running) return
+    this.#running = undefined
+    this.#listener.broken(false)
+    this.#listener.busy(false)
+  }
+
+  async #runIn(running: Running): Promise<Answer> {
+    const { turn, question, reply } = running
+    const { signal } = running.abort
+    const news = {
+      started: (messageId: string) => {
+        question.id = messageId
+        this.#memory.keep({ unsent: undefined })
+        if (running.isStopped) this.#cancel(running)
+      },
+      wrote: (text: string) => this.#change(reply, { state: text === '' ? 'waiting' : 'writing', text }),
+      broken: (isBroken: boolean) => this.#running === running && this.#listener.broken(isBroken),
+    }
+    const place = async () => ({
+      connection: this.#connection,
+      agentId: this.#agentId,
+      sessionId: this.sessionId ?? (await this.#newSession(turn, signal)),
+    })
+    try {
+      return await runTurn(await place(), turn, news, signal)
+    } catch (error) {
+      if (!isGone(error) || turn.messageId !== undefined) throw error
+      // The conversation was deleted meanwhile: the message begins another one.
+      this.#memory.keep({ session: undefined })
+      return runTurn(await place(), turn, news, signal)
+    }
+  }
+
+  async #newSession(turn: Turn, signal: AbortSignal): Promise<string> {
+    const { session } = await sessions.create(this.#connection, this.#agentId, {}, { idempotencyKey: `${turn.key}-s`, signal })
+    this.#memory.keep({ session: session.id })
+    return session.id
+  }
+
+  #cancel({ turn: { messageId } }: Running): void {
+    // Where that does not get through, the reply goes on.
+    messages.cancel(this.#connection, this.#agentId, this.sessionId!, messageId!).catch(() => {})
+  }
+
+  #finish({ question, reply, isStopped }: Running, { userMessage, aiMessage, sources = [], followUps = [] }: Answer): void {
+    question.id = userMessage.id
+    this.#memory.keep({ unsent: undefined })
+    const state = isStopped ? 'stopped' : 'done'
+    this.#change(reply, { id: aiMessage.id, state, text: '', html: aiMessage.content, sources, followUps })
+  }
+
+  #fail({ reply, turn, isStopped }: Running, error: ReparteeError): void {
+    this.#turns.set(reply, turn)
+    const isFailure = !isStopped && error.code !== 'turn_cancelled'
+    this.#change(reply, isFailure ? { state: 'failed', error } : { state: 'stopped' })
+    if (isFailure) this.#listener.failed(error)
+  }
+
+  #show(entries: Entry[]): void {
+    this.entries = entries
+    this.#isRestored = true
+    this.#listener.replaced()
+  }
+
+  #add<E extends Entry>(entry: E): E {
+    this.entries.push(entry)
+    this.#listener.added(entry)
+    return entry
+  }
+
+  #change(reply: Reply, change: Partial<Reply>): void {
+    Object.assign(reply, change)
+    if (this.entries.includes(reply)) this.#listener.changed(reply)
+  }
+}
+
+const toTurn = (text: string, context?: string): Turn => ({ text, context, key: newKey(), written: '' })
+
+/** Pages that did not come by https have no `randomUUID`. */
+const newKey = (): string => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('')
+
+const isGone = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'session_not_found'
+
+const toError = (thrown: unknown): ReparteeError =>
+  thrown instanceof ReparteeError ? thrown : new ReparteeError('internal_error', String(thrown), { cause: thrown })
+
+const toEntry = ({ id, role, content }: Message): Entry =>
+  role === 'USER' ? { role: 'user', id, text: content } : { ...newReply('done'), id, html: content, isBare: true }

@@ -1,0 +1,283 @@
+import { type Connection, connect, type ReparteeError } from 'repartee-client'
+import { contextOf } from '../chat/context.ts'
+import { Conversation } from '../chat/conversation.ts'
+import type { Entry } from '../chat/entries.ts'
+import { Memory } from '../chat/memory.ts'
+import { untilOnline } from '../chat/online.ts'
+import { tokenCredentials, tokenFrom } from '../chat/token.ts'
+import { wordsFor } from '../labels/errors.ts'
+import { isFromRight, type Labels, labelsFor } from '../labels/labels.ts'
+import type { ChatOptions } from '../options.ts'
+import { Composer } from './composer.ts'
+import { h, icon } from './dom.ts'
+import { Log } from './log.ts'
+import { makePanel, makeWelcome, type Panel } from './panel.ts'
+import { followScreen, isPhone, keepFocus } from './phone.ts'
+
+/** Tells the page what happens. */
+export type Tell = (event: 'open' | 'close' | 'message' | 'error', detail: object) => void
+
+/** One chat in a page: what is seen of it, and the conversation behind it. */
+export class ChatView {
+  readonly root: HTMLElement
+  readonly #options: ChatOptions
+  readonly #labels: Labels
+  readonly #tell: Tell
+  readonly #memory: Memory
+  readonly #conversation: Conversation
+  readonly #composer: Composer
+  readonly #log: Log
+  readonly #panel: Panel
+  /** Undefined where the chat is a part of the page. */
+  readonly #launcher: HTMLElement | undefined
+  readonly #host: HTMLElement
+  readonly #end: (() => void)[] = []
+  #isOpen = false
+  /** What had the focus when the chat was opened. */
+  #before: HTMLElement | undefined
+
+  constructor(host: HTMLElement, options: ChatOptions, tell: Tell) {
+    this.#host = host
+    this.#options = options
+    this.#tell = tell
+    const isFloating = host.hasAttribute('floating')
+    const wanted = options.lang ?? (host.closest('[lang]') as HTMLElement | null)?.lang ?? navigator.language
+    const { labels, lang } = labelsFor(wanted, options.labels)
+    this.#labels = labels
+    this.#memory = new Memory(options.agentId, options.remember)
+    this.#conversation = new Conversation(toConnection(options), options.agentId, this.#memory, this.#listener())
+    const ask = (text: string) => void this.send(text)
+    this.#composer = new Composer(labels, ask, () => this.#conversation.stop())
+    const actions = {
+      ask: (text: string) => {
+        ask(text)
+        this.#focus()
+      },
+      retry: this.#conversation.retry.bind(this.#conversation),
+      rate: this.#conversation.rate.bind(this.#conversation),
+      say: (text: string) => this.#panel.say(text),
+    }
+    const seen = (entry: Entry) => entry.role === 'agent' && this.#conversation.complete(entry)
+    this.#log = new Log(labels, actions, makeWelcome(options, labels, actions.ask), seen)
+    const reset = () => {
+      this.#conversation.reset()
+      this.#panel.problem(undefined, () => {})
+      this.#focus()
+    }
+    const close = isFloating ? () => this.close() : undefined
+    this.#panel = makePanel(labels, options, { log: this.#log, composer: this.#composer, close, reset })
+    this.#launcher = isFloating ? this.#makeLauncher() : undefined
+    this.root = h('div', {
+      class: isFloating ? 'root floating' : 'root',
+      lang,
+      'data-side': options.side,
+      keydown: this.#keyDown,
+    })
+    this.root.append(
+      this.#panel.element,
+      ...(this.#launcher === undefined || options.launcher === 'none' ? [] : [this.#launcher]),
+    )
+    this.theme(options.theme)
+    this.#panel.element.hidden = isFloating
+    this.#listen()
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** When it stands in the page, and its surroundings are known. */
+  ready(): void {
+    this.#turnTo()
+    if (this.#launcher === undefined) this.#show()
+    // A chat that filled the screen would hide the page that was gone to.
+    else if (this.#memory.kept.isOpen && !isPhone()) this.#show()
+  }
+
+  open(): void {
+    if (this.#isOpen) return
+    const { activeElement } = document
+    this.#before = activeElement instanceof HTMLElement && activeElement !== document.body ? activeElement : undefined
+    this.#show()
+    this.#focus()
+  }
+
+  close(): void {
+    if (!this.#isOpen || this.#launcher === undefined) return
+    const hadFocus = this.#panel.element.contains(this.#shadow.activeElement)
+    this.#isOpen = false
+    this.#panel.element.hidden = true
+    this.#memory.keep({ isOpen: false })
+    this.#label()
+    if (hadFocus) this.#focusBefore()
+    this.#tell('close', {})
+  }
+
+  /** Sends a message of the visitor. What cannot be sent now is put where the visitor can send it. */
+  async send(text: string): Promise<void> {
+    if (text.trim() === '') return
+    const isSent = (await this.#restore()) && this.#conversation.send(text, await contextOf(this.#options.context))
+    if (!isSent && this.#composer.text === '') this.#composer.text = text
+  }
+
+  theme(theme: string | null | undefined): void {
+    this.root.dataset.theme = theme ?? 'auto'
+  }
+
+  destroy(): void {
+    this.#conversation.leave()
+    this.#log.close()
+    for (const end of this.#end) end()
+    this.root.remove()
+  }
+
+  get #shadow(): ShadowRoot {
+    return this.root.getRootNode() as ShadowRoot
+  }
+
+  #show(): void {
+    this.#isOpen = true
+    this.#panel.element.hidden = false
+    if (this.#launcher !== undefined) this.#memory.keep({ isOpen: true })
+    delete this.root.dataset.unread
+    this.#turnTo()
+    this.#label()
+    this.#fit()
+    this.#log.toEnd()
+    void this.#restore()
+    this.#tell('open', {})
+  }
+
+  #focus(): void {
+    // The keyboard of a phone would cover what there is to read.
+    if (matchMedia('(pointer: coarse)').matches) this.#panel.element.focus()
+    else this.#composer.focus()
+  }
+
+  #focusBefore(): void {
+    const before = this.#before?.isConnected && this.#before !== this.#host ? this.#before : this.#launcher
+    before?.focus()
+  }
+
+  /** Resolves to whether the conversation is there; where it is not, that is shown. */
+  async #restore(): Promise<boolean> {
+    const again = () => void this.#restore()
+    if (this.#conversation.isLoading) this.#panel.say(this.#labels.loading)
+    try {
+      await this.#conversation.restore()
+      this.#panel.problem(undefined, again)
+      return true
+    } catch (error) {
+      this.#panel.problem(wordsFor(error as ReparteeError, this.#labels), again)
+      this.#failed(error as ReparteeError)
+      return false
+    }
+  }
+
+  #listener() {
+    return {
+      added: (entry: Entry) => {
+        this.#log.add(entry)
+        if (entry.role === 'user')
+          this.#tell('message', { role: 'user', text: entry.text, sessionId: this.#conversation.sessionId })
+        this.#blank()
+      },
+      changed: (entry: Entry) => this.#log.change(entry),
+      replaced: () => {
+        this.#log.replace(this.#conversation.entries)
+        this.#panel.say('')
+        this.#blank()
+      },
+      busy: (isBusy: boolean) => {
+        this.#composer.busy(isBusy)
+        this.#panel.say(isBusy ? this.#labels.waiting : '')
+        if (!isBusy) this.#ended()
+      },
+      broken: (isBroken: boolean) => this.#connection(isBroken),
+      unsent: (text: string) => {
+        this.#composer.text = text
+      },
+      failed: (error: ReparteeError) => this.#failed(error),
+    }
+  }
+
+  #failed({ code, message, requestId }: ReparteeError): void {
+    this.#tell('error', { code, message, requestId })
+  }
+
+  /** A turn is over. */
+  #ended(): void {
+    const reply = this.#conversation.entries.at(-1)
+    if (reply?.role !== 'agent' || reply.html === undefined) return
+    const { id, html, sources } = reply
+    if (!this.#isOpen) this.root.dataset.unread = ''
+    this.#label()
+    this.#tell('message', { role: 'agent', id, html, sources, sessionId: this.#conversation.sessionId })
+  }
+
+  /** Questions to begin with are there until there is a message. */
+  #blank(): void {
+    this.root.classList.toggle('blank', this.#conversation.entries.length === 0 && !this.#conversation.isLoading)
+  }
+
+  #connection(isBroken = false): void {
+    const { offline, broken } = this.#labels
+    this.#panel.notice(navigator.onLine ? (isBroken ? broken : '') : offline)
+  }
+
+  #makeLauncher(): HTMLElement {
+    const click = () => (this.#isOpen ? this.close() : this.open())
+    const dot = h('span', { class: 'dot' })
+    return h('button', { type: 'button', class: 'launcher', 'aria-expanded': 'false', click }, icon('chat'), icon('close'), dot)
+  }
+
+  #label(): void {
+    if (this.#launcher === undefined) return
+    const { open, openNew, close } = this.#labels
+    this.#launcher.ariaExpanded = String(this.#isOpen)
+    this.#launcher.ariaLabel = this.#isOpen ? close : 'unread' in this.root.dataset ? openNew : open
+  }
+
+  readonly #keyDown = (event: KeyboardEvent): void => {
+    if (this.#launcher === undefined || event.isComposing) return
+    if (event.key === 'Escape' && this.#isOpen) {
+      event.stopPropagation()
+      this.close()
+    }
+    if (event.key === 'Tab' && isPhone()) keepFocus(event, this.#panel.element)
+  }
+
+  /** A chat that fills the screen is all that there is of the page meanwhile. */
+  #fit = (): void => {
+    if (this.#launcher !== undefined) this.#panel.element.ariaModal = String(isPhone())
+  }
+
+  /** The direction of writing is that of the page, which may change. */
+  #turnTo(): void {
+    const { direction } = getComputedStyle(this.#host)
+    const isToldBy = this.#options.lang ?? (document.documentElement.dir === '' ? this.root.lang : '')
+    this.root.dir = direction === 'rtl' || isFromRight(isToldBy) ? 'rtl' : 'ltr'
+  }
+
+  #listen(): void {
+    const tellConnection = () => this.#connection()
+    for (const event of ['online', 'offline']) {
+      addEventListener(event, tellConnection)
+      this.#end.push(() => removeEventListener(event, tellConnection))
+    }
+    this.#end.push(followScreen(this.root, this.#fit))
+    this.#connection()
+    this.#label()
+    this.#blank()
+  }
+}
+
+/** Requests wait while the device has no network, and are not used up in trying. */
+function toConnection({ baseUrl, tokenUrl, getToken }: ChatOptions): Connection {
+  const waitingFetch: typeof fetch = async (input, init) => {
+    await untilOnline(init?.signal)
+    return fetch(input, init)
+  }
+  const credentials = tokenCredentials(getToken ?? tokenFrom(tokenUrl!))
+  return { ...connect({ baseUrl: baseUrl!, fetch: waitingFetch }), credentials }
+}

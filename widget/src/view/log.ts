@@ -1,0 +1,113 @@
+import type { Entry, Question } from '../chat/entries.ts'
+import type { Labels } from '../labels/labels.ts'
+import { h, iconButton } from './dom.ts'
+import { type ReplyActions, ReplyView } from './reply-view.ts'
+
+/** As many as are shown at first of a long conversation, and more whenever its top is reached. */
+const AT_ONCE = 40
+/** So near to the end the reader is at the end. */
+const END_PX = 48
+
+/** The messages, newest last. Whoever reads at the end stays at the end; whoever has scrolled up is left alone. */
+export class Log {
+  readonly element: HTMLElement
+  readonly #labels: Labels
+  readonly #actions: ReplyActions
+  readonly #list = h('div', { class: 'entries' })
+  readonly #log: HTMLElement
+  readonly #toEnd: HTMLElement
+  readonly #views = new Map<Entry, ReplyView>()
+  /** Replies of the history are asked about when they are seen. */
+  readonly #seen: IntersectionObserver
+  readonly #resized: ResizeObserver
+  #earlier: Entry[] = []
+  #isAtEnd = true
+
+  constructor(labels: Labels, actions: ReplyActions, welcome: HTMLElement, onSeen: (entry: Entry) => void) {
+    this.#labels = labels
+    this.#actions = actions
+    this.#log = h(
+      'div',
+      { class: 'log', role: 'log', 'aria-label': labels.conversation, tabindex: '0', scroll: () => this.#scrolled() },
+      welcome,
+      this.#list,
+    )
+    this.#toEnd = iconButton('down', labels.latest, () => this.toEnd(), { class: 'icon to-end', hidden: true })
+    this.element = h('div', { class: 'middle' }, this.#log, this.#toEnd)
+    this.#resized = new ResizeObserver(() => this.#isAtEnd && this.toEnd())
+    for (const element of [this.#log, this.#list]) this.#resized.observe(element)
+    this.#seen = new IntersectionObserver(
+      (changes) => {
+        for (const { isIntersecting, target } of changes)
+          if (isIntersecting) for (const [entry, view] of this.#views) if (view.element === target) onSeen(entry)
+      },
+      { root: this.#log },
+    )
+  }
+
+  add(entry: Entry): void {
+    this.#list.append(this.#toElement(entry))
+    if (entry.role === 'user') this.#isAtEnd = true
+    this.#stay()
+  }
+
+  change(entry: Entry): void {
+    this.#views.get(entry)?.update()
+    this.#stay()
+  }
+
+  /** Shows another conversation, from its end. It is not read out. */
+  replace(entries: Entry[]): void {
+    this.#views.clear()
+    this.#log.ariaBusy = 'true'
+    this.#earlier = entries.slice(0, -AT_ONCE)
+    this.#list.replaceChildren(...entries.slice(-AT_ONCE).map((entry) => this.#toElement(entry)))
+    this.toEnd()
+    requestAnimationFrame(() => {
+      this.#log.ariaBusy = null
+    })
+  }
+
+  toEnd(): void {
+    this.#isAtEnd = true
+    this.#log.scrollTop = this.#log.scrollHeight
+    this.#toEnd.hidden = true
+  }
+
+  close(): void {
+    this.#seen.disconnect()
+    this.#resized.disconnect()
+  }
+
+  #stay(): void {
+    if (this.#isAtEnd) this.toEnd()
+    else this.#toEnd.hidden = false
+  }
+
+  #scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.#log
+    this.#isAtEnd = scrollHeight - scrollTop - clientHeight < END_PX
+    this.#toEnd.hidden = this.#isAtEnd
+    if (scrollTop > END_PX || this.#earlier.length === 0) return
+    const more = this.#earlier.splice(-AT_ONCE)
+    this.#list.prepend(...more.map((entry) => this.#toElement(entry)))
+    this.#log.scrollTop = scrollTop + this.#log.scrollHeight - scrollHeight
+  }
+
+  #toElement(entry: Entry): HTMLElement {
+    if (entry.role === 'user') return this.#question(entry)
+    const view = new ReplyView(entry, this.#labels, this.#actions)
+    this.#views.set(entry, view)
+    if (entry.isBare) this.#seen.observe(view.element)
+    return view.element
+  }
+
+  #question({ text }: Question): HTMLElement {
+    return h(
+      'div',
+      { class: 'question' },
+      h('span', { class: 'unseen' }, this.#labels.you),
+      h('p', { class: 'plain', dir: 'auto' }, text),
+    )
+  }
+}

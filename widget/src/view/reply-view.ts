@@ -1,0 +1,118 @@
+import type { Reply } from '../chat/entries.ts'
+import { wordsFor } from '../labels/errors.ts'
+import type { Labels } from '../labels/labels.ts'
+import { h, icon, iconButton } from './dom.ts'
+import { plainText, safeHtml } from './safe-html.ts'
+import { sourceList } from './source-list.ts'
+
+/** What can be done with a reply. */
+export interface ReplyActions {
+  ask(question: string): void
+  retry(reply: Reply): void
+  rate(reply: Reply, rating: 'up' | 'down'): void
+  /** Tells those who cannot see it. */
+  say(text: string): void
+}
+
+/** A reply as it is shown: text that grows, then the whole of it with what belongs to it. */
+export class ReplyView {
+  readonly element: HTMLElement
+  readonly #reply: Reply
+  readonly #labels: Labels
+  readonly #actions: ReplyActions
+  readonly #body = h('div', { class: 'body', dir: 'auto' })
+  readonly #after = h('div', { class: 'after' })
+  #shown = ''
+  #thumbs: HTMLElement[] = []
+
+  constructor(reply: Reply, labels: Labels, actions: ReplyActions) {
+    this.#reply = reply
+    this.#labels = labels
+    this.#actions = actions
+    this.element = h('div', { class: 'reply' }, h('span', { class: 'unseen' }, labels.agent), this.#body, this.#after)
+    this.update()
+  }
+
+  /** Shows what became of the reply, and touches no more than that: who reads or has the focus there is not disturbed. */
+  update(): void {
+    const { state, text, html, sources, followUps, rating } = this.#reply
+    const isGrowing = state === 'waiting' || state === 'writing'
+    this.element.dataset.state = state
+    // What is read out is the whole reply, and not piece after piece of it.
+    this.element.ariaLive = isGrowing ? 'off' : null
+    if (isGrowing) this.#grow(text)
+    const shown = isGrowing ? '' : JSON.stringify([state, html, sources, followUps])
+    if (shown !== this.#shown && !isGrowing) this.#showWhole()
+    this.#shown = shown
+    for (const [i, button] of this.#thumbs.entries()) button.ariaPressed = String(rating === (i === 0 ? 'up' : 'down'))
+  }
+
+  #grow(text: string): void {
+    this.#after.replaceChildren()
+    if (text === '') this.#body.replaceChildren(h('span', { class: 'dots', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')))
+    else this.#body.replaceChildren(h('p', { class: 'plain' }, plainText(text)))
+  }
+
+  #showWhole(): void {
+    const { state, text, html, sources } = this.#reply
+    const list = sources.length > 0 ? sourceList(sources, this.#labels) : undefined
+    const isWhole = html !== undefined
+    if (isWhole) this.#body.replaceChildren(safeHtml(html, list?.toMark))
+    else this.#body.replaceChildren(...(text === '' ? [] : [h('p', { class: 'plain' }, plainText(text))]))
+    const parts = [
+      state === 'stopped' && h('p', { class: 'note' }, this.#labels.stopped),
+      state === 'failed' && this.#failure(),
+      list?.element,
+      isWhole && this.#tools(),
+      this.#followUps(),
+    ]
+    this.#after.replaceChildren(...parts.filter((part) => part instanceof Node))
+  }
+
+  #failure(): HTMLElement {
+    const { error } = this.#reply
+    const retry = () => this.#actions.retry(this.#reply)
+    return h(
+      'div',
+      { class: 'failure', role: 'alert' },
+      h('p', {}, error === undefined ? this.#labels.failed : wordsFor(error, this.#labels)),
+      h('button', { type: 'button', class: 'retry', click: retry }, icon('retry'), this.#labels.retry),
+    )
+  }
+
+  #tools(): HTMLElement {
+    const { good, bad, copy, copied, thanks } = this.#labels
+    const rate = (rating: 'up' | 'down') => () => {
+      this.#actions.rate(this.#reply, rating)
+      this.#actions.say(thanks)
+    }
+    this.#thumbs = [
+      iconButton('thumb', good, rate('up'), { class: 'icon', 'data-rate': 'up' }),
+      iconButton('thumb', bad, rate('down'), { class: 'icon', 'data-rate': 'down' }),
+    ]
+    const copyReply = () =>
+      navigator.clipboard?.writeText(this.#body.innerText).then(
+        () => this.#actions.say(copied),
+        () => {},
+      )
+    return h('div', { class: 'tools' }, ...this.#thumbs, iconButton('copy', copy, copyReply))
+  }
+
+  #followUps(): HTMLElement | undefined {
+    const { followUps } = this.#reply
+    if (followUps.length === 0) return undefined
+    return chips(
+      followUps.map(({ text }) => text),
+      this.#labels.followUps,
+      this.#actions.ask,
+    )
+  }
+}
+
+/** Questions to choose from. */
+export const chips = (questions: string[], label: string, ask: (question: string) => void): HTMLElement =>
+  h(
+    'div',
+    { class: 'chips', role: 'group', 'aria-label': label },
+    ...questions.map((text) => h('button', { type: 'button', dir: 'auto', click: () => ask(text) }, text)),
+  )

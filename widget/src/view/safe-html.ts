@@ -1,0 +1,116 @@
+import { h } from './dom.ts'
+
+interface Policy {
+  createHTML(html: string): string
+}
+
+let policy: Policy | undefined
+
+/** Pages may demand that text becomes elements by a named policy only (Trusted Types). It lets text through as it is, because what is parsed here is inert, and copied element by element. */
+function toTrusted(html: string): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } }
+  policy ??= trustedTypes?.createPolicy('repartee', { createHTML: (text) => text })
+  return policy?.createHTML(html) ?? html
+}
+
+/** All that a reply may hold, and the attributes of it. */
+const ALLOWED: Record<string, string[]> = {
+  ...Object.fromEntries(
+    'p br hr h1 h2 h3 h4 h5 h6 blockquote pre strong em del ul li table thead tbody tr'.split(' ').map((tag) => [tag, []]),
+  ),
+  a: ['href', 'title'],
+  img: ['src', 'alt', 'title'],
+  code: ['class'],
+  ol: ['start'],
+  th: ['style'],
+  td: ['style'],
+  input: ['checked'],
+}
+/** Others that are not allowed leave what stands in them. */
+const DROPPED = /^(script|style|template|iframe|object|embed|svg|math|noscript|textarea|select|title|head)$/
+const LINK = /^(https?|mailto):/i
+const IMAGE = /^https?:/i
+const MARK = /\[(\d{1,3})\]/
+
+/** What stands for the mark `[n]` of a citation. */
+export type ToMark = (n: number) => Node | undefined
+
+/**
+ * A reply as elements of this page. The service has made it safe; here only what is on a short list is copied nevertheless, so that it
+ * takes two faults, and not one, for anything of a reply to act.
+ */
+export function safeHtml(html: string, toMark?: ToMark): Node {
+  // What was imported as Markdown has no elements, and its lines are to stay lines.
+  if (!html.trimStart().startsWith('<')) return h('p', { class: 'plain' }, html)
+  const fragment = document.createDocumentFragment()
+  try {
+    copy(parse(html), fragment, toMark)
+  } catch {
+    // The page does not allow the policy.
+    return h('p', { class: 'plain' }, html.replace(/<[^>]*>/g, ''))
+  }
+  return fragment
+}
+
+function parse(html: string): Node {
+  // Written as an attribute that styles: a page that forbids those would be told of a violation.
+  const text = html.replace(/ style="text-align: ?(left|right|center);?"/g, ' align="$1"')
+  return new DOMParser().parseFromString(toTrusted(text), 'text/html').body
+}
+
+function copy(from: Node, to: Node, toMark: ToMark | undefined): void {
+  for (const node of from.childNodes) {
+    if (node.nodeType === Node.TEXT_NODE) copyText((node as Text).data, to, toMark)
+    if (node.nodeType !== Node.ELEMENT_NODE) continue
+    const tag = (node as Element).localName
+    if (DROPPED.test(tag)) continue
+    const names = ALLOWED[tag]
+    if (names === undefined) copy(node, to, toMark)
+    else copyElement(node as Element, tag, names, to, toMark)
+  }
+}
+
+function copyElement(from: Element, tag: string, names: string[], to: Node, toMark: ToMark | undefined): void {
+  const element = document.createElement(tag)
+  for (const name of names) {
+    const value = from.getAttribute(name)
+    if (value !== null && isAllowed(tag, name, value)) element.setAttribute(name, value)
+  }
+  if (tag === 'a') {
+    element.setAttribute('target', '_blank')
+    element.setAttribute('rel', 'noopener noreferrer nofollow')
+  }
+  if (tag === 'input')
+    for (const [name, value] of [
+      ['type', 'checkbox'],
+      ['disabled', ''],
+    ])
+      element.setAttribute(name!, value!)
+  const align = /^(left|right|center)$/.exec(from.getAttribute('align') ?? '')?.[0]
+  if (align !== undefined) element.style.textAlign = align
+  copy(from, element, /^(a|code|pre)$/.test(tag) ? undefined : toMark)
+  to.appendChild(tag === 'table' ? h('div', { class: 'wide', tabindex: '0' }, element) : element)
+}
+
+function isAllowed(tag: string, name: string, value: string): boolean {
+  if (name === 'href') return LINK.test(value)
+  if (name === 'src') return IMAGE.test(value)
+  if (tag === 'code') return /^language-[\w+#.-]{1,40}$/.test(value)
+  return name !== 'style'
+}
+
+function copyText(text: string, to: Node, toMark: ToMark | undefined): void {
+  if (toMark === undefined) return void to.appendChild(document.createTextNode(text))
+  for (const [i, part] of text.split(MARK).entries()) {
+    // Every second part is the number of a mark.
+    const mark = i % 2 === 1 ? (toMark(Number(part)) ?? document.createTextNode(`[${part}]`)) : undefined
+    to.appendChild(mark ?? document.createTextNode(part))
+  }
+}
+
+/** Markdown that is not whole yet, without the marks that would only flicker. */
+export const plainText = (markdown: string): string =>
+  markdown
+    .replace(/^#{1,6} /gm, '')
+    .replace(/^(\s*)[*-] /gm, '$1• ')
+    .replace(/\*\*/g, '')
