@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** What the server is doing by then is done. */
 const DONE_AFTER_MS = 200
 
-/** Stands between a service and its database, and cuts connections when told to. */
+/** Stands before a server, such as a database, and cuts connections to it when told to. */
 export class CuttingProxy {
   readonly #server: Server
   readonly #open = new Set<Socket>()
@@ -59,6 +59,11 @@ export class CuttingProxy {
   /** Connections that are open stay open, and nothing goes through them any more; new ones are as before. */
   freeze(): void {
     for (const socket of this.#open) this.#frozen.add(socket)
+  }
+
+  /** Every connection breaks; new ones are as before. */
+  cut(): void {
+    for (const socket of this.#open) socket.destroy()
   }
 
   close(): void {
