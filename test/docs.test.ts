@@ -39,6 +39,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/models.md', '$ cat data/prices.json', 'shows a file of the reader'],
   ['docs/standard-clients.md', '$ cat chat.py', 'needs a package of Python'],
   ['docs/standard-clients.md', '$ cat chat.tsx', 'is part of a page; test/browser/use-chat.test.ts tries one'],
+  ['docs/widget.md', 'Content-Security-Policy:', 'is a header; test/browser/widget.test.ts serves its pages with it'],
   ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
   ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
   ['docs/monitoring.md', '$ cat prometheus.yml', 'shows a file of the reader'],
@@ -47,6 +48,12 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/mcp.md', '$ cat .vscode/mcp.json', 'shows a file of the reader'],
   ['docs/mcp.md', '$ cat claude_desktop_config.json', 'shows a file of the reader'],
   ['CONTRIBUTING.md', '$ npm test', 'would run this test within itself'],
+]
+
+/** Blocks in other languages, and the test that runs all of them. */
+const runElsewhere: [page: string, language: string, test: string][] = [
+  ['docs/widget.md', 'html', 'test/browser/widget.test.ts'],
+  ['docs/widget.md', 'js', 'test/browser/widget.test.ts'],
 ]
 
 /** What a page promises of its answers where it does not show them. */
@@ -181,7 +188,10 @@ describe('blocks of code', () => {
       } else if (language === 'json') {
         const before = blocks[i - 1]
         assert.ok(before?.page === page && before.language === 'sh', `${place} is the answer of no block above it`)
-      } else assert.ok(language === 'sh' || language in checkers, `${place} is in a language that nothing here checks`)
+      } else if (language !== 'sh' && !(language in checkers)) {
+        const [, , test] = runElsewhere.find((entry) => entry[0] === page && entry[1] === language) ?? []
+        assert.ok(test && read(test).includes(page), `${place} is in a language that nothing here checks`)
+      }
     }
   })
 

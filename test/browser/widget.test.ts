@@ -18,6 +18,7 @@ const WIDGET = new URL('../../static/widget/widget.js', import.meta.url)
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 const MAX_BYTES = 30_000
 const USER = randomUUID()
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 /** Runs before anything of a page: what its policy forbade is put down. */
 const WATCH = `globalThis.violations = []
 addEventListener('securitypolicyviolation', (e) => violations.push(e.effectiveDirective + ' ' + e.blockedURI), true)`
@@ -567,4 +568,57 @@ describe('what is seen', () => {
       await audit(page, 'on a phone')
     })
   }
+})
+
+describe('docs/widget.md', () => {
+  const text = readFileSync(new URL('../../docs/widget.md', import.meta.url), 'utf8')
+  const blocks = (language: string) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!)
+
+  for (const [i, block] of blocks('html').entries()) {
+    test(`block ${i + 1} of HTML does what the page says: ${block.split('\n', 1)[0]}`, async () => {
+      const own = block.replaceAll('https://chat.example.com', host).replaceAll(UUID, agent)
+      const isTheme = own.startsWith('<style>')
+      site.pages[`/open/doc-${i}`] = pageOf('', `<main><h1>Lanterns</h1>${own}${isTheme ? tag() : ''}</main>`)
+      const page = await visit(`/open/doc-${i}`)
+      // The page's own button comes first, where there is one.
+      if (!own.includes('<repartee-chat'))
+        await page
+          .getByRole('button', { name: /Ask us|Open the chat/ })
+          .first()
+          .click()
+      await ask(page, 'When is the shop open?')
+      await isDone(page)
+      const accent = await inChat(page, "getComputedStyle(chat.querySelector('.question')).backgroundColor")
+      assert.equal(accent, isTheme ? 'rgb(11, 110, 79)' : 'rgb(36, 87, 230)')
+    })
+  }
+
+  test('the function of the server makes tokens', async () => {
+    const [block] = blocks('js')
+    const { secret } = (await service.client.post('/keys', { name: 'site', scopes: ['chat'], agentIds: [agent] })).body
+    Object.assign(process.env, { BASE: service.client.address.baseUrl, KEY: secret, AGENT: agent })
+    const { chatToken } = await import(`data:text/javascript,${encodeURIComponent(block!)}`)
+    const { token, expiresAt } = await chatToken(USER)
+    assert.ok(Date.parse(expiresAt) > Date.now())
+    assert.equal((await service.client.as(token).get(`/agents/${agent}/sessions`)).status, 200)
+  })
+
+  test('names the policy that the pages here have, every attribute, every text and every property', () => {
+    assert.ok(text.includes(policyFor('https://chat.example.com').replace("default-src 'none'; ", '')))
+    const source = (path: string) => readFileSync(new URL(`../../widget/src/${path}`, import.meta.url), 'utf8')
+    const attributes = /ATTRIBUTES.*?\{(.*?)\}/s.exec(source('options.ts'))![1]!.matchAll(/^ {2}'?([a-z-]+)'?:/gm)
+    const labels = source('labels/en.ts').matchAll(/^ {2}(\w+):/gm)
+    const properties = source('style.css').matchAll(/var\((--repartee-[a-z-]+)/g)
+    const names = [
+      ...Array.from(attributes, ([, name]) => `data-${name}`),
+      ...Array.from(labels, ([, name]) => name!),
+      ...Array.from(properties, ([, name]) => name!),
+    ]
+    assert.ok(names.length > 60, String(names.length))
+    assert.deepEqual(
+      names.filter((name) => !text.includes(`\`${name}\``)),
+      [],
+    )
+  })
 })
