@@ -94,11 +94,11 @@ export class Console {
     await this.page.locator('[aria-busy=true], [role=progressbar]:not([aria-valuenow])').first().waitFor({ state: 'detached' })
   }
 
-  /** What axe finds, in words. */
+  /** What axe finds, in words. What React Aria has just read out may name elements that are gone by now. */
   async findings(): Promise<string[]> {
     const found = (await this.page.evaluate(`(async () => {
       if (globalThis.axe === undefined) { ${AXE} }
-      const { violations } = await axe.run(document, { resultTypes: ['violations'] })
+      const { violations } = await axe.run({ exclude: ['[data-live-announcer]'] }, { resultTypes: ['violations'] })
       return violations.flatMap(({ id, help, nodes }) => nodes.map(({ target, failureSummary }) => id + ': ' + help + ' at ' + target + ' ' + failureSummary))
     })()`)) as string[]
     return found
