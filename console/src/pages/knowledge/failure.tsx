@@ -1,0 +1,17 @@
+import { useKnowledgeTexts } from './texts.ts'
+
+type Reason = keyof ReturnType<typeof useKnowledgeTexts>['reasons']
+
+/** Why a document or a source failed, and what helps. The service says it in more words, which are kept. */
+export function Failure({ error }: { error: { code: string; message: string } }) {
+  const texts = useKnowledgeTexts()
+  const isKnown = error.code in texts.reasons
+  return (
+    <span className="knowledge-reason">
+      {isKnown && `${texts.reasons[error.code as Reason]} ${texts.advice[error.code as Reason]} `}
+      <span className="muted">
+        {texts.serviceSays} <bdi>{error.message}</bdi>
+      </span>
+    </span>
+  )
+}

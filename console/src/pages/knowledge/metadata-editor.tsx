@@ -1,0 +1,138 @@
+import { useRef } from 'react'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Select } from '../../ui/select.tsx'
+import { type Entry, type MetadataKind, metadataKinds, problemOf } from './metadata.ts'
+import { useKnowledgeTexts } from './texts.ts'
+
+interface MetadataEditorProps {
+  entries: readonly Entry[]
+  onChange(entries: Entry[]): void
+  /** What is wrong is shown from the first try to save on. */
+  showsProblems: boolean
+  /** What the service says, by the name of the metadata. */
+  errors: Record<string, string>
+}
+
+/** The names and values that are noted about a document. */
+export function MetadataEditor({ entries, onChange, showsProblems, errors }: MetadataEditorProps) {
+  const texts = useKnowledgeTexts().metadata
+  const list = useRef<HTMLFieldSetElement>(null)
+  const add = () => {
+    onChange([...entries, { key: '', kind: 'text', text: '' }])
+    // The line is not there before it was drawn.
+    requestAnimationFrame(() => {
+      const lines = list.current?.querySelectorAll('.knowledge-metadata')
+      lines?.[lines.length - 1]?.querySelector('input')?.focus()
+    })
+  }
+  const remove = (place: number) => {
+    onChange(entries.filter((_, i) => i !== place))
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('.knowledge-metadata-add')?.focus())
+  }
+  return (
+    <fieldset ref={list} className="field knowledge-metadata-list">
+      <legend className="field-label">{texts.label}</legend>
+      {entries.length === 0 && <p className="muted">{texts.none}</p>}
+      {entries.map((entry, place) => {
+        const problem = showsProblems ? problemOf(entries, place) : undefined
+        return (
+          <Line
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place alone
+            key={place}
+            entry={entry}
+            nth={place + 1}
+            keyError={problem === 'noName' || problem === 'twice' ? texts[problem] : undefined}
+            error={problem === 'notNumber' ? texts.notNumber : errors[entry.key]}
+            onChange={(next) => onChange(entries.map((one, i) => (i === place ? next : one)))}
+            onRemove={() => remove(place)}
+          />
+        )
+      })}
+      <Button size="small" icon="plus" className="knowledge-metadata-add" onPress={add}>
+        {texts.add}
+      </Button>
+    </fieldset>
+  )
+}
+
+interface LineProps {
+  entry: Entry
+  nth: number
+  keyError: string | undefined
+  error: string | undefined
+  onChange(entry: Entry): void
+  onRemove(): void
+}
+
+function Line({ entry, nth, keyError, error, onChange, onRemove }: LineProps) {
+  const texts = useKnowledgeTexts().metadata
+  const { key, kind } = entry
+  return (
+    <div className="knowledge-metadata">
+      <div className="knowledge-metadata-key">
+        <TextField
+          label={texts.nth(texts.key, nth)}
+          hidesLabel
+          isCode
+          placeholder={texts.key}
+          value={key}
+          error={keyError}
+          onChange={(next) => onChange({ ...entry, key: next })}
+        />
+      </div>
+      <div className="knowledge-metadata-kind">
+        <Select<MetadataKind>
+          label={texts.nth(texts.kind, nth)}
+          hidesLabel
+          value={kind}
+          options={metadataKinds.map((id) => ({ id, label: texts.kinds[id] }))}
+          onChange={(next) => onChange({ ...entry, kind: next, text: next === 'boolean' ? 'true' : entry.text })}
+        />
+      </div>
+      <div className="knowledge-metadata-value">
+        <ValueField entry={entry} label={texts.nth(texts.value, nth)} error={error} onChange={onChange} />
+      </div>
+      <IconButton
+        icon="close"
+        size="small"
+        className="knowledge-metadata-remove"
+        label={texts.remove(key || texts.nth(texts.label, nth))}
+        onPress={onRemove}
+      />
+    </div>
+  )
+}
+
+interface ValueFieldProps {
+  entry: Entry
+  label: string
+  error: string | undefined
+  onChange(entry: Entry): void
+}
+
+function ValueField({ entry, label, error, onChange }: ValueFieldProps) {
+  const texts = useKnowledgeTexts().metadata
+  const set = (text: string) => onChange({ ...entry, text })
+  if (entry.kind === 'boolean') {
+    const options = [
+      { id: 'true' as const, label: texts.yes },
+      { id: 'false' as const, label: texts.no },
+    ]
+    return (
+      <Select label={label} hidesLabel value={entry.text as 'true' | 'false'} options={options} error={error} onChange={set} />
+    )
+  }
+  return (
+    <TextField
+      label={label}
+      hidesLabel
+      placeholder={entry.kind === 'list' ? texts.listText : texts.value}
+      value={entry.text}
+      error={error}
+      onChange={set}
+      {...(entry.kind === 'list' && { rows: 2 })}
+      {...(entry.kind === 'number' && { inputMode: 'decimal' as const })}
+    />
+  )
+}

@@ -1,0 +1,180 @@
+import { useState } from 'react'
+import { useSearch as useAddress, useLocation } from 'wouter'
+import { useAgent } from '../../queries/agents.ts'
+import { type Hit, useSearch } from '../../queries/documents.ts'
+import { useRights } from '../../session/session.tsx'
+import { useFormat } from '../../texts/format.ts'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { SearchField } from '../../ui/field.tsx'
+import { Link, OutsideLink } from '../../ui/link.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Select } from '../../ui/select.tsx'
+import { SkeletonRows } from '../../ui/skeleton.tsx'
+import { Highlight } from './highlight.tsx'
+import { useKnowledgeTexts } from './texts.ts'
+
+const MOST = ['10', '25', '50', '100'] as const
+type Most = (typeof MOST)[number]
+
+/** What a reply to a question would be grounded in. The question stands in the address. */
+export function SearchTab({ agentId }: { agentId: string }) {
+  const texts = useKnowledgeTexts().search
+  const format = useFormat()
+  const [, navigate] = useLocation()
+  const address = new URLSearchParams(useAddress())
+  const asked = address.get('q') ?? ''
+  const most = MOST.find((one) => one === address.get('most')) ?? '10'
+  const [typed, setTyped] = useState(asked)
+  const { data, error, isFetching, refetch } = useSearch(agentId, asked, Number(most))
+  const go = (q: string, many: Most) => {
+    const query = new URLSearchParams({ ...(q !== '' && { q }), ...(many !== '10' && { most: many }) })
+    navigate(`/agents/${agentId}/knowledge/search?${query}`, { replace: q === asked })
+    if (q === asked && q !== '') void refetch()
+  }
+  return (
+    <div className="stack">
+      <search>
+        <form
+          className="knowledge-search"
+          onSubmit={(event) => {
+            event.preventDefault()
+            go(typed.trim(), most)
+          }}
+        >
+          <SearchField
+            label={texts.label}
+            placeholder={texts.placeholder}
+            description={texts.text}
+            value={typed}
+            onChange={setTyped}
+            onClear={() => go('', most)}
+          />
+          <Select<Most>
+            label={texts.most}
+            hidesLabel
+            value={most}
+            options={MOST.map((id) => ({ id, label: format.number(Number(id)) }))}
+            onChange={(next) => go(typed.trim(), next)}
+          />
+          <Button look="primary" type="submit" isBusy={isFetching && asked !== ''}>
+            {texts.submit}
+          </Button>
+        </form>
+      </search>
+      {asked === '' ? (
+        <Card>
+          <EmptyState icon="search" title={texts.empty}>
+            {texts.emptyText}
+          </EmptyState>
+        </Card>
+      ) : error !== null ? (
+        <ErrorNote title={texts.failed} error={error} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <Card isFlush>
+          <SkeletonRows rows={6} />
+        </Card>
+      ) : (
+        <Hits agentId={agentId} query={asked} hits={data.hits} ms={data.ms} />
+      )}
+    </div>
+  )
+}
+
+function Hits({ agentId, query, hits, ms }: { agentId: string; query: string; hits: readonly Hit[]; ms: number }) {
+  const texts = useKnowledgeTexts().search
+  const format = useFormat()
+  const rights = useRights()
+  const topK = useAgent(agentId).data?.retrieval.topK
+  const best = hits[0]?.score ?? 1
+  return (
+    <>
+      <div className="row spread">
+        <span className="muted" role="status">
+          {texts.found(hits.length, format.ms(ms))}
+          {hits.length > 0 && ` · ${texts.scoreText}`}
+        </span>
+        {rights.can('chat') && (
+          <LinkButton
+            size="small"
+            icon="playground"
+            href={`/agents/${agentId}/playground?${new URLSearchParams({ ask: query })}`}
+          >
+            {texts.ask}
+          </LinkButton>
+        )}
+      </div>
+      {hits.length === 0 ? (
+        <Card>
+          <EmptyState icon="search" title={texts.none}>
+            {texts.noneText}
+          </EmptyState>
+        </Card>
+      ) : (
+        <Card isFlush>
+          <ol className="knowledge-hits">
+            {hits.map((hit, place) => (
+              <OneHit key={hit.passageId} agentId={agentId} query={query} hit={hit} rank={place + 1} best={best} cut={topK} />
+            ))}
+          </ol>
+        </Card>
+      )}
+      {hits.length > 0 && rights.can('chat') && <Note>{texts.askText}</Note>}
+    </>
+  )
+}
+
+interface OneHitProps {
+  agentId: string
+  query: string
+  hit: Hit
+  rank: number
+  /** The score of the first. */
+  best: number
+  /** So many are given to a reply. */
+  cut: number | undefined
+}
+
+function OneHit({ agentId, query, hit, rank, best, cut }: OneHitProps) {
+  const texts = useKnowledgeTexts().search
+  const format = useFormat()
+  const href = `/agents/${agentId}/knowledge/documents/${hit.documentId}?${new URLSearchParams({ passage: hit.passageId })}`
+  const isBeyond = cut !== undefined && rank > cut
+  return (
+    <li className={`knowledge-hit ${isBeyond ? 'knowledge-hit-beyond' : ''}`}>
+      {cut !== undefined && rank === cut + 1 && <p className="knowledge-cut">{texts.cut(cut)}</p>}
+      <div className="knowledge-hit-head">
+        <span className="knowledge-rank numbers" aria-hidden="true">
+          {format.number(rank)}
+        </span>
+        <h2 className="knowledge-hit-title">
+          <Link href={href}>
+            <bdi>{hit.title}</bdi>
+          </Link>
+        </h2>
+        <span className="knowledge-score">
+          <span className="knowledge-score-bar" aria-hidden="true">
+            <span style={{ inlineSize: `${best > 0 ? Math.max(0, (100 * hit.score) / best) : 0}%` }} />
+          </span>
+          <span className="hidden-visually">{texts.score}</span>
+          <span className="numbers">{format.number(Math.round(hit.score * 1000) / 1000)}</span>
+        </span>
+      </div>
+      {hit.heading !== '' && (
+        <p className="knowledge-hit-heading muted">
+          <bdi>{hit.heading}</bdi>
+        </p>
+      )}
+      <div className="knowledge-text" dir="auto">
+        <Highlight text={hit.text} query={query} />
+      </div>
+      {hit.url !== null && (
+        <p className="knowledge-hit-url">
+          <OutsideLink href={hit.url}>{hit.url}</OutsideLink>
+        </p>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,22 @@
+import { type Document, useReplaceDocument } from '../../queries/documents.ts'
+import { toFailure } from '../../queries/errors.ts'
+import { useUiTexts } from '../../ui/texts.ts'
+import { toast } from '../../ui/toast.tsx'
+import { useKnowledgeTexts } from './texts.ts'
+
+/** Has a document that is a page of the web fetched once more. */
+export function useFetchAgain(agentId: string) {
+  const texts = useKnowledgeTexts().document
+  const uiTexts = useUiTexts()
+  const { mutateAsync } = useReplaceDocument(agentId)
+  return async (document: Document) => {
+    const { url } = document.source
+    if (url === undefined) return
+    try {
+      await mutateAsync({ document, by: { url } })
+      toast(texts.replaced)
+    } catch (error) {
+      toast(toFailure(error, uiTexts).message, { tone: 'bad' })
+    }
+  }
+}

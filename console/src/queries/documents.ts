@@ -1,0 +1,151 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type {
+  AddDocumentBody,
+  Document,
+  DocumentStatus,
+  Hit,
+  Metadata,
+  Passage,
+  ReplaceDocumentBody,
+  UpdateDocumentBody,
+} from 'repartee-client'
+import { useClient } from '../session/session.tsx'
+import { keyOf } from './client.ts'
+
+export type { AddDocumentBody, Document, DocumentStatus, Hit, Metadata, Passage }
+
+const PAGE = 50
+const LOOK_EVERY_MS = 1_000
+/** All pages of a list are asked for each time. */
+const MOST_PAGES_A_SECOND = 2
+
+export const isUnfinished = ({ status }: { status: DocumentStatus }) => status === 'queued' || status === 'processing'
+
+/** The documents of an agent, newest first, page by page; looked at again and again while one of them is being read. */
+export function useDocuments(agentId: string, status?: DocumentStatus) {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.of(agentId, 'documents', 'list', status),
+    queryFn: ({ pageParam, signal }) => client.documents.list(agentId, { limit: PAGE, status, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    refetchInterval: ({ state: { data } }) => {
+      const isBusy = data?.pages.some(({ documents }) => documents.some(isUnfinished))
+      return isBusy ? LOOK_EVERY_MS * Math.ceil(data!.pages.length / MOST_PAGES_A_SECOND) : false
+    },
+  })
+  const documents = useMemo(() => query.data?.pages.flatMap((page) => page.documents) ?? [], [query.data])
+  return { ...query, documents, total: query.data?.pages.at(-1)?.pagination.total }
+}
+
+/** How many documents are in a state. */
+export function useDocumentCount(agentId: string, status: DocumentStatus) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keyOf.of(agentId, 'documents', 'count', status),
+    queryFn: async ({ signal }) => (await client.documents.list(agentId, { status, limit: 1 }, { signal })).pagination.total,
+  })
+}
+
+/** A document, looked at again and again while it is being read. */
+export function useDocument(agentId: string, documentId: string) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keyOf.of(agentId, 'documents', 'one', documentId),
+    queryFn: async ({ signal }) => (await client.documents.get(agentId, documentId, { signal })).document,
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isUnfinished(data) ? LOOK_EVERY_MS : false),
+  })
+}
+
+/** A document as the service read it. */
+export function usePassages(agentId: string, documentId: string) {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.of(agentId, 'documents', 'passages', documentId),
+    queryFn: ({ pageParam, signal }) =>
+      client.documents.passages(agentId, documentId, { limit: PAGE, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+  })
+  const passages = useMemo(() => query.data?.pages.flatMap((page) => page.passages) ?? [], [query.data])
+  return { ...query, passages, total: query.data?.pages.at(-1)?.pagination.total }
+}
+
+/** Forgets what is known of the documents of an agent, and its counts; what is shown is asked for anew. */
+export function useForgetDocuments(agentId: string) {
+  const queries = useQueryClient()
+  return () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'documents') }),
+      queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'search') }),
+      queries.invalidateQueries({ queryKey: keyOf.agent(agentId), exact: true }),
+    ])
+}
+
+export function useAddDocument(agentId: string) {
+  const client = useClient()
+  const forget = useForgetDocuments(agentId)
+  return useMutation({
+    mutationFn: async (body: AddDocumentBody) => (await client.documents.add(agentId, body)).document,
+    onSuccess: forget,
+  })
+}
+
+/** Puts a file, a text or an address in the place of what a document holds. It keeps its title and its metadata. */
+export function useReplaceDocument(agentId: string) {
+  const client = useClient()
+  const forget = useForgetDocuments(agentId)
+  return useMutation({
+    mutationFn: async ({ document, by }: { document: Document; by: File | ReplaceDocumentBody }) => {
+      const { id, title, metadata } = document
+      return by instanceof File
+        ? (await client.documents.replaceFile(agentId, id, by, { title, metadata })).document
+        : (await client.documents.replace(agentId, id, { title, metadata, ...by })).document
+    },
+    onSuccess: forget,
+  })
+}
+
+export function useUpdateDocument(agentId: string, documentId: string) {
+  const client = useClient()
+  const queries = useQueryClient()
+  const forget = useForgetDocuments(agentId)
+  return useMutation({
+    mutationFn: async (body: UpdateDocumentBody) => (await client.documents.update(agentId, documentId, body)).document,
+    onSuccess: (document) => {
+      queries.setQueryData(keyOf.of(agentId, 'documents', 'one', documentId), document)
+      void forget()
+    },
+  })
+}
+
+/** Some are deleted one after the other; where one fails, those before it are gone. */
+export function useDeleteDocuments(agentId: string) {
+  const client = useClient()
+  const queries = useQueryClient()
+  const forget = useForgetDocuments(agentId)
+  return useMutation({
+    mutationFn: async (documentIds: readonly string[]) => {
+      for (const id of documentIds) {
+        await client.documents.delete(agentId, id)
+        queries.removeQueries({ queryKey: keyOf.of(agentId, 'documents', 'one', id) })
+      }
+    },
+    onSettled: forget,
+  })
+}
+
+/** The passages that a reply to a question would be grounded in. */
+export function useSearch(agentId: string, query: string, topK: number) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keyOf.of(agentId, 'search', query, topK),
+    queryFn: async ({ signal }) => {
+      const begin = performance.now()
+      const { hits } = await client.documents.search(agentId, { query, topK }, { signal })
+      return { hits, ms: performance.now() - begin }
+    },
+    enabled: query !== '',
+  })
+}

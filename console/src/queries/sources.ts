@@ -1,0 +1,60 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { AddSourceBody, Source } from 'repartee-client'
+import { useClient } from '../session/session.tsx'
+import { keyOf } from './client.ts'
+import { isUnfinished, useForgetDocuments } from './documents.ts'
+
+export type { AddSourceBody, Source }
+
+const PAGE = 50
+const LOOK_EVERY_MS = 1_500
+
+/** The pages of the web that an agent is kept in step with, newest first; looked at while one of them is being fetched. */
+export function useSources(agentId: string) {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.of(agentId, 'sources'),
+    queryFn: ({ pageParam, signal }) => client.sources.list(agentId, { limit: PAGE, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ sources }) => sources.some(isUnfinished)) ? LOOK_EVERY_MS : false,
+  })
+  const sources = useMemo(() => query.data?.pages.flatMap((page) => page.sources) ?? [], [query.data])
+  return { ...query, sources, total: query.data?.pages.at(-1)?.pagination.total }
+}
+
+/** Asks for the sources anew, and for the documents that came with them. */
+function useForgetSources(agentId: string) {
+  const queries = useQueryClient()
+  const forgetDocuments = useForgetDocuments(agentId)
+  return () => Promise.all([queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'sources') }), forgetDocuments()])
+}
+
+export function useAddSource(agentId: string) {
+  const client = useClient()
+  const forget = useForgetSources(agentId)
+  return useMutation({
+    mutationFn: async (body: AddSourceBody) => (await client.sources.add(agentId, body)).source,
+    onSuccess: forget,
+  })
+}
+
+export function useRefreshSource(agentId: string) {
+  const client = useClient()
+  const forget = useForgetSources(agentId)
+  return useMutation({
+    mutationFn: async (sourceId: string) => (await client.sources.refresh(agentId, sourceId)).source,
+    onSuccess: forget,
+  })
+}
+
+export function useDeleteSource(agentId: string) {
+  const client = useClient()
+  const forget = useForgetSources(agentId)
+  return useMutation({
+    mutationFn: (sourceId: string) => client.sources.delete(agentId, sourceId),
+    onSuccess: forget,
+  })
+}
