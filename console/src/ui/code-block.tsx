@@ -7,14 +7,15 @@ import { toast } from './toast.tsx'
 /** Text to be copied out: code, an address, a key. Always from left to right. */
 export function CodeBlock({ code, label, language }: { code: string; label: string; language?: string }) {
   return (
-    <section className="code-block" aria-label={label} dir="ltr">
+    // biome-ignore lint/a11y/useSemanticElements: a text may hold many, and none of them is a place to jump to
+    <div role="group" className="code-block" aria-label={label} dir="ltr">
       {language !== undefined && <span className="code-language">{language}</span>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <pre tabIndex={0}>
         <code>{code}</code>
       </pre>
       <CopyButton text={code} />
-    </section>
+    </div>
   )
 }
 

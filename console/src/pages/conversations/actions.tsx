@@ -1,0 +1,139 @@
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { useAgentName } from '../../queries/agents.ts'
+import { type SessionHead, useRenameSession } from '../../queries/conversations.ts'
+import { fieldErrors, toFailure } from '../../queries/errors.ts'
+import { useClient, useRights } from '../../session/session.tsx'
+import { useFormat } from '../../texts/format.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Menu, MenuItem, MenuLine, MoreMenu } from '../../ui/menu.tsx'
+import { useUiTexts } from '../../ui/texts.ts'
+import { toast } from '../../ui/toast.tsx'
+import { DeleteSession } from './delete-session.tsx'
+import { addressOf, hrefOf, nameOf } from './names.ts'
+import { useConversationTexts } from './texts.ts'
+import { download, toJson, toMarkdown } from './transcript.ts'
+
+interface Props {
+  agentId: string
+  head: SessionHead
+  userId: string | undefined
+  /** Where to go when the conversation is deleted. */
+  list: string
+}
+
+/** What can be done with a conversation as a whole. */
+export function ConversationActions({ agentId, head, userId, list }: Props) {
+  const texts = useConversationTexts()
+  const format = useFormat()
+  const rights = useRights()
+  const [, navigate] = useLocation()
+  const { save, isBusy } = useExport(agentId, head, userId)
+  const [open, setOpen] = useState<'rename' | 'delete'>()
+  const close = () => setOpen(undefined)
+  const share = () =>
+    void navigator.clipboard.writeText(addressOf(hrefOf(agentId, head.id))).then(() => toast(texts.list.linkCopied))
+  return (
+    <>
+      <Menu
+        label={texts.one.export}
+        trigger={
+          <Button icon="download" isBusy={isBusy}>
+            {texts.one.export}
+          </Button>
+        }
+      >
+        <MenuItem icon="code" onAction={() => void save('json')}>
+          {texts.one.exportJson}
+        </MenuItem>
+        <MenuItem icon="file" onAction={() => void save('md')}>
+          {texts.one.exportMarkdown}
+        </MenuItem>
+      </Menu>
+      <MoreMenu label={texts.one.more}>
+        <MenuItem icon="copy" onAction={share}>
+          {texts.one.share}
+        </MenuItem>
+        {rights.can('chat') && (
+          <MenuItem icon="edit" onAction={() => setOpen('rename')}>
+            {texts.one.rename}
+          </MenuItem>
+        )}
+        {rights.can('chat') && <MenuLine />}
+        {rights.can('chat') && (
+          <MenuItem icon="trash" isDanger onAction={() => setOpen('delete')}>
+            {texts.one.delete}
+          </MenuItem>
+        )}
+      </MoreMenu>
+      {open === 'rename' && <RenameDialog agentId={agentId} head={head} onClose={close} />}
+      <DeleteSession
+        agentId={agentId}
+        sessionId={head.id}
+        name={nameOf(head.name, format)}
+        isOpen={open === 'delete'}
+        onClose={close}
+        onDeleted={() => navigate(list)}
+      />
+    </>
+  )
+}
+
+/** Makes a file of the whole conversation, in the browser. */
+function useExport(agentId: string, { id, name }: SessionHead, userId: string | undefined) {
+  const texts = useConversationTexts()
+  const uiTexts = useUiTexts()
+  const client = useClient()
+  const agent = useAgentName(agentId) ?? 'AI'
+  const [isBusy, setBusy] = useState(false)
+  const save = async (form: 'json' | 'md') => {
+    setBusy(true)
+    try {
+      const { messages } = await client.sessions.get(agentId, id)
+      const whole = messages.map((message) => ({ ...message, type: 'TEXT' as const }))
+      if (form === 'json') download(name, form, toJson(name, userId, whole), 'application/json')
+      else download(name, form, toMarkdown(name, whole, { USER: texts.message.user, AI: agent }), 'text/markdown')
+      toast(texts.one.exported)
+    } catch (error) {
+      toast(toFailure(error, uiTexts).message, { tone: 'bad' })
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { save, isBusy }
+}
+
+function RenameDialog({ agentId, head, onClose }: { agentId: string; head: SessionHead; onClose(): void }) {
+  const texts = useConversationTexts().one
+  const [name, setName] = useState(head.name)
+  const { mutate, isPending, error } = useRenameSession(agentId, head.id)
+  const save = () =>
+    mutate(name.trim(), {
+      onSuccess: () => {
+        toast(texts.renamed)
+        onClose()
+      },
+    })
+  const actions = (
+    <Button look="primary" isBusy={isPending} onPress={save}>
+      {texts.save}
+    </Button>
+  )
+  const own = fieldErrors(error)['name']
+  return (
+    <Dialog title={texts.renameTitle} isOpen onClose={onClose} actions={actions}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <TextField label={texts.name} value={name} onChange={setName} error={own} autoFocus autoComplete="off" />
+      </form>
+      {error !== null && own === undefined && <ErrorNote error={error} />}
+    </Dialog>
+  )
+}

@@ -1,0 +1,76 @@
+import { useState } from 'react'
+import { useOutcome, useVersions } from '../../queries/conversations.ts'
+import { useFormat } from '../../texts/format.ts'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
+import { Loading, Skeleton } from '../../ui/skeleton.tsx'
+import { useConversationTexts } from './texts.ts'
+import { TraceView } from './trace.tsx'
+
+interface Props {
+  agentId: string
+  sessionId: string
+  messageId: string
+  questionId: string | undefined
+  /** Only the last reply can be made anew, so of that one earlier versions are asked for at once. */
+  isLast: boolean
+}
+
+/** How a reply came about, and what it said before it was made anew: asked for when it is unfolded. */
+export function Details({ agentId, sessionId, messageId, questionId, isLast }: Props) {
+  const texts = useConversationTexts()
+  const [isOpen, setOpen] = useState(false)
+  const { data: versions } = useVersions(agentId, sessionId, messageId, isOpen || isLast)
+  return (
+    <>
+      {versions !== undefined && versions.length > 0 && <Versions versions={versions} />}
+      <details className="conversations-details" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>{texts.message.details}</summary>
+        {isOpen && <Outcome agentId={agentId} sessionId={sessionId} questionId={questionId} />}
+      </details>
+    </>
+  )
+}
+
+function Outcome({ agentId, sessionId, questionId }: Pick<Props, 'agentId' | 'sessionId' | 'questionId'>) {
+  const texts = useConversationTexts().trace
+  const { data, error, refetch } = useOutcome(agentId, sessionId, questionId, true)
+  if (questionId === undefined) return <p className="muted">{texts.imported}</p>
+  if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />
+  if (data === undefined)
+    return (
+      <Loading>
+        <Skeleton width={40} lines={4} />
+      </Loading>
+    )
+  return <TraceView answer={data} />
+}
+
+function Versions({ versions }: { versions: NonNullable<ReturnType<typeof useVersions>['data']> }) {
+  const texts = useConversationTexts()
+  const format = useFormat()
+  return (
+    <details className="conversations-details">
+      <summary>
+        {texts.trace.versions} <span className="conversations-number">{format.number(versions.length)}</span>
+      </summary>
+      <ol className="conversations-versions">
+        {versions.map(({ content, model, createdAt, replacedAt, feedback }, i) => (
+          <li key={replacedAt}>
+            <span className="conversations-by">
+              <strong>{texts.trace.version(i + 1)}</strong>
+              <time dateTime={createdAt} title={format.time(createdAt)}>
+                {format.ago(createdAt)}
+              </time>
+              {model !== null && <span className="mono">{model}</span>}
+              {feedback !== undefined && (
+                <span>{feedback.rating === 'up' ? texts.feedback.ratedGood : texts.feedback.ratedBad}</span>
+              )}
+            </span>
+            <Markdown text={content} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}

@@ -1,0 +1,124 @@
+import { useState } from 'react'
+import { FileTrigger } from 'react-aria-components/FileTrigger'
+import { useLocation } from 'wouter'
+import { type ImportSessionBody, useImportSession } from '../../queries/conversations.ts'
+import { fieldErrors } from '../../queries/errors.ts'
+import { useFormat } from '../../texts/format.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Note } from '../../ui/note.tsx'
+import { toast } from '../../ui/toast.tsx'
+import { hrefOf } from './names.ts'
+import { useConversationTexts } from './texts.ts'
+import { fromJson } from './transcript.ts'
+
+/** Brings in a conversation that was held elsewhere. */
+export function ImportButton({ agentId }: { agentId: string }) {
+  const texts = useConversationTexts().import
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button icon="upload" onPress={() => setOpen(true)}>
+        {texts.action}
+      </Button>
+      {isOpen && <ImportDialog agentId={agentId} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }) {
+  const texts = useConversationTexts().import
+  const [, navigate] = useLocation()
+  const { mutate, isPending, error, reset } = useImportSession(agentId)
+  const [body, setBody] = useState<ImportSessionBody>()
+  const [isBad, setBad] = useState(false)
+  const take = async (files: FileList | null) => {
+    const [file] = files ?? []
+    if (file === undefined) return
+    const read = fromJson(await file.text())
+    reset()
+    setBody(read)
+    setBad(read === undefined)
+  }
+  const submit = () => {
+    if (body === undefined) return
+    const { name, externalUserId, messages } = body
+    const filled = {
+      ...(name?.trim() && { name: name.trim() }),
+      ...(externalUserId?.trim() && { externalUserId: externalUserId.trim() }),
+    }
+    mutate(
+      { ...filled, messages },
+      {
+        onSuccess: ({ id }) => {
+          toast(texts.done)
+          onClose()
+          navigate(hrefOf(agentId, id))
+        },
+      },
+    )
+  }
+  const errors = fieldErrors(error)
+  const actions = (
+    <Button look="primary" isDisabled={body === undefined} isBusy={isPending} onPress={submit}>
+      {texts.submit}
+    </Button>
+  )
+  return (
+    <Dialog title={texts.title} isOpen onClose={onClose} actions={actions}>
+      <p className="muted">{texts.text}</p>
+      <div>
+        <FileTrigger acceptedFileTypes={['application/json', '.json']} onSelect={(files) => void take(files)}>
+          <Button icon="file">{body === undefined ? texts.choose : texts.change}</Button>
+        </FileTrigger>
+      </div>
+      {isBad && (
+        <Note tone="bad" isAlert>
+          {texts.bad}
+        </Note>
+      )}
+      {body !== undefined && (
+        <>
+          <Found messages={body.messages} />
+          <TextField
+            label={texts.name}
+            description={texts.nameText}
+            value={body.name ?? ''}
+            error={errors['name']}
+            onChange={(name) => setBody({ ...body, name })}
+          />
+          <TextField
+            label={texts.user}
+            description={texts.userText}
+            value={body.externalUserId ?? ''}
+            error={errors['externalUserId']}
+            isCode
+            onChange={(externalUserId) => setBody({ ...body, externalUserId })}
+          />
+        </>
+      )}
+      {error !== null && <ErrorNote error={error} />}
+    </Dialog>
+  )
+}
+
+/** What the file holds: how many messages, of when, and how it begins. */
+function Found({ messages }: { messages: ImportSessionBody['messages'] }) {
+  const texts = useConversationTexts().import
+  const format = useFormat()
+  const times = messages.flatMap(({ createdAt }) => (Number.isNaN(Date.parse(createdAt ?? '')) ? [] : [createdAt!]))
+  const [first, last] = [times[0], times.at(-1)]
+  return (
+    <div className="conversations-found">
+      <strong>{texts.found(messages.length)}</strong>
+      {first !== undefined && last !== undefined && (
+        <span className="muted">
+          {format.time(first)} – {format.time(last)}
+        </span>
+      )}
+      <p className="muted clip as-written">{String(messages[0]?.content ?? '').slice(0, 200)}</p>
+    </div>
+  )
+}

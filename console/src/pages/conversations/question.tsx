@@ -1,0 +1,58 @@
+import { useEffect } from 'react'
+import { type Message, useMessage, useOutcome, useRefreshHistory } from '../../queries/conversations.ts'
+import { useFormat } from '../../texts/format.ts'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { Note } from '../../ui/note.tsx'
+import { Spinner } from '../../ui/progress.tsx'
+import { useConversationTexts } from './texts.ts'
+
+interface Props {
+  agentId: string
+  sessionId: string
+  message: Message
+  /** A reply follows it. */
+  isAnswered: boolean
+}
+
+/** A message of the user; where no reply follows, with what came in its way. */
+export function Question({ agentId, sessionId, message, isAnswered }: Props) {
+  const texts = useConversationTexts().message
+  const format = useFormat()
+  return (
+    <li className="conversations-message conversations-question">
+      <div className="conversations-by">
+        <strong>{texts.user}</strong>
+        <time dateTime={message.createdAt} title={format.time(message.createdAt)}>
+          {format.ago(message.createdAt)}
+        </time>
+      </div>
+      <p className="conversations-said" dir="auto">
+        {message.content}
+      </p>
+      {!isAnswered && <NoReply agentId={agentId} sessionId={sessionId} messageId={message.id} />}
+    </li>
+  )
+}
+
+function NoReply({ agentId, sessionId, messageId }: { agentId: string; sessionId: string; messageId: string }) {
+  const texts = useConversationTexts().message
+  const refresh = useRefreshHistory(agentId, sessionId)
+  const { data } = useMessage(agentId, sessionId, messageId, true)
+  const turn = data?.turn
+  const { error } = useOutcome(agentId, sessionId, messageId, turn === 'failed')
+  const ran = turn === 'running'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it is over, and not before
+  useEffect(() => (ran ? () => void refresh() : undefined), [ran])
+  if (turn === 'running') {
+    return (
+      <Note>
+        <span className="row">
+          <Spinner /> {texts.running}
+        </span>
+      </Note>
+    )
+  }
+  if (turn === 'cancelled') return <Note>{texts.cancelled}</Note>
+  if (turn === 'failed' && error !== null) return <ErrorNote error={error} title={texts.failed} hidesDetails />
+  return null
+}

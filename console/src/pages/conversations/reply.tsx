@@ -1,0 +1,111 @@
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
+import { type Message, type MessageDetail, useMessage } from '../../queries/conversations.ts'
+import { useFormat } from '../../texts/format.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Markdown } from '../../ui/markdown.tsx'
+import { SafeHtml } from '../../ui/safe-html.tsx'
+import { Details } from './details.tsx'
+import { Feedback } from './feedback.tsx'
+import { Sources, sourceElementId } from './sources.tsx'
+import { useConversationTexts } from './texts.ts'
+
+interface Props {
+  agentId: string
+  sessionId: string
+  message: Message
+  agentName: string | undefined
+  /** The message that it answers. */
+  questionId: string | undefined
+  isLast: boolean
+}
+
+/** The service keeps a reply as it was sent, and a sender may have asked for HTML. */
+const isHtml = (content: string) => /^<(?:p|h[1-6]|ul|ol|pre|blockquote|table|div)[ >].*<\/\w+>\s*$/s.test(content)
+
+/** A reply with its sources beside it, how it was rated, and how it came about. */
+export function Reply({ agentId, sessionId, message, agentName, questionId, isLast }: Props) {
+  const texts = useConversationTexts().message
+  const format = useFormat()
+  const [isSeen, ref] = useSeen<HTMLLIElement>()
+  const { data } = useMessage(agentId, sessionId, message.id, isSeen)
+  const { id, content, createdAt } = message
+  const known = data?.sources?.map(({ index }) => index).join(' ') ?? ''
+  const citation = useCallback(
+    (n: number): ReactNode => (known.split(' ').includes(String(n)) ? <Mark n={n} messageId={id} /> : `[${n}]`),
+    [known, id],
+  )
+  return (
+    <li ref={ref} className="conversations-message conversations-reply">
+      <div className="conversations-text">
+        <div className="conversations-by">
+          <strong className="as-written">{agentName ?? 'AI'}</strong>
+          <time dateTime={createdAt} title={format.time(createdAt)}>
+            {format.ago(createdAt)}
+          </time>
+          {data?.turn === 'cancelled' && <Badge tone="warn">{texts.stoppedEarly}</Badge>}
+        </div>
+        {isHtml(content) ? <SafeHtml html={content} citation={citation} /> : <Markdown text={content} citation={citation} />}
+        {data?.followUps !== undefined && data.followUps.length > 0 && <FollowUps followUps={data.followUps} />}
+        <div className="conversations-foot">
+          <Feedback
+            agentId={agentId}
+            sessionId={sessionId}
+            messageId={id}
+            feedback={data?.feedback}
+            isThere={data !== undefined}
+          />
+        </div>
+        <Details agentId={agentId} sessionId={sessionId} messageId={id} questionId={questionId} isLast={isLast && isSeen} />
+      </div>
+      {data?.sources !== undefined && data.sources.length > 0 && (
+        <Sources agentId={agentId} messageId={id} sources={data.sources} />
+      )}
+    </li>
+  )
+}
+
+/** The mark of a source in the text: leads to it. */
+function Mark({ n, messageId }: { n: number; messageId: string }) {
+  const texts = useConversationTexts().message
+  const go = () => {
+    const source = document.getElementById(sourceElementId(messageId, n))
+    source?.scrollIntoView({ block: 'nearest' })
+    source?.focus({ preventScroll: true })
+  }
+  return (
+    <button type="button" className="conversations-mark" aria-label={texts.source(n)} onClick={go}>
+      {n}
+    </button>
+  )
+}
+
+function FollowUps({ followUps }: Required<Pick<MessageDetail, 'followUps'>>) {
+  const texts = useConversationTexts().message
+  return (
+    <div className="conversations-follow-ups">
+      <span>{texts.followUps}</span>
+      <ul>
+        {followUps.map(({ id, text }) => (
+          <li key={id} className="as-written">
+            {text}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const NEAR = '400px'
+
+/** Whether an element was near the window once: what belongs to it is asked for then, and not of a thousand messages at once. */
+function useSeen<E extends Element>() {
+  const [isSeen, setSeen] = useState(false)
+  const ref = useRef<E>(null)
+  useEffect(() => {
+    if (isSeen) return
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true), { rootMargin: NEAR })
+    observer.observe(ref.current!)
+    return () => observer.disconnect()
+  }, [isSeen])
+  return [isSeen, ref] as const
+}
