@@ -41,9 +41,10 @@ export const hrefOfUser = (agentId: string, userId: string) => `/agents/${agentI
 export function FilterBar() {
   const texts = useConversationTexts().filter
   const [path, navigate] = useLocation()
-  const { user, q, days, search } = useFilter()
+  const { user, q, days } = useFilter()
   const set = (values: Record<string, string | undefined>) => {
-    const next = new URLSearchParams(search)
+    // As it is now: another field may have been told of while this one waited.
+    const next = new URLSearchParams(location.search)
     for (const [name, value] of Object.entries(values))
       if (value === undefined || value === '') next.delete(name)
       else next.set(name, value)
@@ -65,15 +66,19 @@ export function FilterBar() {
     <search className="conversations-filter">
       <SearchField label={texts.words} value={typedWords} onChange={setWords} maxLength={200} />
       <SearchField label={texts.user} value={typedUser} onChange={setUser} error={isNoUser ? texts.noUser : undefined} />
-      <Select
-        label={texts.time}
-        hidesLabel
-        options={[...SPANS.map((id) => ({ id, label: texts.spans[id] })), { id: 'own' as const, label: texts.spans.own }]}
-        value={span}
-        onChange={pick}
-      />
+      <div>
+        <Select
+          label={texts.time}
+          hidesLabel
+          options={[...SPANS.map((id) => ({ id, label: texts.spans[id] })), { id: 'own' as const, label: texts.spans.own }]}
+          value={span}
+          onChange={pick}
+        />
+      </div>
       {span === 'own' && days !== undefined && (
-        <DateRange label={texts.range} hidesLabel value={days} onChange={(next: Days) => set({ ...next })} />
+        <div className="conversations-range">
+          <DateRange label={texts.range} hidesLabel value={days} onChange={(next: Days) => set({ ...next })} />
+        </div>
       )}
     </search>
   )

@@ -1,5 +1,19 @@
-import { Soon } from '../../shell/states.tsx'
+import './conversations.css'
+import { useRoute } from 'wouter'
+import type { PageProps } from '../../routing/routes.tsx'
+import { Conversation } from './conversation.tsx'
+import { ConversationList } from './list.tsx'
+import { SideList } from './side-list.tsx'
 
-export default function Conversations() {
-  return <Soon noun="conversations" />
+/** All conversations of an agent; and one of them, on a wide screen beside the others. */
+export default function ConversationsPage({ agentId }: PageProps) {
+  const [isOne, params] = useRoute('/agents/:agentId/conversations/:sessionId')
+  if (!isOne) return <ConversationList agentId={agentId} />
+  const sessionId = params.sessionId.toLowerCase()
+  return (
+    <div className="conversations-split">
+      <SideList agentId={agentId} sessionId={sessionId} />
+      <Conversation key={sessionId} agentId={agentId} sessionId={sessionId} />
+    </div>
+  )
 }

@@ -1,9 +1,10 @@
 import { useEffect } from 'react'
 import { type Message, useMessage, useOutcome, useRefreshHistory } from '../../queries/conversations.ts'
+import { toFailure } from '../../queries/errors.ts'
 import { useFormat } from '../../texts/format.ts'
-import { ErrorNote } from '../../ui/error-note.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Spinner } from '../../ui/progress.tsx'
+import { useUiTexts } from '../../ui/texts.ts'
 import { useConversationTexts } from './texts.ts'
 
 interface Props {
@@ -36,6 +37,7 @@ export function Question({ agentId, sessionId, message, isAnswered }: Props) {
 
 function NoReply({ agentId, sessionId, messageId }: { agentId: string; sessionId: string; messageId: string }) {
   const texts = useConversationTexts().message
+  const uiTexts = useUiTexts()
   const refresh = useRefreshHistory(agentId, sessionId)
   const { data } = useMessage(agentId, sessionId, messageId, true)
   const turn = data?.turn
@@ -53,6 +55,14 @@ function NoReply({ agentId, sessionId, messageId }: { agentId: string; sessionId
     )
   }
   if (turn === 'cancelled') return <Note>{texts.cancelled}</Note>
-  if (turn === 'failed' && error !== null) return <ErrorNote error={error} title={texts.failed} hidesDetails />
+  if (turn === 'failed' && error !== null) {
+    const { code, message } = toFailure(error, uiTexts)
+    return (
+      <Note tone="bad" title={texts.failed}>
+        <p className="as-written">{message}</p>
+        <p className="muted mono">{code}</p>
+      </Note>
+    )
+  }
   return null
 }

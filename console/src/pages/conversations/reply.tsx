@@ -6,7 +6,7 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { SafeHtml } from '../../ui/safe-html.tsx'
 import { Details } from './details.tsx'
 import { Feedback } from './feedback.tsx'
-import { Sources, sourceElementId } from './sources.tsx'
+import { Sources, SourcesWaiting, sourceElementId } from './sources.tsx'
 import { useConversationTexts } from './texts.ts'
 
 interface Props {
@@ -57,12 +57,16 @@ export function Reply({ agentId, sessionId, message, agentName, questionId, isLa
         </div>
         <Details agentId={agentId} sessionId={sessionId} messageId={id} questionId={questionId} isLast={isLast && isSeen} />
       </div>
+      {data === undefined && <SourcesWaiting count={marksIn(content)} isBusy={isSeen} />}
       {data?.sources !== undefined && data.sources.length > 0 && (
         <Sources agentId={agentId} messageId={id} sources={data.sources} />
       )}
     </li>
   )
 }
+
+/** How many sources a reply names. */
+const marksIn = (content: string) => new Set(content.match(/\[\d{1,2}\]/g)).size
 
 /** The mark of a source in the text: leads to it. */
 function Mark({ n, messageId }: { n: number; messageId: string }) {

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { CitedSource } from 'repartee-client'
 import { useRights } from '../../session/session.tsx'
 import { Link, OutsideLink } from '../../ui/link.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
 import { useConversationTexts } from './texts.ts'
 
 /** Of a snippet, before it is asked for in full. */
@@ -21,15 +22,30 @@ export function Sources({
 }) {
   const texts = useConversationTexts().message
   return (
-    <section className="conversations-sources" aria-label={texts.sources}>
-      <ul>
+    <div className="conversations-sources">
+      <ul aria-label={texts.sources}>
         {sources.map((source) => (
           <Source key={source.index} agentId={agentId} messageId={messageId} source={source} />
         ))}
       </ul>
-    </section>
+    </div>
   )
 }
+
+/** Holds the place of so many. */
+export const SourcesWaiting = ({ count, isBusy }: { count: number; isBusy: boolean }) => (
+  <div className="conversations-sources" aria-hidden="true" aria-busy={isBusy}>
+    <div className="conversations-places">
+      {Array.from({ length: count }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: one is as another
+        <div key={i} className="conversations-source">
+          <Skeleton width={14} />
+          <Skeleton width={34} lines={3} />
+        </div>
+      ))}
+    </div>
+  </div>
+)
 
 function Source({ agentId, messageId, source }: { agentId: string; messageId: string; source: CitedSource }) {
   const texts = useConversationTexts().message

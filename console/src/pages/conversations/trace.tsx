@@ -123,9 +123,9 @@ function Attempts({ attempts }: Pick<Trace, 'attempts'>) {
   const texts = useConversationTexts().trace
   const format = useFormat()
   return (
-    <section className="conversations-attempts" aria-label={texts.attempts}>
-      <h3>{texts.attempts}</h3>
-      <ul>
+    <div className="conversations-attempts">
+      <p className="conversations-trace-head">{texts.attempts}</p>
+      <ul aria-label={texts.attempts}>
         {attempts.map(({ model, outcome, ms }, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a model may be called twice, and each call has its place
           <li key={i} className="row spread">
@@ -137,7 +137,7 @@ function Attempts({ attempts }: Pick<Trace, 'attempts'>) {
           </li>
         ))}
       </ul>
-    </section>
+    </div>
   )
 }
 
@@ -145,9 +145,9 @@ function Passages({ passages }: Pick<Trace, 'passages'>) {
   const texts = useConversationTexts().trace
   const format = useFormat()
   return (
-    <section className="conversations-attempts" aria-label={texts.passages}>
-      <h3>{texts.passages}</h3>
-      <ol>
+    <div className="conversations-attempts">
+      <p className="conversations-trace-head">{texts.passages}</p>
+      <ol aria-label={texts.passages}>
         {passages.map(({ passageId, title, score }) => (
           <li key={passageId} className="row spread">
             <span className="as-written clip">{title}</span>
@@ -155,6 +155,6 @@ function Passages({ passages }: Pick<Trace, 'passages'>) {
           </li>
         ))}
       </ol>
-    </section>
+    </div>
   )
 }
