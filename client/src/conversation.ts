@@ -167,7 +167,7 @@ export class Conversation {
       const history: ChatMessage[] = (await sessions.get(this.#connection, agentId, sessionId, { signal })).messages
       const last = history.at(-1)
       if (last === undefined) return this.#set({ messages: [], status: 'ready' })
-      const { message } = await messages.get(this.#connection, agentId, sessionId, last.id, { signal })
+      const { message } = await messages.get(this.#connection, agentId, sessionId, last.id, undefined, { signal })
       const all = [...history.slice(0, -1), toShown(message)]
       const at = all.findLastIndex(({ role }) => role === 'USER')
       const user = all[at]

@@ -1,6 +1,6 @@
 // Makes the pages below `/docs`, `/llms.txt` and the rest of what readers of the documentation are served.
 import { createHash } from 'node:crypto'
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type Assets, type Layout, toHtml, toRootOf } from './layout.ts'
@@ -50,10 +50,7 @@ export function buildSite(out: string): void {
   write('llms.txt', llmsIndex(groups))
   write('llms-full.txt', llmsFull(groups))
   copyFileSync(join(import.meta.dirname, 'icon.svg'), join(out, 'icon.svg'))
-  for (const image of globSync('docs/images/*', { cwd: ROOT })) {
-    mkdirSync(join(out, 'images'), { recursive: true })
-    copyFileSync(join(ROOT, image), join(out, image.replace(/^docs[/\\]/, '')))
-  }
+  cpSync(join(ROOT, 'docs/images'), join(out, 'images'), { recursive: true })
 }
 
 /** Under names with a hash of what is in them, so that browsers may keep them for good. */

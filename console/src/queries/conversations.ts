@@ -140,13 +140,23 @@ export function useMessage(agentId: string, sessionId: string, messageId: string
   const client = useClient()
   return useQuery({
     queryKey: oneKey(agentId, sessionId, 'message', messageId),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, { signal })).message,
+    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, undefined, { signal })).message,
     enabled: isWanted,
     refetchInterval: ({ state }) => (state.data?.turn === 'running' ? LOOK_EVERY_MS : false),
   })
 }
 
-/** How the turn of a question ended: its whole answer, with the trace where its sender asked for one. Where it failed, that is the error. */
+/** How a reply came about, as far as that was kept. */
+export function useOrigin(agentId: string, sessionId: string, messageId: string) {
+  const client = useClient()
+  const query = { include: 'model,usage,trace' }
+  return useQuery({
+    queryKey: oneKey(agentId, sessionId, 'origin', messageId),
+    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, query, { signal })).message,
+  })
+}
+
+/** How the turn of a question ended. Where it failed, that is the error. */
 export function useOutcome(agentId: string, sessionId: string, questionId: string | undefined, isWanted: boolean) {
   const client = useClient()
   return useQuery({

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useOutcome, useVersions } from '../../queries/conversations.ts'
+import { useOrigin, useVersions } from '../../queries/conversations.ts'
 import { useFormat } from '../../texts/format.ts'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
@@ -11,13 +11,12 @@ interface Props {
   agentId: string
   sessionId: string
   messageId: string
-  questionId: string | undefined
   /** Only the last reply can be made anew, so of that one earlier versions are asked for at once. */
   isLast: boolean
 }
 
 /** How a reply came about, and what it said before it was made anew: asked for when it is unfolded. */
-export function Details({ agentId, sessionId, messageId, questionId, isLast }: Props) {
+export function Details({ agentId, sessionId, messageId, isLast }: Props) {
   const texts = useConversationTexts()
   const [isOpen, setOpen] = useState(false)
   const { data: versions } = useVersions(agentId, sessionId, messageId, isOpen || isLast)
@@ -26,16 +25,14 @@ export function Details({ agentId, sessionId, messageId, questionId, isLast }: P
       {versions !== undefined && versions.length > 0 && <Versions versions={versions} />}
       <details className="conversations-details" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{texts.message.details}</summary>
-        {isOpen && <Outcome agentId={agentId} sessionId={sessionId} questionId={questionId} />}
+        {isOpen && <Origin agentId={agentId} sessionId={sessionId} messageId={messageId} />}
       </details>
     </>
   )
 }
 
-function Outcome({ agentId, sessionId, questionId }: Pick<Props, 'agentId' | 'sessionId' | 'questionId'>) {
-  const texts = useConversationTexts().trace
-  const { data, error, refetch } = useOutcome(agentId, sessionId, questionId, true)
-  if (questionId === undefined) return <p className="muted">{texts.imported}</p>
+function Origin({ agentId, sessionId, messageId }: Pick<Props, 'agentId' | 'sessionId' | 'messageId'>) {
+  const { data, error, refetch } = useOrigin(agentId, sessionId, messageId)
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (data === undefined)
     return (
@@ -43,7 +40,7 @@ function Outcome({ agentId, sessionId, questionId }: Pick<Props, 'agentId' | 'se
         <Skeleton width={40} lines={4} />
       </Loading>
     )
-  return <TraceView answer={data} />
+  return <TraceView reply={data} />
 }
 
 function Versions({ versions }: { versions: NonNullable<ReturnType<typeof useVersions>['data']> }) {

@@ -34,18 +34,11 @@ export function History({ agentId, sessionId, agentName }: Props) {
       <ol className="conversations-messages" aria-label={texts.messages}>
         {messages.map((message, i) => {
           const next = messages[i + 1]
-          const before = messages[i - 1]
           const shared = { agentId, sessionId, message }
           return message.role === 'USER' ? (
             <Question key={message.id} {...shared} isAnswered={next === undefined ? hasNextPage : next.role === 'AI'} />
           ) : (
-            <Reply
-              key={message.id}
-              {...shared}
-              agentName={agentName}
-              questionId={before?.role === 'USER' ? before.id : undefined}
-              isLast={next === undefined && !hasNextPage}
-            />
+            <Reply key={message.id} {...shared} agentName={agentName} isLast={next === undefined && !hasNextPage} />
           )
         })}
       </ol>

@@ -15,7 +15,6 @@ interface Props {
   message: Message
   agentName: string | undefined
   /** The message that it answers. */
-  questionId: string | undefined
   isLast: boolean
 }
 
@@ -23,7 +22,7 @@ interface Props {
 const isHtml = (content: string) => /^<(?:p|h[1-6]|ul|ol|pre|blockquote|table|div)[ >].*<\/\w+>\s*$/s.test(content)
 
 /** A reply with its sources beside it, how it was rated, and how it came about. */
-export function Reply({ agentId, sessionId, message, agentName, questionId, isLast }: Props) {
+export function Reply({ agentId, sessionId, message, agentName, isLast }: Props) {
   const texts = useConversationTexts().message
   const format = useFormat()
   const [isSeen, ref] = useSeen<HTMLLIElement>()
@@ -55,7 +54,7 @@ export function Reply({ agentId, sessionId, message, agentName, questionId, isLa
             isThere={data !== undefined}
           />
         </div>
-        <Details agentId={agentId} sessionId={sessionId} messageId={id} questionId={questionId} isLast={isLast && isSeen} />
+        <Details agentId={agentId} sessionId={sessionId} messageId={id} isLast={isLast && isSeen} />
       </div>
       {data === undefined && <SourcesWaiting count={marksIn(content)} isBusy={isSeen} />}
       {data?.sources !== undefined && data.sources.length > 0 && (

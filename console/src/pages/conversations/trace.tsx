@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react'
-import type { Answer, Trace } from 'repartee-client'
+import type { MessageDetail, Trace } from 'repartee-client'
 import { useFormat } from '../../texts/format.ts'
 import { Status } from '../../ui/badge.tsx'
 import { useConversationTexts } from './texts.ts'
 
 /** What a turn kept of how its reply came about. */
-export function TraceView({ answer }: { answer: Answer }) {
+export function TraceView({ reply }: { reply: MessageDetail }) {
   const texts = useConversationTexts().trace
   const format = useFormat()
-  const { aiMessage, usage, trace } = answer
-  if (aiMessage.model === '') return <p className="muted">{texts.imported}</p>
+  const { model, usage, trace } = reply
+  if (model === undefined) return <p className="muted">{texts.imported}</p>
   const facts: [name: string, value: ReactNode][] = [
     [
       texts.model,
       <span key="model" className="mono">
-        {aiMessage.model}
+        {model}
       </span>,
     ],
   ]
