@@ -196,6 +196,24 @@ const groups: Group[] = [
     names: ['heartbeatMs', 'streamStallMs'],
   },
   {
+    title: 'How do I send traces to a collector?',
+    intro:
+      'Traces are sent to a collector by the variables that OpenTelemetry has for it; [monitoring](monitoring.md) tells what they hold.',
+    names: [
+      'otlpEndpoint',
+      'otlpTracesEndpoint',
+      'otlpHeaders',
+      'otlpTimeoutMs',
+      'otelEveryMs',
+      'otelServiceName',
+      'otelResourceAttributes',
+      'otelSampler',
+      'otelSamplerArgument',
+      'otelCapture',
+      'otelDisabled',
+    ],
+  },
+  {
     title: 'How do I tell Repartee what models cost?',
     intro: 'What models cost is told in a file; [models](models.md) shows one.',
     names: ['prices'],

@@ -23,6 +23,7 @@ import { setDisabled } from './chat/webhooks.ts'
 import { type Config, ConfigError, parseSeconds } from './config.ts'
 import { newId } from './core/ids.ts'
 import { whyUnusable } from './core/model.ts'
+import { noTracer } from './core/tracer.ts'
 import { Metrics } from './http/metrics/metrics.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
@@ -44,6 +45,8 @@ import { meterDatabase } from './store/metered.ts'
 import { takeFromWindow } from './store/rate-windows.ts'
 import { SqliteDatabase } from './store/sqlite.ts'
 import { failLapsedTurns } from './store/turns.ts'
+import { traceSettingsOf } from './trace-settings.ts'
+import type { OpenTracer } from './traces/open.ts'
 
 export interface App {
   deps: Deps
@@ -75,6 +78,9 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const lock = lockFolder(config.data)
   opened.push(() => lock.release())
   const metrics = new Metrics()
+  const traces = await openTraces(config, warn)
+  opened.push(() => traces?.close())
+  const tracer = traces?.tracer ?? noTracer
   const db = meterDatabase(await openDatabase(config, warn), metrics)
   opened.push(() => db.close())
   const agents = new AgentBook(db)
@@ -108,7 +114,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     knowledge,
     models: watchModels(
       guardModels(openModels(providersOf(config), knowledge, Date.now, config.modelFolder), config, () => performance.now()),
-      { meters: metrics, prices },
+      { meters: metrics, tracer, prices },
     ),
     agents,
     keys,
@@ -121,6 +127,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     background: new Background(warn),
     prices,
     meters: metrics,
+    tracer,
     reranker: rerankerOf(config),
     limits: config,
     defaultModel: config.model,
@@ -185,6 +192,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       embedder.close()
       await deps.courier.close()
       await deps.background.close()
+      await traces?.close()
       await knowledge.close()
       await shared?.leave()
       await db.close()
@@ -198,6 +206,14 @@ async function openDatabase(config: Config, warn: Deps['warn']): Promise<Databas
   if (url === undefined) return new SqliteDatabase(data, warn)
   const { PostgresDatabase } = await import('./store/postgres.ts')
   return await PostgresDatabase.open({ url, connections, pooler, warn })
+}
+
+/** Undefined where nobody is to be told: then nothing of it is loaded. */
+async function openTraces(config: Config, warn: Deps['warn']): Promise<OpenTracer | undefined> {
+  const settings = traceSettingsOf(config)
+  if (settings === undefined) return undefined
+  const { openTracer } = await import('./traces/open.ts')
+  return openTracer(settings, warn)
 }
 
 /** Undefined where the store is of this process alone. */

@@ -62,7 +62,15 @@ function parse(setting: Setting, given: unknown, environment: NodeJS.ProcessEnv,
 }
 
 const KEYS = ['openaiApiKey', 'anthropicApiKey', 'googleApiKey', 'geminiApiKey', 'rerankApiKey'] as const
-const URLS = ['openaiBaseUrl', 'anthropicBaseUrl', 'googleBaseUrl', 'rerankUrl', 'publicUrl'] as const
+const URLS = [
+  'openaiBaseUrl',
+  'anthropicBaseUrl',
+  'googleBaseUrl',
+  'rerankUrl',
+  'publicUrl',
+  'otlpEndpoint',
+  'otlpTracesEndpoint',
+] as const
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent']
 
 function check(config: Config, problems: string[]): void {

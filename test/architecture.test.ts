@@ -4,7 +4,15 @@ import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
 
 /** Floors from the ground up. An import may go down, or stay within its own folder. Files directly under `src` are the roof. */
-const FLOORS = [['core'], ['api', 'text', 'render', 'net'], ['store', 'models'], ['knowledge'], ['chat'], ['http'], ['cli']]
+const FLOORS = [
+  ['core'],
+  ['api', 'text', 'render', 'net', 'traces'],
+  ['store', 'models'],
+  ['knowledge'],
+  ['chat'],
+  ['http'],
+  ['cli'],
+]
 const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)))
 
 /** The only folders in which a third-party package may be imported. */

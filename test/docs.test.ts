@@ -42,6 +42,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/widget.md', 'Content-Security-Policy:', 'is a header; test/browser/widget.test.ts serves its pages with it'],
   ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
   ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
+  ['docs/monitoring.md', '$ OTEL_EXPORTER_OTLP_ENDPOINT=', 'starts a second service, and needs a collector'],
   ['docs/monitoring.md', '$ cat prometheus.yml', 'shows a file of the reader'],
   ['docs/mcp.md', '$ claude mcp add', 'needs a program of others'],
   ['docs/mcp.md', '$ cat .cursor/mcp.json', 'shows a file of the reader'],

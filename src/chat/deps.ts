@@ -4,6 +4,7 @@ import type { Meters } from '../core/meters.ts'
 import type { Models } from '../core/model.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Reranker } from '../core/reranker.ts'
+import type { Tracer } from '../core/tracer.ts'
 import type { Database } from '../store/database.ts'
 import type { AgentBook } from './agent-book.ts'
 import type { Background } from './background.ts'
@@ -50,6 +51,7 @@ export interface Deps {
   newId: Ids
   /** Told of how long things took, and how they ended. */
   meters: Meters
+  tracer: Tracer
   /** Told of what failed softly, without a message's text. */
   warn(about: string, error?: unknown): void
 }

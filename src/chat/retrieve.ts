@@ -3,6 +3,7 @@ import type { HistoryEntry } from '../core/message.ts'
 import type { Retrieval, RetrieveInput } from '../core/retrieval.ts'
 import type { Deps } from './deps.ts'
 import { embeddingModelOf } from './embed-knowledge.ts'
+import { retrievalEnd, retrievalSpan } from './gen-ai.ts'
 import { canRerank, RERANKED, rerank } from './rerank.ts'
 
 export interface Query {
@@ -19,7 +20,12 @@ export interface Query {
  */
 export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
   const startedAt = performance.now()
-  const found = await retrieveRanked(deps, agent, input, signal)
+  const { tracer } = deps
+  const found = await tracer.span(...retrievalSpan(agent, input, tracer.tellsText), async (span) => {
+    const found = await retrieveRanked(deps, agent, input, signal)
+    span.set(retrievalEnd(found))
+    return found
+  })
   deps.meters.retrieved(performance.now() - startedAt)
   return found
 }

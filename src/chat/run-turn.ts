@@ -13,6 +13,7 @@ import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
 import { lostSession, SessionTaken, toldOf } from './fail-turn.ts'
 import { suggestFollowUps } from './follow-ups.ts'
+import { agentEnd, agentSpan } from './gen-ai.ts'
 import type { Past } from './history.ts'
 import { type Draft, makeReply } from './make-reply.ts'
 import { sessionNotFound } from './sessions.ts'
@@ -62,7 +63,21 @@ export interface Opened {
  * One turn of a session, from waiting for it to telling what it came to. Runs to its end whether or not the caller still listens: the reply
  * is on the disk before it is answered, and what follows it holds up neither the next message nor, where it fails, the reply.
  */
-export async function runTurn(
+export function runTurn(
+  deps: Deps,
+  asked: Asked,
+  open: (turn: Turn, session: Session) => Promise<Opened>,
+  window: Window,
+): Promise<{ exchange: Exchange; opened: Opened }> {
+  const { tracer } = deps
+  return tracer.span(...agentSpan(asked.agent, asked.sessionId), async (span) => {
+    const run = await runInTurn(deps, asked, open, window)
+    span.set(agentEnd(run.exchange, tracer.tellsText))
+    return run
+  })
+}
+
+async function runInTurn(
   deps: Deps,
   asked: Asked,
   open: (turn: Turn, session: Session) => Promise<Opened>,

@@ -1,12 +1,23 @@
 import type { EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Meters, Outcome } from '../core/meters.ts'
-import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type Models } from '../core/model.ts'
+import {
+  type ChatModel,
+  EXTRACTIVE,
+  type ModelCall,
+  type ModelReply,
+  type ModelRequest,
+  type Models,
+  type ModelUsage,
+} from '../core/model.ts'
+import type { Tracer } from '../core/tracer.ts'
+import { chatEnd, chatSpan, embeddingSpan } from './gen-ai.ts'
 import { estimated } from './generate.ts'
 import { costOf, type Prices } from './prices.ts'
 
 export interface ModelWatch {
   meters: Meters
+  tracer: Tracer
   prices: Prices
 }
 
@@ -27,40 +38,59 @@ function keep<T>(known: Map<string, T>, name: string, make: () => T): T {
   return held
 }
 
-function watchChat({ meters, prices }: ModelWatch, name: string, model: ChatModel): ChatModel {
+function watchChat(watch: ModelWatch, name: string, model: ChatModel): ChatModel {
+  const { tracer } = watch
   return {
-    async generate(request: ModelRequest, call: ModelCall): Promise<ModelReply> {
-      const startedAt = performance.now()
-      let firstTextMs: number | undefined
-      const tell = call.onText
-      const onText = (text: string) => {
-        if (text !== '') firstTextMs ??= performance.now() - startedAt
-        tell!(text)
-      }
-      const told = { model: name, usage: null, cost: null }
-      try {
-        const reply = await model.generate(request, tell === undefined ? call : { ...call, onText })
-        const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
-        const cost = usage && costOf(prices, name, usage)
-        meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
+    generate: (request, call) =>
+      tracer.span(...chatSpan(name, request, call.onText !== undefined, tracer.tellsText), async (span) => {
+        const { reply, usage, firstTextMs } = await metered(watch, name, model, request, call)
+        span.set(chatEnd(reply, usage, firstTextMs, tracer.tellsText))
         return reply
-      } catch (error) {
-        const outcome = outcomeOf(error, call.signal)
-        meters.modelCalled({ ...told, outcome, ms: performance.now() - startedAt, firstTextMs })
-        throw error
-      }
-    },
+      }),
   }
 }
 
-function watchEmbedding({ meters }: ModelWatch, name: string, model: EmbeddingModel): EmbeddingModel {
+interface Generated {
+  reply: ModelReply
+  usage: ModelUsage | null
+  firstTextMs: number | undefined
+}
+
+async function metered(
+  { meters, prices }: ModelWatch,
+  name: string,
+  model: ChatModel,
+  request: ModelRequest,
+  call: ModelCall,
+): Promise<Generated> {
+  const startedAt = performance.now()
+  let firstTextMs: number | undefined
+  const tell = call.onText
+  const onText = (text: string) => {
+    if (text !== '') firstTextMs ??= performance.now() - startedAt
+    tell!(text)
+  }
+  const told = { model: name, usage: null, cost: null }
+  try {
+    const reply = await model.generate(request, tell === undefined ? call : { ...call, onText })
+    const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
+    const cost = usage && costOf(prices, name, usage)
+    meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
+    return { reply, usage, firstTextMs }
+  } catch (error) {
+    meters.modelCalled({ ...told, outcome: outcomeOf(error, call.signal), ms: performance.now() - startedAt, firstTextMs })
+    throw error
+  }
+}
+
+function watchEmbedding({ meters, tracer }: ModelWatch, name: string, model: EmbeddingModel): EmbeddingModel {
   return {
     maxTexts: model.maxTexts,
     async embed(texts, call) {
       const startedAt = performance.now()
       let outcome: Outcome = 'ok'
       try {
-        return await model.embed(texts, call)
+        return await tracer.span(...embeddingSpan(name), () => model.embed(texts, call))
       } catch (error) {
         outcome = outcomeOf(error, call.signal)
         throw error

@@ -94,7 +94,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       const call = (keep: Keep) => {
         const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
         const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }
-        const work = () => handler(call as unknown as Call<Operation<P, Q, B, R>>)
+        const work = () => deps.tracer.within(request.headers, () => handler(call as unknown as Call<Operation<P, Q, B, R>>))
         return op.isAudited === true ? withAudit(deps, op as unknown as Operation, request, work) : work()
       }
       const isOwn = op.upload || op.events !== undefined

@@ -150,7 +150,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
 const inherited = () =>
   Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(REPARTEE|OPENAI|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|NODE_TEST|NODE_OPTIONS)/.test(name),
+      ([name]) => !/^(REPARTEE|OPENAI|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|OTEL|NODE_TEST|NODE_OPTIONS)/.test(name),
     ),
   )
 

@@ -85,7 +85,9 @@ async function callTool({ params, meta, isCurrent }: Message, { toolbox, ...cont
   const token = meta['progressToken']
   const progressToken = typeof token === 'string' || typeof token === 'number' ? token : undefined
   const { agent, caller } = context.request
-  return toolbox.call(name, input as Json, agent, { ...context, key: caller!, progressToken, stopsWithCaller: isCurrent })
+  const work = { ...context, key: caller!, progressToken, stopsWithCaller: isCurrent }
+  const parent = meta['traceparent'] === undefined ? context.request.headers : meta
+  return context.deps.tracer.within(parent, () => toolbox.call(name, input as Json, agent, work))
 }
 
 const instructionsOf = (agent: Agent | undefined): string =>

@@ -61,7 +61,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, body, agent, caller: key } = request
       const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
-      const answer = await handler(call)
+      const answer = await deps.tracer.within(request.headers, () => handler(call))
       if (answer === undefined) return reply
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
     },

@@ -1,0 +1,65 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { ReparteeError } from '../core/errors.ts'
+import { type Attributes, noTracer, type Span, type SpanOptions, type TraceHeaders, type Tracer } from '../core/tracer.ts'
+import { newSpanId, newTraceId, readCaller, type TraceContext } from './context.ts'
+import type { EndedSpan } from './otlp.ts'
+import type { Sampler } from './sampler.ts'
+
+export interface TracerOptions {
+  sampler: Sampler
+  tellsText: boolean
+  onEnd: (span: EndedSpan) => void
+}
+
+/** Knows which span work is done in by the chain of its calls. */
+export class SpanTracer implements Tracer {
+  readonly tellsText: boolean
+  readonly #options: TracerOptions
+  readonly #context = new AsyncLocalStorage<TraceContext>()
+
+  constructor(options: TracerOptions) {
+    this.tellsText = options.tellsText
+    this.#options = options
+  }
+
+  within<T>(caller: TraceHeaders, work: () => T): T {
+    const context = readCaller(caller)
+    return context === undefined ? work() : this.#context.run(context, work)
+  }
+
+  span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
+    const parent = this.#context.getStore()
+    const traceId = parent?.traceId ?? newTraceId()
+    const isSampled = this.#options.sampler(traceId, parent)
+    const context = { traceId, spanId: newSpanId(), isSampled, traceState: parent?.traceState }
+    return this.#context.run(context, () =>
+      isSampled ? this.#record(name, options, parent?.spanId, context, work) : noTracer.span(name, options, work),
+    )
+  }
+
+  async #record<T>(
+    name: string,
+    { kind, attributes }: SpanOptions,
+    parentSpanId: string | undefined,
+    context: TraceContext,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const all: Attributes = { ...attributes }
+    const startedAt = now()
+    let error: string | undefined
+    try {
+      return await work({ set: (more) => void Object.assign(all, more) })
+    } catch (thrown) {
+      error = typeOf(thrown)
+      throw thrown
+    } finally {
+      this.#options.onEnd({ context, parentSpanId, name, kind, startedAt, endedAt: now(), attributes: all, error })
+    }
+  }
+}
+
+const now = (): number => performance.timeOrigin + performance.now()
+
+/** Low in number, and without words that might quote somebody. */
+const typeOf = (thrown: unknown): string =>
+  thrown instanceof ReparteeError ? thrown.code : thrown instanceof Error ? thrown.name : 'unknown'

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Value = string | number | boolean | string[]
+
+/** A span as it was decoded. */
+export interface ReceivedSpan {
+  traceId: string
+  spanId: string
+  parentSpanId: string | undefined
+  traceState: string | undefined
+  name: string
+  kind: number
+  attributes: Record<string, Value>
+  status: { code?: number; message?: string }
+}
+
+/** A collector of traces: takes OTLP over HTTP in its JSON encoding, and refuses what is not of it. */
+export class OtlpReceiver {
+  readonly spans: ReceivedSpan[] = []
+  readonly bodies: string[] = []
+  readonly paths: string[] = []
+  resource: Record<string, Value> = {}
+  headers: IncomingHttpHeaders = {}
+  /** What it answers next, instead of taking it. */
+  refusals: number[] = []
+  /** Takes requests and never answers. */
+  hangs = false
+  readonly #server = createServer((request, response) => {
+    request.toArray().then((chunks) => {
+      this.paths.push(request.url!)
+      const refusal = this.refusals.shift()
+      if (this.hangs) return
+      if (refusal !== undefined) return response.writeHead(refusal).end()
+      this.headers = request.headers
+      this.#take(Buffer.concat(chunks).toString('utf8'))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  })
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+    this.#server.close()
+  }
+
+  #take(body: string): void {
+    this.bodies.push(body)
+    for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
+      this.resource = toRecord(resource.attributes)
+      for (const { scope, spans } of scopeSpans) {
+        assert.equal(scope.name, 'repartee')
+        this.spans.push(...spans.map(toSpan))
+      }
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: it is read here for the first time
+function toSpan(span: any): ReceivedSpan {
+  assert.match(span.traceId, /^[0-9a-f]{32}$/)
+  assert.match(span.spanId, /^[0-9a-f]{16}$/)
+  for (const time of [span.startTimeUnixNano, span.endTimeUnixNano]) assert.match(time, /^\d{19}$/)
+  assert.ok(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano))
+  assert.ok(Math.abs(Number(BigInt(span.startTimeUnixNano) / 1_000_000n) - Date.now()) < 600_000)
+  const { traceId, spanId, parentSpanId, traceState, name, kind, status } = span
+  return { traceId, spanId, parentSpanId, traceState, name, kind, status, attributes: toRecord(span.attributes) }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the same
+const toRecord = (pairs: any[]): Record<string, Value> => Object.fromEntries(pairs.map(({ key, value }) => [key, toValue(value)]))
+
+// biome-ignore lint/suspicious/noExplicitAny: the same
+function toValue(value: any): Value {
+  const [[kind, inner]] = Object.entries(value) as [[string, never]]
+  if (kind === 'intValue') {
+    assert.match(inner, /^-?\d+$/)
+    return Number(inner)
+  }
+  if (kind === 'arrayValue') return (inner as { values: object[] }).values.map((one) => toValue(one) as string)
+  assert.ok(['stringValue', 'doubleValue', 'boolValue'].includes(kind), kind)
+  return inner
+}
