@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Deps } from '../../src/chat/deps.ts'
+import { getOrCreateSession } from '../../src/chat/sessions.ts'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
 import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
@@ -101,6 +103,21 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await insertConversation(db, orphan, [user('q')]), false)
         assert.equal(await findSession(db, orphan.agentId, orphan.id), undefined)
         assert.deepEqual(await listMessages(db, orphan.agentId, orphan.id, 0, 10), [])
+      }))
+
+    test('a session under an id that was made up is made once, whoever asks; and not while one before it is still being deleted', () =>
+      kept(async (db) => {
+        const deps = { db, clock: () => 1000, newId: id, webhooks: { queue: () => [] } } as unknown as Deps
+        const sessionId = id()
+        const get = () => getOrCreateSession(deps, AGENT, sessionId, {})
+        const made = await Promise.all(Array.from({ length: 5 }, get))
+        assert.deepEqual(new Set(made.map((session) => session.userId)).size, 1)
+        assert.equal(await countSessions(db, { agentId: AGENT }), 1)
+        await deleteSession(db, made[0]!)
+        await db.write([statement('INSERT INTO purge (agent_id, session_id) VALUES ($1, $2)', AGENT, sessionId)])
+        await assert.rejects(get(), { code: 'unavailable' })
+        await db.write([statement('DELETE FROM purge WHERE agent_id = $1', AGENT)])
+        assert.equal((await get()).id, sessionId)
       }))
 
     const FAR = 1_000_000
