@@ -48,6 +48,8 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/mcp.md', '$ cat .cursor/mcp.json', 'shows a file of the reader'],
   ['docs/mcp.md', '$ cat .vscode/mcp.json', 'shows a file of the reader'],
   ['docs/mcp.md', '$ cat claude_desktop_config.json', 'shows a file of the reader'],
+  ['docs/client.md', '$ npm install', 'needs the published package'],
+  ['client/README.md', '$ npm install', 'needs the published package'],
   ['CONTRIBUTING.md', '$ npm test', 'would run this test within itself'],
 ]
 
@@ -79,6 +81,7 @@ const asked: [question: string, words: string][] = [
   ['Which scopes does a key have?', 'The scope `knowledge`'],
   ['How do I get HTML replies?', '"format": "html"'],
   ['Is there a rate limit?', 'There is a rate limit for each API key'],
+  ['How do I use the client with React?', '`useSession`'],
   ['What is the capital of France?', "I don't know"],
   ['How do I bake bread?', "I don't know"],
 ]
@@ -124,7 +127,7 @@ interface Block {
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 const pages = [
-  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'client/README.md'],
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
@@ -189,7 +192,10 @@ describe('blocks of code', () => {
       } else if (language === 'json') {
         const before = blocks[i - 1]
         assert.ok(before?.page === page && before.language === 'sh', `${place} is the answer of no block above it`)
-      } else if (language !== 'sh' && !(language in checkers)) {
+      } else if (language === 'text') {
+        const before = blocks[i - 1]
+        assert.ok(before?.page === page && before.language === 'ts', `${place} is the output of no block above it`)
+      } else if (language !== 'sh' && language !== 'ts' && !(language in checkers)) {
         const [, , test] = runElsewhere.find((entry) => entry[0] === page && entry[1] === language) ?? []
         assert.ok(test && read(test).includes(page), `${place} is in a language that nothing here checks`)
       }
@@ -243,6 +249,25 @@ describe('the examples of the pages do what the pages say', { concurrency: 4 }, 
         for (const [of, text] of promised)
           if (of === page) assert.ok(outputs.join('\n').includes(text), `no answer says: ${text}`)
         if (page.startsWith('docs/providers/')) await askAgents(service)
+      } finally {
+        await service.close()
+      }
+    })
+  }
+})
+
+describe('the programs of the pages do what the pages say', () => {
+  for (const page of pages) {
+    const blocks = blocksOf(page)
+    const programs = blocks.filter(({ language }) => language === 'ts')
+    if (programs.length === 0) continue
+    it(page, { timeout: PAGE_LIMIT_MS }, async () => {
+      const service = await openService({ REPARTEE_SAMPLE: 'off' })
+      try {
+        checkTypes(service, programs)
+        const output = runProgram(service, programs)
+        for (const { language, line, text } of blocks)
+          if (language === 'text') assert.ok(output.includes(text), `${page}:${line} is not what is printed:\n${output}`)
       } finally {
         await service.close()
       }
@@ -407,6 +432,41 @@ async function runBlocks(blocks: Block[], { folder, baseUrl, key }: Service): Pr
   const { page, line } = blocks[last]!
   assert.equal(code, 0, `${page}:${line} ends with ${code}\n${printed(last, 'out')}\n${printed(last, 'err')}`)
   return blocks.map((_, i) => printed(i, 'out')!)
+}
+
+/** The blocks of a page are one program, which begins with its imports. The client is taken from its source. */
+const toProgram = (blocks: Block[], baseUrl: string): string => {
+  const text = blocks.map((block) => block.text).join('\n')
+  return text.replaceAll('http://127.0.0.1:8080/v1', baseUrl)
+}
+
+function runProgram({ folder, baseUrl, key }: Service, blocks: Block[]): string {
+  const file = join(folder, 'program.ts')
+  writeFileSync(file, toProgram(blocks, baseUrl))
+  const env = { ...cleanEnvironment(), REPARTEE_KEY: key }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--conditions=repartee-source', file], {
+    env,
+    encoding: 'utf8',
+  })
+  assert.equal(status, 0, `${blocks[0]!.page}: ${stderr}`)
+  return stdout
+}
+
+/** The strictest types that a reader may have. */
+function checkTypes({ folder, baseUrl }: Service, blocks: Block[]): void {
+  writeFileSync(join(folder, 'program.ts'), toProgram(blocks, baseUrl))
+  const compilerOptions = {
+    customConditions: ['repartee-source'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+  }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['program.ts'] }),
+  )
+  const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' })
+  assert.equal(stdout, '', blocks[0]!.page)
 }
 
 /** The answer of the last command of a block; curl puts no line end between two. */

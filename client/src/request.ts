@@ -33,6 +33,8 @@ export interface Call {
   silenceMs?: number
 }
 
+type Init = RequestInit & { headers: Record<string, string> }
+
 /** What is done with an answer that is a success. */
 type Read<T> = (response: Response) => Promise<T>
 
@@ -65,12 +67,12 @@ export async function request<T>(
   }
 }
 
-async function tryOnce<T>(connection: Connection, call: Call, init: RequestInit, whole: AbortSignal, read: Read<T>): Promise<T> {
+async function tryOnce<T>(connection: Connection, call: Call, init: Init, whole: AbortSignal, read: Read<T>): Promise<T> {
   const url = `${connection.baseUrl}${call.path()}${toQuery(call.query)}`
   const { silenceMs = Number.POSITIVE_INFINITY } = call
   const one = deadline(silenceMs, () => new ReparteeError('connection_failed', `Nothing came for ${silenceMs} ms.`), whole)
   const ask = (credential: string | undefined) => {
-    const own = credential === undefined ? {} : { authorization: `Bearer ${credential}` }
+    const own: Record<string, string> = credential === undefined ? {} : { authorization: `Bearer ${credential}` }
     return connection.fetch(url, { ...init, headers: { ...init.headers, ...own }, signal: one.signal })
   }
   try {
@@ -90,7 +92,7 @@ async function tryOnce<T>(connection: Connection, call: Call, init: RequestInit,
   }
 }
 
-function toInit({ method, body, headers, keepsNoAnswer }: Call, idempotencyKey: string | undefined): RequestInit {
+function toInit({ method, body, headers, keepsNoAnswer }: Call, idempotencyKey: string | undefined): Init {
   const isForm = body instanceof FormData
   const all: Record<string, string> = { accept: 'application/json', ...headers }
   if (body !== undefined && !isForm) all['content-type'] = 'application/json'
