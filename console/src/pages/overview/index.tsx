@@ -1,5 +1,5 @@
 import './overview.css'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { type AgentWithStats, useAgents, useAgentsWithStats } from '../../queries/agents.ts'
 import { useHealth, version } from '../../queries/health.ts'
 import { keep, kept } from '../../session/preferences.ts'
@@ -26,6 +26,11 @@ export default function OverviewPage() {
   const looked = useAgentsWithStats(newest.map(({ id }) => id))
   const isLoading = isPending || looked.isPending
   const [isHidden, setHidden] = useState(kept('first-steps') === 'hidden')
+  const isComplete = !isLoading && isStarted(looked.agents)
+  // Once they are all done their place is not held any more: it would be given back, and everything would move.
+  useEffect(() => {
+    if (isComplete) keep('first-steps', 'hidden')
+  }, [isComplete])
   const hide = () => {
     setHidden(true)
     keep('first-steps', 'hidden')
@@ -43,7 +48,7 @@ export default function OverviewPage() {
     )
   return (
     <Page title={texts.title} description={texts.description} {...(create && { actions: create })}>
-      {rights.can('admin') && !isHidden && (isLoading || !isStarted(looked.agents)) && (
+      {rights.can('admin') && !isHidden && !isComplete && (
         <FirstSteps agents={looked.agents} isLoading={isLoading} onHide={hide} />
       )}
       <Figures agents={looked.agents} total={total} isLoading={isLoading} />
