@@ -32,6 +32,7 @@ const noStyleElements: Plugin = {
 /** Whichever file of styles comes first, the order of the layers is that of `styles/tokens.css`. */
 const layersFirst: Plugin = {
   name: 'layers-first',
+  enforce: 'post',
   generateBundle(_options, bundle) {
     for (const file of Object.values(bundle))
       if (file.type === 'asset' && file.fileName.endsWith('.css')) file.source = `@layer reset,base,ui,shell,pages;${file.source}`
@@ -48,6 +49,8 @@ export default defineConfig({
     outDir: '../static/console',
     emptyOutDir: true,
     assetsInlineLimit: 0,
+    // All styles are a few kilobytes, and a page whose code is fetched anew would be without its own.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
   },

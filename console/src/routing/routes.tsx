@@ -32,7 +32,30 @@ export interface PageRoute {
   nav?: { group: Group; icon: IconName; href: (agentId: string) => string /** Behind `g`. */; shortcut?: string }
 }
 
-const page = (load: () => Promise<{ default: ComponentType<PageProps> }>) => lazy(load)
+/** Of the pages whose code could not be fetched. */
+const failed = new Set<() => void>()
+
+/** Lets pages whose code could not be fetched begin anew. */
+export function fetchAnew(): void {
+  for (const begin of failed) begin()
+  failed.clear()
+}
+
+/** A page whose code is fetched when it is first shown. */
+function page(load: () => Promise<{ default: ComponentType<PageProps> }>): ComponentType<PageProps> {
+  const begin = () => {
+    Loaded = lazy(() =>
+      load().catch((error) => {
+        failed.add(begin)
+        throw error
+      }),
+    )
+  }
+  let Loaded: ComponentType<PageProps>
+  begin()
+  return (props) => <Loaded {...props} />
+}
+
 const ofAgent = (path: string) => (agentId: string) => `/agents/${agentId}${path}`
 
 /** All pages, each fetched when it is first opened. */

@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react'
+import { fetchAnew } from '../routing/routes.tsx'
 import { Button } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
@@ -13,29 +14,40 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error?: 
     return { error }
   }
 
+  #again = () => {
+    fetchAnew()
+    this.setState({ error: undefined })
+  }
+
   override render() {
-    return this.state.error === undefined ? this.props.children : <Crashed error={this.state.error} />
+    return this.state.error === undefined ? this.props.children : <Crashed error={this.state.error} onRetry={this.#again} />
   }
 }
 
-/** The files of a console that was replaced while it was open are gone. */
-const isOutdated = (error: unknown) => /dynamically imported module|Importing a module|preload CSS/i.test(String(error))
+/** The code of a page is not to be had: there is no connection, or a newer console has taken the place of this one. */
+const isUnfetched = (error: unknown) =>
+  /dynamically imported module|Importing a module|module script|preload CSS/i.test(String(error))
 
-function Crashed({ error }: { error: unknown }) {
+function Crashed({ error, onRetry }: { error: unknown; onRetry(): void }) {
   const texts = useShellTexts()
-  const { title, text } = isOutdated(error) ? texts.outdated : texts.crashed
-  const reload = (
-    <Button icon="refresh" look="primary" onPress={() => location.reload()}>
-      {texts.crashed.reload}
-    </Button>
+  const { title, text } = isUnfetched(error) ? texts.unfetched : texts.crashed
+  const actions = (
+    <>
+      {isUnfetched(error) && (
+        <Button icon="refresh" look="primary" onPress={onRetry}>
+          {texts.unfetched.again}
+        </Button>
+      )}
+      <Button onPress={() => location.reload()}>{texts.crashed.reload}</Button>
+    </>
   )
   return (
     <Page title={title}>
       <Card>
-        <EmptyState icon="warning" title={title} actions={reload}>
+        <EmptyState icon="warning" title={title} actions={actions}>
           {text}
         </EmptyState>
-        {!isOutdated(error) && <p className="muted mono">{String(error)}</p>}
+        {!isUnfetched(error) && <p className="muted mono">{String(error)}</p>}
       </Card>
     </Page>
   )

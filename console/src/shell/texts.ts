@@ -90,11 +90,12 @@ export const useShellTexts = textsOf(
     crashed: {
       title: 'This page has failed',
       text: 'It is a defect of the console, and nothing that you did. The other pages still work.',
-      reload: 'Load it again',
+      reload: 'Load the console again',
     },
-    outdated: {
-      title: 'The console has been replaced by a newer one',
-      text: 'Load the page again to go on with it.',
+    unfetched: {
+      title: 'This page could not be fetched',
+      text: 'The connection is away, or the console has been replaced by a newer one since you opened it. If trying again does not help, load the console again.',
+      again: 'Try again',
     },
     notFound: {
       title: 'There is no such page',
@@ -195,9 +196,13 @@ export const useShellTexts = textsOf(
       crashed: {
         title: 'تعطّلت هذه الصفحة',
         text: 'هذا خلل في لوحة التحكم وليس بسبب ما فعلته. ما زالت الصفحات الأخرى تعمل.',
-        reload: 'أعد تحميلها',
+        reload: 'أعد تحميل اللوحة',
       },
-      outdated: { title: 'حلّت محل اللوحة نسخة أحدث', text: 'أعد تحميل الصفحة للمتابعة بها.' },
+      unfetched: {
+        title: 'تعذّر جلب هذه الصفحة',
+        text: 'الاتصال مقطوع، أو حلّت نسخة أحدث محل اللوحة منذ فتحتها. إن لم تُفد إعادة المحاولة فأعد تحميل اللوحة.',
+        again: 'أعد المحاولة',
+      },
       notFound: {
         title: 'لا توجد صفحة كهذه',
         text: 'قد يكون العنوان خاطئًا، أو أن ما كان هنا قد زال.',
