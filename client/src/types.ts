@@ -1202,6 +1202,13 @@ export interface ListKeysResponse {
   pagination: Pagination
 }
 
+/** Answer to: Read the key that the request is made with */
+export interface GetCurrentKeyResponse {
+  /** Always true. */
+  success: true
+  key: Key
+}
+
 /** Answer to: Revoke a key, at once */
 export interface DeleteKeyResponse {
   /** Always true. */

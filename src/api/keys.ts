@@ -67,6 +67,18 @@ export const keyOperations = (limits: Limits) => ({
     status: 200,
     response: Type.Object({ success: Success, keys: Type.Array(Key), pagination: Pagination }),
   }),
+  getCurrentKey: operation({
+    id: 'getCurrentKey',
+    method: 'GET',
+    path: '/keys/current',
+    tag: 'Keys',
+    summary: 'Read the key that the request is made with',
+    scopes: ['chat', 'read', 'knowledge'],
+    params: Nothing,
+    query: Nothing,
+    status: 200,
+    response: Type.Object({ success: Success, key: Key }),
+  }),
   deleteKey: operation({
     id: 'deleteKey',
     method: 'DELETE',

@@ -34,6 +34,8 @@ export function keyRoutes(app: FastifyInstance, deps: Deps, contract: Contract):
     return { keys: page.items.map(toKey), pagination: toPagination(page) }
   })
 
+  route(app, deps, contract.getCurrentKey, async ({ key }) => ({ key: toKey(key) }))
+
   route(app, deps, contract.deleteKey, async ({ params }) => {
     await deleteKey(deps, params.keyId)
     return { message: 'The key was revoked.' }

@@ -49,6 +49,7 @@ const ALLOWED: Record<string, string[]> = {
   eraseUser: [],
   createKey: [],
   listKeys: [],
+  getCurrentKey: ['chat', 'read', 'knowledge'],
   deleteKey: [],
   rollKey: [],
   listModels: [],

@@ -56,6 +56,18 @@ describe('keys', () => {
     assert.ok(!isInFiles(service.data, secret))
   })
 
+  test('a key of any scope can be asked about itself, a token of a user cannot', async () => {
+    const agentId = await service.newAgent()
+    for (const scope of ['read', 'chat', 'knowledge', 'admin']) {
+      const { key, secret } = await create({ scopes: [scope], agentIds: [agentId] })
+      const answer = await client.get('/keys/current', { key: secret })
+      isOk(answer)
+      assert.deepEqual({ ...answer.body.key, lastUsedAt: null }, key)
+    }
+    const { token } = (await client.post(`/agents/${agentId}/tokens`, { externalUserId: randomUUID() })).body
+    isError(await client.get('/keys/current', { key: token }), 403, 'forbidden')
+  })
+
   test('the list: { success, keys, pagination }, newest first, paged as message history', async () => {
     const made = [(await create()).key.id, (await create()).key.id, (await create()).key.id].reverse()
     const first = await client.get('/keys?limit=2')

@@ -5,6 +5,7 @@ import type {
   CreateKeyBody,
   CreateKeyResponse,
   DeleteKeyResponse,
+  GetCurrentKeyResponse,
   GetKeyUsageResponse,
   Key,
   ListKeysQuery,
@@ -20,6 +21,10 @@ export const create = (to: Connection, body: CreateKeyBody, options?: RequestOpt
 /** Lists keys, newest first, a page at a time. */
 export const list = (to: Connection, query?: ListKeysQuery, options?: RequestOptions): Promise<ListKeysResponse> =>
   request(to, { method: 'GET', path: path`/keys`, query }, options)
+
+/** Reads the key that the client has. */
+export const current = (to: Connection, options?: RequestOptions): Promise<GetCurrentKeyResponse> =>
+  request(to, { method: 'GET', path: path`/keys/current` }, options)
 
 /** All keys, newest first. */
 export const iterate = (to: Connection, query?: ListKeysQuery, options?: RequestOptions): AsyncGenerator<Key, void> =>

@@ -1,6 +1,6 @@
-import { type Repartee, ReparteeError } from 'repartee-client'
+import type { Repartee, Scope } from 'repartee-client'
 
-export type Scope = 'admin' | 'chat' | 'read' | 'knowledge'
+export type { Scope }
 
 /** What a key may do. `admin` may do everything, and who may chat may read. */
 export class Rights {
@@ -15,36 +15,7 @@ export class Rights {
   }
 }
 
-/** No agent has it. */
-const NOBODY = '00000000-0000-0000-0000-000000000000'
-
-/**
- * What a key may do, found by trying: the service has no request that tells, but it looks at the scope before it looks whether an agent
- * exists. Nothing is changed by it. Throws what the service says of a key that is not good.
- */
+/** What a key may do. Throws what the service says of a key that is not good. */
 export async function readRights(client: Repartee): Promise<Rights> {
-  if (await may(() => client.models.list())) return new Rights(['admin'])
-  const [chat, read, knowledge] = await Promise.all([
-    may(() => client.sessions.create(NOBODY)),
-    may(() => client.sessions.list(NOBODY, { limit: 1 })),
-    may(() => client.documents.list(NOBODY, { limit: 1 })),
-  ])
-  const found: [Scope, boolean][] = [
-    ['chat', chat],
-    ['read', read && !chat],
-    ['knowledge', knowledge],
-  ]
-  return new Rights(found.filter(([, has]) => has).map(([scope]) => scope))
-}
-
-async function may(attempt: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await attempt()
-    return true
-  } catch (error) {
-    if (!(error instanceof ReparteeError)) throw error
-    if (error.status === 403) return false
-    if (error.status === 404) return true
-    throw error
-  }
+  return new Rights((await client.keys.current()).key.scopes)
 }
