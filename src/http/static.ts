@@ -36,6 +36,11 @@ interface File {
 export function staticRoutes(app: FastifyInstance): void {
   const consoleFiles = new Files('console')
   const page = (path: string) => async (_request: FastifyRequest, reply: FastifyReply) => reply.redirect(path, 308)
+  // Whoever types the address into a browser wants to see something; programs are told that nothing is there.
+  app.get('/', async (request, reply) => {
+    if (!request.headers.accept?.includes('text/html')) throw new ReparteeError('route_not_found', 'There is no such route.')
+    return reply.redirect('/console/', 302)
+  })
   app.get('/console', page('/console/'))
   app.get('/console/*', async (request, reply) => {
     const { '*': path } = request.params as { '*': string }
