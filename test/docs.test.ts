@@ -39,7 +39,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/models.md', '$ cat data/prices.json', 'shows a file of the reader'],
   ['docs/standard-clients.md', '$ cat chat.py', 'needs a package of Python'],
   ['docs/standard-clients.md', '$ cat chat.tsx', 'is part of a page; test/browser/use-chat.test.ts tries one'],
-  ['docs/widget.md', 'Content-Security-Policy:', 'is a header; test/browser/widget.test.ts serves its pages with it'],
+  ['docs/widget.md', 'Content-Security-Policy:', 'is a header; test/browser/widget-page.test.ts serves its pages with it'],
   ['docs/configuration.md', '$ REPARTEE_PORT=', 'starts a second service'],
   ['docs/configuration.md', '$ cat repartee.json', 'starts a second service'],
   ['docs/monitoring.md', '$ OTEL_EXPORTER_OTLP_ENDPOINT=', 'starts a second service, and needs a collector'],
@@ -55,8 +55,8 @@ const notRun: [page: string, begin: string, reason: string][] = [
 
 /** Blocks in other languages, and the test that runs all of them. */
 const runElsewhere: [page: string, language: string, test: string][] = [
-  ['docs/widget.md', 'html', 'test/browser/widget.test.ts'],
-  ['docs/widget.md', 'js', 'test/browser/widget.test.ts'],
+  ['docs/widget.md', 'html', 'test/browser/widget-page.test.ts'],
+  ['docs/widget.md', 'js', 'test/browser/widget-page.test.ts'],
 ]
 
 /** What a page promises of its answers where it does not show them. */

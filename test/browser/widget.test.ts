@@ -1,136 +1,26 @@
-// The chat in pages of somebody else, in a real browser, with a real service behind a line that can be cut.
+// The chat in a page of somebody else, in a real browser, with a real service behind a line that can be cut.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { after, afterEach, before, describe, test } from 'node:test'
+import { after, afterEach, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
-import { openBrowser } from '../support/browser.ts'
-import { ChatSite, policyFor } from '../support/chat-site.ts'
-import { CuttingProxy } from '../support/cutting-proxy.ts'
+import type { Page } from 'playwright-core'
+import { policyFor } from '../support/chat-site.ts'
+import { ask, inChat, isDone, launcher, openStage, pageOf, replies } from '../support/chat-stage.ts'
 import { hostileMarkdown } from '../support/hostile-markdown.ts'
-import { type Behaviour, refuses, says, streams } from '../support/model-server.ts'
+import { refuses, says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
-import { type Service, startService } from '../support/service.ts'
 
 const WIDGET = new URL('../../static/widget/widget.js', import.meta.url)
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 const MAX_BYTES = 30_000
-const USER = randomUUID()
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-/** Runs before anything of a page: what its policy forbade is put down. */
-const WATCH = `globalThis.violations = []
-addEventListener('securitypolicyviolation', (e) => violations.push(e.effectiveDirective + ' ' + e.blockedURI), true)`
 
-let service: Service
-let browser: Browser
-let line: CuttingProxy
-let site: ChatSite
-let origin: string
-let host: string
-let agent: string
-let context: BrowserContext
-let errors: string[] = []
+const stage = await openStage()
+const { service, context, site, line, host, origin, user, agent } = stage
+const { newAgent, addDocument, newContext, tag, visit, visitIn, open, history, inHalves } = stage
+afterEach(() => stage.check())
+after(() => stage.close())
 
-before(async () => {
-  ;[service, browser] = await Promise.all([startService(), openBrowser()])
-  const { client } = service
-  line = new CuttingProxy(Number(new URL(client.address.baseUrl).port))
-  host = `http://127.0.0.1:${await line.listen()}`
-  site = new ChatSite(
-    async (ttlSeconds) => (await client.post(`/agents/${agent}/tokens`, { externalUserId: USER, ttlSeconds })).body,
-  )
-  site.policy = policyFor(host)
-  origin = await site.listen()
-  agent = await newAgent()
-  site.pages['/'] = pageOf(tag())
-  context = await newContext()
-})
-after(async () => {
-  await browser?.close()
-  site?.close()
-  line?.close()
-  await service?.stop()
-})
-afterEach(async () => {
-  for (const page of browser.contexts().flatMap((of) => of.pages())) {
-    assert.deepEqual(await page.evaluate('globalThis.violations'), [], 'the policy holds')
-    await page.close()
-  }
-  assert.deepEqual(errors, [], 'nothing throws in the page')
-  service.model.reset()
-})
-
-async function newContext(): Promise<BrowserContext> {
-  const made = await browser.newContext({ reducedMotion: 'reduce' })
-  await made.addInitScript(WATCH)
-  return made
-}
-
-async function newAgent(settings: object = {}): Promise<string> {
-  const id = await service.newAgent({ allowedOrigins: [origin], ...settings })
-  const markdown = '# Opening hours\n\nThe shop is open on Saturday from 10:00 to 16:00.'
-  await service.client.post(`/agents/${id}/documents`, { title: 'Opening hours', markdown })
-  await until('the document is ready', async () => {
-    const { documents } = (await service.client.get(`/agents/${id}/documents`)).body
-    return documents[0].status === 'ready'
-  })
-  return id
-}
-
-const tag = (attributes = '', id = agent) =>
-  `<script src="${host}/widget.js" data-agent="${id}" data-token-url="/chat-token" ${attributes}></script>`
-const pageOf = (scripts: string, body = '<main><h1>Lanterns</h1></main>', attributes = 'lang="en"') =>
-  `<!doctype html><html ${attributes}><head><meta charset="utf-8"><title>A shop</title>${scripts}</head><body>${body}</body></html>`
-
-/** A new tab, which remembers nothing. */
-async function visit(path = '/', of = context): Promise<Page> {
-  errors = []
-  const page = await of.newPage()
-  page.on('pageerror', (error) => errors.push(String(error)))
-  await page.goto(origin + path)
-  return page
-}
-
-const launcher = (page: Page) => page.getByRole('button', { name: 'Open the chat' })
-const field = (page: Page) => page.getByRole('textbox', { name: 'Write a message …' })
-const replies = (page: Page) => page.locator('.reply')
-const isDone = (page: Page, count = 1): Promise<Locator> =>
-  replies(page)
-    .and(page.locator('[data-state="done"]'))
-    .nth(count - 1)
-    .waitFor()
-    .then(() => replies(page).nth(count - 1))
-
-async function ask(page: Page, text: string): Promise<void> {
-  await field(page).fill(text)
-  await field(page).press('Enter')
-}
-
-async function open(path?: string, of?: BrowserContext): Promise<Page> {
-  const page = await visit(path, of)
-  await launcher(page).click()
-  return page
-}
-
-/** A value of the page; `chat` is the root of the widget. */
-const inChat = (page: Page, expression: string): Promise<unknown> =>
-  page.evaluate(`(({ shadowRoot: chat }) => ${expression})(document.querySelector('repartee-chat'))`)
 const scrollUp = (page: Page) => inChat(page, "chat.querySelector('.log').scrollTop = 0")
-
-/** All messages that the visitor has at the service, in the session that was active last. */
-async function history(of = agent): Promise<{ id: string; role: string; content: string }[]> {
-  const { sessions } = (await service.client.get(`/agents/${of}/sessions?limit=1`)).body
-  return (await service.client.get(`/agents/${of}/sessions/${sessions[0].id}/messages`)).body.messages
-}
-
-/** A reply whose second half comes when it is let. */
-function inHalves(first: string, second: string): () => void {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  service.model.behaviour = streams([first, second], { gates: [Promise.resolve(), promise] })
-  return resolve
-}
 
 describe('the widget', () => {
   test(`is smaller than ${MAX_BYTES} bytes on the way`, () => {
@@ -141,6 +31,7 @@ describe('the widget', () => {
   test('is opened by keyboard, has the focus while it is open, and gives it back', async () => {
     const asked = site.tokens.length
     const page = await visit()
+    await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     assert.equal(site.tokens.length, asked, 'nothing is asked for before it is opened')
     await page.keyboard.press('Enter')
@@ -156,15 +47,9 @@ describe('the widget', () => {
 
   test('answers from an uploaded document, with the source, questions to go on with, and feedback', async () => {
     const id = await newAgent({ model: 'extractive', followUps: { enabled: true, count: 2 } })
-    const text = 'A purchase can be returned within 30 days. Gift cards cannot be returned.'
-    await service.client.post(`/agents/${id}/documents`, { title: 'Returns', text, metadata: {} })
-    await until('it is ready', async () => {
-      const { documents } = (await service.client.get(`/agents/${id}/documents`)).body
-      return documents.every(({ status }: { status: string }) => status === 'ready')
-    })
-    const before = agent
-    agent = id
-    site.pages['/extractive'] = pageOf(tag('data-greeting="Good day." data-starters="When is the shop open on Saturday?"'))
+    await addDocument(id, 'Returns', 'A purchase can be returned within 30 days. Gift cards cannot be returned.')
+    site.agent = id
+    site.pages['/extractive'] = pageOf(tag('data-greeting="Good day." data-starters="When is the shop open on Saturday?"', id))
     const page = await open('/extractive')
     await page.getByText('Good day.').waitFor()
     await page.getByRole('button', { name: 'When is the shop open on Saturday?' }).click()
@@ -182,7 +67,6 @@ describe('the widget', () => {
     await reply.getByRole('button', { name: next.text }).click()
     await isDone(page, 2)
     assert.equal((await history())[2]!.content, next.text)
-    agent = before
   })
 
   test('shows a reply while it is written, and the HTML of it in the end', async () => {
@@ -270,8 +154,7 @@ describe('a conversation', () => {
   })
 
   test('of another user is forgotten', async () => {
-    const page = await visit()
-    await page.evaluate(`sessionStorage.setItem('repartee:${agent}', '{"session":"${randomUUID()}"}')`)
+    const page = await visitIn(randomUUID())
     await page.reload()
     await launcher(page).click()
     await ask(page, 'Hello?')
@@ -280,9 +163,8 @@ describe('a conversation', () => {
 
   test('that is long is shown from its end, and further up when it is scrolled', async () => {
     const messages = Array.from({ length: 130 }, (_, i) => ({ role: i % 2 === 0 ? 'USER' : 'AI', content: `Line ${i}.` }))
-    const made = await service.client.post(`/agents/${agent}/sessions/import`, { externalUserId: USER, messages })
-    const page = await visit()
-    await page.evaluate(`sessionStorage.setItem('repartee:${agent}', '{"session":"${made.body.session.id}"}')`)
+    const made = await service.client.post(`/agents/${agent}/sessions/import`, { externalUserId: user, messages })
+    const page = await visitIn(made.body.session.id)
     await page.reload()
     await launcher(page).click()
     const log = page.getByRole('log')
@@ -325,8 +207,7 @@ describe('a line that breaks', () => {
   test('for good is said, and the page knows nothing of it', async () => {
     site.pages['/away'] = pageOf(tag('data-base-url="http://127.0.0.1:9/v1"'))
     site.policy = policyFor(`${host} http://127.0.0.1:9`)
-    const page = await visit('/away', await newContext())
-    await page.evaluate(`sessionStorage.setItem('repartee:${agent}', '{"session":"${randomUUID()}"}')`)
+    const page = await visitIn(randomUUID(), '/away', await newContext())
     await page.reload()
     await page.clock.install()
     await launcher(page).click()
@@ -423,9 +304,8 @@ describe('what a reply holds', () => {
 
   test('is text where it is Markdown', async () => {
     const messages = [{ role: 'AI', content: '**Not** <b>bold</b>\nbelow' }]
-    const made = await service.client.post(`/agents/${agent}/sessions/import`, { externalUserId: USER, messages })
-    const page = await visit()
-    await page.evaluate(`sessionStorage.setItem('repartee:${agent}', '{"session":"${made.body.session.id}"}')`)
+    const made = await service.client.post(`/agents/${agent}/sessions/import`, { externalUserId: user, messages })
+    const page = await visitIn(made.body.session.id)
     await page.reload()
     await launcher(page).click()
     assert.equal(await replies(page).locator('.body').innerText(), '**Not** <b>bold</b>\nbelow')
@@ -448,177 +328,3 @@ const LOOK = `(() => {
   }
   return found
 })()`
-
-describe('the page', () => {
-  const BODY = `<main><h1>Lanterns</h1><p>Warm light</p><p hidden>unseen</p><p class="gone">unseen</p>
-    <form><input value="typed-1"><textarea>typed-2</textarea><div contenteditable>typed-3</div></form></main><aside>Elsewhere</aside><link rel="stylesheet" href="/style.css">`
-
-  test('is told to the agent only where its owner wants that, and never what was typed into it', async () => {
-    const prompt = async (path: string) => {
-      const page = await open(path)
-      await ask(page, 'What is this page about?')
-      await isDone(page)
-      await page.close()
-      return JSON.stringify(service.model.lastPrompt)
-    }
-    site.pages['/style.css'] = '.gone { display: none }'
-    site.pages['/plain'] = pageOf(tag(), BODY)
-    site.pages['/page'] = pageOf(tag('data-context="page"'), BODY)
-    site.pages['/aside'] = pageOf(tag('data-context="aside"'), BODY)
-    site.pages['/function'] = `${pageOf('', BODY)}${tag('', '')}<script src="/function.js"></script>`
-    site.pages['/function.js'] =
-      `Repartee.create({ agentId: '${agent}', tokenUrl: '/chat-token', context: async () => 'It is product 17.' })`
-    assert.doesNotMatch(await prompt('/plain'), /Warm light|A shop/)
-    const told = await prompt('/page')
-    assert.match(told, /A shop/)
-    assert.match(told, new RegExp(`${origin}/page`))
-    assert.match(told, /Lanterns.*Warm light/)
-    assert.doesNotMatch(told, /typed|unseen|Elsewhere/)
-    assert.match(await prompt('/aside'), /Elsewhere/)
-    assert.match(await prompt('/function'), /It is product 17\./)
-  })
-
-  test('may have two tags, hears what happens, and can do all that a visitor can', async () => {
-    site.pages['/api'] = `${pageOf(tag() + tag())}<script src="/api.js"></script>`
-    site.pages['/api.js'] = `globalThis.heard = []
-      for (const event of ['open', 'close', 'message', 'error'])
-        Repartee.on(event, (detail) => heard.push([event, detail.role, detail.text ?? detail.html].filter(Boolean).join(' ')))`
-    const page = await visit('/api')
-    await launcher(page).waitFor()
-    assert.equal(await page.locator('repartee-chat').count(), 1)
-    await page.evaluate("Repartee.open(), Repartee.send('Hello?')")
-    await isDone(page)
-    await page.evaluate('Repartee.close()')
-    assert.deepEqual(await page.evaluate('heard'), ['open', 'message user Hello?', 'message agent <p>A reply.</p>\n', 'close'])
-    const globals = await page.evaluate(`(() => {
-      const frame = document.body.appendChild(document.createElement('iframe'))
-      const usual = new Set(Object.getOwnPropertyNames(frame.contentWindow))
-      frame.remove()
-      return Object.getOwnPropertyNames(window).filter((name) => !usual.has(name) && !/^(heard|violations|__pw.*|__playwright.*|0)$/.test(name))
-    })()`)
-    assert.deepEqual(globals, ['Repartee'])
-    await page.evaluate('Repartee.destroy()')
-    assert.equal(await page.locator('repartee-chat').count(), 0)
-  })
-
-  test('keeps its styles to itself, and holds a chat where it wants one', async () => {
-    const element = `<repartee-chat agent="${agent}" token-url="/chat-token"></repartee-chat>`
-    const styles =
-      '<style>* { color: red; font-size: 40px; direction: inherit } button { display: none } p { display: none }</style>'
-    site.pages['/open/inline'] = pageOf(tag('', '') + styles, `<main><h1>Lanterns</h1>${element}</main>`)
-    const page = await visit('/open/inline')
-    await page.getByRole('region', { name: 'Ask us' }).waitFor()
-    await ask(page, 'Hello?')
-    const reply = await isDone(page)
-    assert.equal(await reply.isVisible(), true)
-    const style = "getComputedStyle(chat.querySelector('.reply p'))"
-    assert.equal(await inChat(page, `${style}.color + ${style}.fontSize + ${style}.display`), 'rgb(24, 26, 32)15pxblock')
-    assert.equal(await page.evaluate("getComputedStyle(document.querySelector('h1')).color"), 'rgb(255, 0, 0)')
-    await page.evaluate("document.querySelector('repartee-chat').setAttribute('theme', 'dark')")
-    assert.equal(await inChat(page, `${style}.color`), 'rgb(236, 238, 243)')
-    assert.equal(await page.getByRole('button', { name: 'Close the chat' }).count(), 0)
-  })
-
-  test('gives the chat its language and its direction', async () => {
-    site.pages['/ar'] = pageOf(tag(`data-labels='{"title":"متجر"}'`), '<main></main>', 'lang="ar"')
-    site.pages['/de'] = pageOf(tag(), '<main></main>', 'lang="de-AT"')
-    const page = await visit('/ar')
-    await page.getByRole('button', { name: 'فتح المحادثة' }).click()
-    const dialog = page.getByRole('dialog', { name: 'متجر' })
-    assert.equal(await inChat(page, "getComputedStyle(chat.querySelector('.panel')).direction"), 'rtl')
-    assert.equal((await dialog.boundingBox())!.x, 20, 'in the corner where lines end')
-    await page.goto(`${origin}/de`)
-    await page.getByRole('dialog', { name: 'Fragen Sie uns' }).waitFor()
-  })
-})
-
-describe('what is seen', () => {
-  const audit = async (page: Page, what: string) => {
-    await page.evaluate(AXE)
-    const { violations } = (await page.evaluate('axe.run()')) as {
-      violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
-    }
-    const told = violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`,
-    )
-    assert.deepEqual(told, [], what)
-  }
-
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test(`can be used by everybody, ${colorScheme}, closed and open, on a phone too`, async () => {
-      const text =
-        'Open on Saturday from 10:00 to 16:00. [1]\n\n> Quoted `code` https://example.com\n\n| a | b |\n|--|--:|\n| 1 | 2 |'
-      const answers: Behaviour = (call, response) => says(text)(call, response)
-      service.model.behaviour = answers
-      const page = await visit()
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      await launcher(page).waitFor()
-      await audit(page, 'closed')
-      await launcher(page).click()
-      await ask(page, 'When is the shop open on Saturday?')
-      await isDone(page)
-      service.model.behaviour = refuses(500)
-      await ask(page, 'And on Sunday?')
-      await page.getByRole('button', { name: 'Try again' }).waitFor()
-      await audit(page, 'open')
-      await page.setViewportSize({ width: 390, height: 844 })
-      await until('it fills the screen', async () => (await page.getByRole('dialog').getAttribute('aria-modal')) === 'true')
-      const box = await page.getByRole('dialog').boundingBox()
-      assert.deepEqual(box, { x: 0, y: 0, width: 390, height: 844 })
-      await audit(page, 'on a phone')
-    })
-  }
-})
-
-describe('docs/widget.md', () => {
-  const text = readFileSync(new URL('../../docs/widget.md', import.meta.url), 'utf8')
-  const blocks = (language: string) =>
-    [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, block]) => block!)
-
-  for (const [i, block] of blocks('html').entries()) {
-    test(`block ${i + 1} of HTML does what the page says: ${block.split('\n', 1)[0]}`, async () => {
-      const own = block.replaceAll('https://chat.example.com', host).replaceAll(UUID, agent)
-      const isTheme = own.startsWith('<style>')
-      site.pages[`/open/doc-${i}`] = pageOf('', `<main><h1>Lanterns</h1>${own}${isTheme ? tag() : ''}</main>`)
-      const page = await visit(`/open/doc-${i}`)
-      // The page's own button comes first, where there is one.
-      if (!own.includes('<repartee-chat'))
-        await page
-          .getByRole('button', { name: /Ask us|Open the chat/ })
-          .first()
-          .click()
-      await ask(page, 'When is the shop open?')
-      await isDone(page)
-      const accent = await inChat(page, "getComputedStyle(chat.querySelector('.question')).backgroundColor")
-      assert.equal(accent, isTheme ? 'rgb(11, 110, 79)' : 'rgb(36, 87, 230)')
-    })
-  }
-
-  test('the function of the server makes tokens', async () => {
-    const [block] = blocks('js')
-    const { secret } = (await service.client.post('/keys', { name: 'site', scopes: ['chat'], agentIds: [agent] })).body
-    Object.assign(process.env, { BASE: service.client.address.baseUrl, KEY: secret, AGENT: agent })
-    const { chatToken } = await import(`data:text/javascript,${encodeURIComponent(block!)}`)
-    const { token, expiresAt } = await chatToken(USER)
-    assert.ok(Date.parse(expiresAt) > Date.now())
-    assert.equal((await service.client.as(token).get(`/agents/${agent}/sessions`)).status, 200)
-  })
-
-  test('names the policy that the pages here have, every attribute, every text and every property', () => {
-    assert.ok(text.includes(policyFor('https://chat.example.com').replace("default-src 'none'; ", '')))
-    const source = (path: string) => readFileSync(new URL(`../../widget/src/${path}`, import.meta.url), 'utf8')
-    const attributes = /ATTRIBUTES.*?\{(.*?)\}/s.exec(source('options.ts'))![1]!.matchAll(/^ {2}'?([a-z-]+)'?:/gm)
-    const labels = source('labels/en.ts').matchAll(/^ {2}(\w+):/gm)
-    const properties = source('style.css').matchAll(/var\((--repartee-[a-z-]+)/g)
-    const names = [
-      ...Array.from(attributes, ([, name]) => `data-${name}`),
-      ...Array.from(labels, ([, name]) => name!),
-      ...Array.from(properties, ([, name]) => name!),
-    ]
-    assert.ok(names.length > 60, String(names.length))
-    assert.deepEqual(
-      names.filter((name) => !text.includes(`\`${name}\``)),
-      [],
-    )
-  })
-})

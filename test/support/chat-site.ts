@@ -10,6 +10,8 @@ export class ChatSite {
   readonly pages: Record<string, string> = {}
   /** All tokens that it gave. */
   readonly tokens: string[] = []
+  /** Whose tokens they are, and how long they are good. */
+  agent = ''
   ttlSeconds = 3_600
   /** Where it gives no token, the status that it answers with. */
   refusal: number | undefined
@@ -17,12 +19,12 @@ export class ChatSite {
   readonly #server: Server
 
   /** `newToken` asks the service, with the key of the site. */
-  constructor(newToken: (ttlSeconds: number) => Promise<{ token: string; expiresAt: string }>) {
+  constructor(newToken: (agentId: string, ttlSeconds: number) => Promise<{ token: string; expiresAt: string }>) {
     this.#server = createServer(async ({ url = '/' }, response) => {
       const path = url.split('?', 1)[0]!
       const html = this.pages[path]
       if (path === '/chat-token' && this.refusal === undefined) {
-        const { token, expiresAt } = await newToken(this.ttlSeconds)
+        const { token, expiresAt } = await newToken(this.agent, this.ttlSeconds)
         this.tokens.push(token)
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ token, expiresAt }))
       } else if (html === undefined) response.writeHead(this.refusal ?? 404).end()
