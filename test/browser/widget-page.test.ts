@@ -135,6 +135,8 @@ describe('what is seen', () => {
       await ask(page, 'And on Sunday?')
       await page.getByRole('button', { name: 'Try again' }).waitFor()
       await audit(page, 'open')
+      await page.evaluate("document.documentElement.style.setProperty('--repartee-accent', '#ffd23f')")
+      await audit(page, 'in the colour of the page')
       await page.setViewportSize({ width: 390, height: 844 })
       await until('it fills the screen', async () => (await page.getByRole('dialog').getAttribute('aria-modal')) === 'true')
       const box = await page.getByRole('dialog').boundingBox()

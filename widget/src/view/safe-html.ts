@@ -86,6 +86,8 @@ function copyElement(from: Element, tag: string, names: string[], to: Node, toMa
       ['disabled', ''],
     ])
       element.setAttribute(name!, value!)
+  // What is wider than the chat is scrolled, also by keyboard.
+  if (tag === 'pre') element.setAttribute('tabindex', '0')
   const align = /^(left|right|center)$/.exec(from.getAttribute('align') ?? '')?.[0]
   if (align !== undefined) element.style.textAlign = align
   copy(from, element, /^(a|code|pre)$/.test(tag) ? undefined : toMark)
