@@ -46,10 +46,10 @@ export function ProgressBar({ label, value, max = 1, valueLabel, hidesLabel = fa
   )
 }
 
-/** How much of something is used. It changes its colour where it gets tight. */
-export function Meter({ label, value, max = 1, valueLabel, hidesLabel = false }: BarProps) {
+/** How much of something is used. It changes its colour where it gets tight, unless much of it is good. */
+export function Meter({ label, value, max = 1, valueLabel, hidesLabel = false, warns = true }: BarProps & { warns?: boolean }) {
   const name = hidesLabel ? { 'aria-label': label } : {}
-  const tight = value / max >= 1 ? 'bad' : value / max >= 0.8 ? 'warn' : 'usual'
+  const tight = !warns ? 'usual' : value / max >= 1 ? 'bad' : value / max >= 0.8 ? 'warn' : 'usual'
   return (
     <AriaMeter
       {...name}
