@@ -10,10 +10,12 @@ export class CuttingProxy {
   readonly #server: Server
   readonly #open = new Set<Socket>()
   #frozen = new WeakSet<Socket>()
+  #isRefusing = false
   #until: { text: string; tell: () => void } | undefined
 
   constructor(port: number) {
     this.#server = createServer((near) => {
+      if (this.#isRefusing) return void near.on('error', () => {}).destroy()
       const far = connect(port, '127.0.0.1')
       for (const socket of [near, far]) {
         this.#open.add(socket)
@@ -64,6 +66,16 @@ export class CuttingProxy {
   /** Every connection breaks; new ones are as before. */
   cut(): void {
     for (const socket of this.#open) socket.destroy()
+  }
+
+  /** Every connection breaks, and nobody gets through until it is mended. */
+  refuse(): void {
+    this.#isRefusing = true
+    this.cut()
+  }
+
+  mend(): void {
+    this.#isRefusing = false
   }
 
   close(): void {
