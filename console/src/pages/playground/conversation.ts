@@ -1,0 +1,296 @@
+import { type Answer, type Repartee, ReparteeError, type SendMessageBody, type TurnEvent } from 'repartee-client'
+import type { CitedSource, FollowUp, Trace, Usage } from '../../queries/replies.ts'
+
+export type Format = 'markdown' | 'html'
+
+/** How a message is sent. */
+export interface Wishes {
+  format: Format
+  additionalContext: string
+  /** Whom the session is of, where one is made; empty for somebody new. */
+  externalUserId: string
+}
+
+export interface Reply {
+  id: string
+  content: string
+  createdAt: string
+  model?: string
+  followUps?: FollowUp[]
+  sources?: CitedSource[]
+  usage?: Usage
+  trace?: Trace
+  /** Read from the history: what is beside it has to be asked for. */
+  isKept: boolean
+  /** How often it was made anew here. */
+  made: number
+}
+
+/** A message of the user with the reply to it. */
+export interface Turn {
+  key: number
+  text: string
+  /** Of the message of the user, once it is stored. */
+  messageId?: string
+  /** `lost`: the connection is gone, and taken up again. `stopped`: there is no reply, and no fault. */
+  state: 'sending' | 'replying' | 'lost' | 'done' | 'failed' | 'stopped'
+  /** The reply as far as it is there, in Markdown. */
+  growing: string
+  isStopping: boolean
+  reply?: Reply
+  error?: unknown
+}
+
+export interface Talk {
+  turns: readonly Turn[]
+  session?: { id: string; name: string }
+  /** The history is on its way. */
+  isLoading: boolean
+  loadError?: unknown
+}
+
+const INCLUDE: SendMessageBody['include'] = ['sources', 'usage', 'trace']
+/** Between tries to take up a stream that was lost; at once when the browser says that the network is back. */
+const PAUSES_MS = [1_000, 2_000, 4_000, 8_000]
+
+type Stream = AsyncIterable<TurnEvent>
+
+export const isBusy = ({ state }: Turn) => state === 'sending' || state === 'replying' || state === 'lost'
+
+/** One session, as it is held in the playground. It goes on while other pages are shown. */
+export class Conversation {
+  #talk: Talk
+  #lastKey = 0
+  #frame: number | undefined
+  #isOpened = false
+  readonly #client: Repartee
+  readonly #agentId: string
+  readonly #listeners = new Set<() => void>()
+  /** Told of the session as soon as it is made. */
+  onSession: (sessionId: string) => void = () => {}
+
+  constructor(client: Repartee, agentId: string, sessionId?: string) {
+    this.#client = client
+    this.#agentId = agentId
+    this.#talk = {
+      turns: [],
+      isLoading: sessionId !== undefined,
+      ...(sessionId !== undefined && { session: { id: sessionId, name: '' } }),
+    }
+  }
+
+  get sessionId(): string | undefined {
+    return this.#talk.session?.id
+  }
+
+  readonly subscribe = (listener: () => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+  readonly snapshot = () => this.#talk
+
+  /** Reads the history of a session that there was before, and follows the turn that still runs in it. */
+  async open(): Promise<void> {
+    const { sessionId } = this
+    if (this.#isOpened || sessionId === undefined || !this.#talk.isLoading) return
+    this.#isOpened = true
+    try {
+      const { session, messages } = await this.#client.sessions.get(this.#agentId, sessionId)
+      const turns: Turn[] = []
+      for (const { id, role, content, createdAt } of messages) {
+        if (role === 'USER') turns.push({ ...this.#newTurn(content), messageId: id, state: 'stopped' })
+        else if (turns.length > 0)
+          Object.assign(turns.at(-1)!, { state: 'done', reply: { id, content, createdAt, isKept: true, made: 0 } })
+      }
+      this.#show({ turns, session, isLoading: false })
+      const last = turns.at(-1)
+      if (last?.state === 'stopped' && last.messageId !== undefined) await this.#lookAt(last.key, last.messageId)
+    } catch (error) {
+      this.#isOpened = false
+      this.#show({ ...this.#talk, isLoading: false, loadError: error })
+    }
+  }
+
+  /** Tries once more to read the history. */
+  reopen(): void {
+    const { session, turns } = this.#talk
+    this.#show({ turns, isLoading: true, ...(session && { session }) })
+    void this.open()
+  }
+
+  send(text: string, wishes: Wishes): void {
+    const turn = this.#newTurn(text)
+    this.#show({ ...this.#talk, turns: [...this.#talk.turns, turn] })
+    void this.#sendTurn(turn.key, wishes)
+  }
+
+  /** Sends a message that failed once more; where the service has it, it goes on with it. */
+  again(key: number, wishes: Wishes): void {
+    this.#change(key, { state: 'sending', growing: '', error: undefined, isStopping: false })
+    void this.#sendTurn(key, wishes)
+  }
+
+  /** Makes the last reply anew. */
+  regenerate(key: number, { format, additionalContext }: Wishes): void {
+    const turn = this.#find(key)
+    const { sessionId } = this
+    if (turn?.reply === undefined || sessionId === undefined) return
+    const { id } = turn.reply
+    this.#change(key, { state: 'sending', growing: '', error: undefined, isStopping: false })
+    const body = { format, include: INCLUDE, ...(additionalContext !== '' && { additionalContext }) }
+    const idempotencyKey = crypto.randomUUID()
+    void this.#follow(key, () => this.#client.messages.streamRegenerate(this.#agentId, sessionId, id, body, { idempotencyKey }))
+  }
+
+  /** Stops the reply that is being made. What is there of it stays. */
+  stop(): void {
+    const turn = this.#talk.turns.at(-1)
+    if (turn === undefined || !isBusy(turn) || turn.isStopping) return
+    this.#change(turn.key, { isStopping: true })
+    if (turn.messageId !== undefined) void this.#cancel(turn.key, turn.messageId)
+  }
+
+  async #sendTurn(key: number, wishes: Wishes): Promise<void> {
+    const text = this.#find(key)?.text ?? ''
+    const { format, additionalContext } = wishes
+    const body = { message: text, format, include: INCLUDE, ...(additionalContext !== '' && { additionalContext }) }
+    try {
+      const sessionId = this.sessionId ?? (await this.#newSession(wishes))
+      const idempotencyKey = crypto.randomUUID()
+      await this.#follow(key, () => this.#client.messages.stream(this.#agentId, sessionId, body, { idempotencyKey }))
+    } catch (error) {
+      this.#change(key, { state: 'failed', error })
+    }
+  }
+
+  async #newSession({ externalUserId }: Wishes): Promise<string> {
+    const user = externalUserId === '' ? {} : { externalUserId }
+    const { session } = await this.#client.sessions.create(this.#agentId, user)
+    this.#talk = { ...this.#talk, session }
+    this.onSession(session.id)
+    this.#show(this.#talk)
+    return session.id
+  }
+
+  /** A message without a reply: what became of it? */
+  async #lookAt(key: number, messageId: string): Promise<void> {
+    const { message } = await this.#client.messages.get(this.#agentId, this.sessionId!, messageId)
+    if (message.turn === 'failed') this.#change(key, { state: 'failed' })
+    if (message.turn !== 'running') return
+    this.#change(key, { state: 'replying' })
+    void this.#follow(key, () => this.#resume(messageId))
+  }
+
+  readonly #resume = (messageId: string, lastEventId?: string): Stream =>
+    this.#client.messages.resume(this.#agentId, this.sessionId!, messageId, { lastEventId })
+
+  /** Follows a turn to its end, however often the connection breaks. */
+  async #follow(key: number, begin: () => Stream): Promise<void> {
+    const seen: { messageId?: string; lastEventId?: string } = {}
+    for (let breaks = 0; ; breaks++) {
+      try {
+        const stream = seen.messageId === undefined ? begin() : this.#resume(seen.messageId, seen.lastEventId)
+        for await (const event of stream) {
+          breaks = 0
+          this.#take(key, event)
+          if (event.type === 'turn.completed') return
+          if (event.type === 'turn.started') seen.messageId = event.userMessage.id
+          seen.lastEventId = event.id
+        }
+      } catch (error) {
+        const isLost = error instanceof ReparteeError && (error.code === 'connection_failed' || error.code === 'timeout')
+        if (!isLost || this.#find(key)?.isStopping) return this.#fail(key, error)
+        this.#change(key, { state: 'lost' })
+        await backOnline(PAUSES_MS[Math.min(breaks, PAUSES_MS.length - 1)]!)
+      }
+    }
+  }
+
+  #take(key: number, event: TurnEvent): void {
+    const turn = this.#find(key)
+    if (turn === undefined) return
+    if (event.type === 'turn.started') {
+      const { id } = event.userMessage
+      this.#change(key, { state: 'replying', messageId: id, growing: '' })
+      if (turn.isStopping) void this.#cancel(key, id)
+    } else if (event.type === 'message.delta') {
+      this.#grow(key, event.text)
+    } else {
+      const { chatSession, userMessage } = event.answer
+      this.#talk = { ...this.#talk, session: chatSession }
+      const reply = toReply(event.answer, turn.reply)
+      this.#change(key, { state: 'done', messageId: userMessage.id, reply, growing: '', isStopping: false })
+    }
+  }
+
+  #fail(key: number, error: unknown): void {
+    const isStopped = error instanceof ReparteeError && error.code === 'turn_cancelled'
+    // A reply that could not be made anew stays.
+    const state = this.#find(key)?.reply !== undefined ? 'done' : isStopped ? 'stopped' : 'failed'
+    this.#change(key, { state, growing: '', isStopping: false, error: isStopped ? undefined : error })
+  }
+
+  async #cancel(key: number, messageId: string): Promise<void> {
+    try {
+      await this.#client.messages.cancel(this.#agentId, this.sessionId!, messageId)
+    } catch (error) {
+      this.#change(key, { isStopping: false, error })
+    }
+  }
+
+  #newTurn(text: string): Turn {
+    return { key: ++this.#lastKey, text, state: 'sending', growing: '', isStopping: false }
+  }
+
+  #find(key: number): Turn | undefined {
+    return this.#talk.turns.find((turn) => turn.key === key)
+  }
+
+  /** Text comes in many pieces; it is drawn once a frame. */
+  #grow(key: number, text: string): void {
+    const turns = this.#talk.turns.map((turn) => (turn.key === key ? { ...turn, growing: turn.growing + text } : turn))
+    this.#talk = { ...this.#talk, turns }
+    this.#frame ??= requestAnimationFrame(() => this.#show(this.#talk))
+  }
+
+  #change(key: number, change: Partial<Turn>): void {
+    this.#show({ ...this.#talk, turns: this.#talk.turns.map((turn) => (turn.key === key ? { ...turn, ...change } : turn)) })
+  }
+
+  #show(next: Talk): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#frame = undefined
+    // A new value, also where it is the one that has grown.
+    this.#talk = { ...next }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function toReply({ aiMessage, followUps, sources, usage, trace }: Answer, before: Reply | undefined): Reply {
+  const { id, content, createdAt, model } = aiMessage
+  return {
+    id,
+    content,
+    createdAt,
+    model,
+    isKept: sources === undefined,
+    made: before === undefined ? 0 : before.made + 1,
+    ...(followUps && { followUps }),
+    ...(sources && { sources }),
+    ...(usage && { usage }),
+    ...(trace && { trace }),
+  }
+}
+
+/** Resolves after a time, or as soon as the browser is online again. */
+function backOnline(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      clearTimeout(timer)
+      removeEventListener('online', go)
+      resolve()
+    }
+    const timer = setTimeout(go, ms)
+    addEventListener('online', go)
+  })
+}

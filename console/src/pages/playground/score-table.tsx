@@ -1,0 +1,76 @@
+import type { Trace } from '../../queries/replies.ts'
+import { useRights } from '../../session/session.tsx'
+import { useFormat } from '../../texts/format.ts'
+import { Link } from '../../ui/link.tsx'
+import { usePlaygroundTexts } from './texts.ts'
+
+type Passage = Trace['passages'][number]
+
+/** The methods in the order in which they are used; what a newer service may add comes behind. */
+const ORDER = ['terms', 'ngrams', 'proximity', 'alike', 'cosine', 'rerank']
+
+/** The passages of a reply, with their scores by each method; the bars compare within a column. */
+export function ScoreTable({ agentId, passages }: { agentId: string; passages: readonly Passage[] }) {
+  const texts = usePlaygroundTexts().details
+  const rights = useRights()
+  if (passages.length === 0) return <p className="muted">{texts.noPassages}</p>
+  const names: Record<string, string> = texts.methods
+  const methods = [...new Set([...ORDER, ...passages.flatMap(({ scores }) => Object.keys(scores))])].filter((method) =>
+    passages.some(({ scores }) => method in scores),
+  )
+  const most = (of: (passage: Passage) => number | undefined) => Math.max(...passages.map((one) => of(one) ?? 0))
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    <section className="playground-scores" tabIndex={0} aria-label={texts.score}>
+      <table className="playground-table">
+        <thead>
+          <tr>
+            <th scope="col">{texts.passage}</th>
+            <th scope="col" className="playground-number">
+              {texts.score}
+            </th>
+            {methods.map((method) => (
+              <th key={method} scope="col" className="playground-number">
+                {names[method] ?? method}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {passages.map((passage) => (
+            <tr key={passage.passageId}>
+              <th scope="row" className="playground-passage">
+                {rights.can('knowledge') ? (
+                  <Link
+                    href={`/agents/${agentId}/knowledge/documents/${passage.documentId}?${new URLSearchParams({ passage: passage.passageId })}`}
+                  >
+                    <bdi>{passage.title}</bdi>
+                  </Link>
+                ) : (
+                  <bdi>{passage.title}</bdi>
+                )}
+              </th>
+              <Score value={passage.score} most={most(({ score }) => score)} />
+              {methods.map((method) => (
+                <Score key={method} value={passage.scores[method]} most={most(({ scores }) => scores[method])} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function Score({ value, most }: { value: number | undefined; most: number }) {
+  const format = useFormat()
+  if (value === undefined) return <td className="playground-number muted">–</td>
+  return (
+    <td className="playground-number numbers">
+      {format.number(Math.round(value * 100) / 100)}
+      <span className="playground-score" aria-hidden="true">
+        <span style={{ inlineSize: `${most > 0 ? Math.max(0, (100 * value) / most) : 0}%` }} />
+      </span>
+    </td>
+  )
+}
