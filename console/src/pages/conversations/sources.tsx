@@ -60,7 +60,7 @@ function Source({ agentId, messageId, source }: { agentId: string; messageId: st
           {index}
         </span>
         <span className="as-written conversations-source-title">
-          {rights.can('knowledge') ? <Link href={`/agents/${agentId}/knowledge/${documentId}`}>{title}</Link> : title}
+          {rights.can('knowledge') ? <Link href={`/agents/${agentId}/knowledge/documents/${documentId}`}>{title}</Link> : title}
         </span>
         {page !== undefined && <span className="muted">{texts.page(page)}</span>}
       </span>
