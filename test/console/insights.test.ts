@@ -1,8 +1,10 @@
-// What came of the conversations, in the console: figures and their change, gaps that are closed, and documents.
+// What came of the conversations, in the console: figures and their change, gaps that are closed, documents; and the end users.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { isError } from '../support/assert.ts'
 import { openBrowser } from '../support/browser.ts'
 import { Console, looks } from '../support/console.ts'
 import { until } from '../support/poll.ts'
@@ -12,7 +14,7 @@ import { startTalks, type Talk, type Talks } from '../support/talks.ts'
 const ANA = randomUUID()
 const BEN = randomUUID()
 
-describe('insights in the console', { skip: needsProcess }, () => {
+describe('insights and users in the console', { skip: needsProcess }, () => {
   let talks: Talks
   let browser: Browser
   let console: Console
@@ -139,10 +141,54 @@ describe('insights in the console', { skip: needsProcess }, () => {
     assert.ok(titles.includes('Is there a student discount?') && !titles.includes('Lamps in winter'), titles)
   })
 
+  test('users are found, handed over and erased', async () => {
+    const { client } = talks.service
+    await console.goto(at('/users'))
+    const ids = () => page.getByRole('rowheader').allInnerTexts()
+    assert.deepEqual(
+      (await ids()).map((id) => id.trim()),
+      [ANA, BEN].sort(),
+    )
+    await page.getByRole('searchbox').fill(BEN.slice(0, 6))
+    await until('only one is left', async () => String(await ids()) === BEN)
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('link', { name: ANA }).click()
+    await page.getByRole('heading', { level: 1, name: 'Conversations' }).waitFor()
+    await until('only those of the user', async () => (await ids()).length === 2)
+
+    await console.goto(at('/users'))
+    const actions = page.getByRole('button', { name: `Actions for ${ANA}` })
+    await actions.click()
+    const coming = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'Export all that is kept' }).click()
+    const file = await coming
+    assert.equal(file.suggestedFilename(), `user-${ANA}.jsonl`)
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const kept = (await client.get(at(`/users/${ANA}/export`))).text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(lines, kept)
+
+    await actions.click()
+    await page.getByRole('menuitem', { name: 'Erase…' }).click()
+    const erase = page.getByRole('button', { name: 'Erase the user' })
+    assert.ok(await erase.isDisabled())
+    await page.getByLabel(/^Type /).fill(ANA.slice(0, 8))
+    await erase.click()
+    await until('it is no longer listed', async () => !(await ids()).includes(ANA))
+    isError(await client.get(gap.path), 404, 'session_not_found')
+    assert.equal((await client.get(at(`/users/${BEN}/export`))).status, 200)
+    assert.deepEqual(console.troubles, [])
+  })
+
   test('they look sound', async (t) => {
     const lookAt = async (look: (typeof looks)[string]) => {
       const other = await open(undefined, look)
-      for (const path of [at('/insights')]) {
+      for (const path of [at('/insights'), at('/users')]) {
         await other.goto(path)
         await other.assertSound(path)
       }

@@ -16,6 +16,7 @@ export type Noun =
   | 'playground'
   | 'conversations'
   | 'insights'
+  | 'users'
   | 'keys'
   | 'settings'
 /** Groups of the navigation, in their order. */
@@ -107,6 +108,13 @@ export const routes: readonly PageRoute[] = [
     Page: page(() => import('../pages/insights/index.tsx')),
     needs: 'knowledge',
     nav: { group: 'agent', icon: 'insights', href: ofAgent('/insights'), shortcut: 'i' },
+  },
+  {
+    noun: 'users',
+    path: '/agents/:agentId/users',
+    Page: page(() => import('../pages/users/index.tsx')),
+    needs: 'admin',
+    nav: { group: 'agent', icon: 'users', href: ofAgent('/users'), shortcut: 'u' },
   },
   {
     noun: 'keys',

@@ -7,6 +7,7 @@ import { useClient, useRights } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { download } from '../../ui/download.ts'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Menu, MenuItem, MenuLine, MoreMenu } from '../../ui/menu.tsx'
@@ -15,7 +16,7 @@ import { toast } from '../../ui/toast.tsx'
 import { DeleteSession } from './delete-session.tsx'
 import { addressOf, hrefOf, nameOf } from './names.ts'
 import { useConversationTexts } from './texts.ts'
-import { download, toJson, toMarkdown } from './transcript.ts'
+import { toJson, toMarkdown } from './transcript.ts'
 
 interface Props {
   agentId: string
