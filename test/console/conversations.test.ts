@@ -193,8 +193,9 @@ describe('conversations in the console', { skip: needsProcess }, () => {
 
   test('a key that may only read changes nothing', async () => {
     const { body } = await talks.service.client.post('/keys', { name: 'A reader', scopes: ['read'] })
+    await talks.rate(backup, 0, 'up')
     const reader = await open(body.secret)
-    await reader.goto(`${list()}/${plan.id}`)
+    await reader.goto(`${list()}/${backup.id}`)
     await reader.page.getByText('Rated as good').waitFor()
     assert.equal(await reader.page.getByRole('button', { name: 'Good reply' }).count(), 0)
     await reader.page.getByRole('button', { name: 'More actions' }).click()
@@ -202,7 +203,7 @@ describe('conversations in the console', { skip: needsProcess }, () => {
     await reader.close()
   })
 
-  test('they look sound', async (t) => {
+  test('they look sound', { concurrency: true }, async (t) => {
     const lookAt = async (look: (typeof looks)[string]) => {
       const other = await open(undefined, look)
       for (const path of [list(), `${list()}/${backup.id}`]) {

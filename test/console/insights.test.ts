@@ -185,7 +185,7 @@ describe('insights and users in the console', { skip: needsProcess }, () => {
     assert.deepEqual(console.troubles, [])
   })
 
-  test('they look sound', async (t) => {
+  test('they look sound', { concurrency: true }, async (t) => {
     const lookAt = async (look: (typeof looks)[string]) => {
       const other = await open(undefined, look)
       for (const path of [at('/insights'), at('/users')]) {
