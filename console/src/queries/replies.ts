@@ -17,7 +17,7 @@ export function useKeptReply({ agentId, sessionId, messageId }: ReplyPlace, enab
   const client = useClient()
   return useQuery({
     queryKey: keyOf.of(agentId, 'sessions', sessionId, 'messages', messageId),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, { signal })).message,
+    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, undefined, { signal })).message,
     enabled,
   })
 }
