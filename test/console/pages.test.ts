@@ -12,6 +12,10 @@ const PAGES: Record<string, string> = {
   'the list of agents': '/agents',
   'a new agent': '/agents/new',
   'the setup of an agent': '/agents/AGENT',
+  'the knowledge of an agent': '/agents/AGENT/knowledge',
+  'its sources': '/agents/AGENT/knowledge/sources',
+  'a search of it': '/agents/AGENT/knowledge/search?q=lamp',
+  'the playground': '/agents/AGENT/playground',
   'a page that is not there': '/nowhere',
 }
 

@@ -12,12 +12,13 @@ export interface ReplyPlace {
   messageId: string
 }
 
-/** What is kept beside a reply: its sources, its follow-ups and what was said of it. */
+/** What is kept of a reply: its sources, its follow-ups, what was said of it, and how it came about. */
 export function useKeptReply({ agentId, sessionId, messageId }: ReplyPlace, enabled: boolean) {
   const client = useClient()
+  const query = { include: 'model,usage,trace' }
   return useQuery({
     queryKey: keyOf.of(agentId, 'sessions', sessionId, 'messages', messageId),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, undefined, { signal })).message,
+    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, query, { signal })).message,
     enabled,
   })
 }

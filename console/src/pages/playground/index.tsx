@@ -1,10 +1,11 @@
 import './playground.css'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useRoute, useSearch } from 'wouter'
 import { useAgentName } from '../../queries/agents.ts'
 import type { PageProps } from '../../routing/routes.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Drawer } from '../../ui/drawer.tsx'
+import { preloadMarkdown } from '../../ui/markdown.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Composer } from './composer.tsx'
 import { isBusy, type Wishes } from './conversation.ts'
@@ -18,6 +19,7 @@ const NO_WISHES: Wishes = { format: 'markdown', additionalContext: '', externalU
 /** A conversation with the agent, with all that can be known of it. */
 export default function Playground({ agentId }: PageProps) {
   const texts = usePlaygroundTexts()
+  useEffect(preloadMarkdown, [])
   const [, params] = useRoute<{ agentId: string; sessionId?: string }>('/agents/:agentId/playground/:sessionId?')
   const asked = new URLSearchParams(useSearch()).get('ask') ?? ''
   const { conversation, talk, renew } = useConversation(agentId, params?.sessionId?.toLowerCase())

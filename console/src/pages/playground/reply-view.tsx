@@ -23,9 +23,10 @@ interface ReplyViewProps {
 }
 
 /** A reply that is complete, with what belongs to it. */
-export function ReplyView({ turn, reply, place, isLast, onSend, onRegenerate }: ReplyViewProps) {
+export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenerate }: ReplyViewProps) {
   const texts = usePlaygroundTexts()
-  const kept = useKeptReply(place, reply.isKept).data
+  const kept = useKeptReply(place, told.isKept).data
+  const { sources, followUps = [], ...reply }: Reply = { ...kept, ...told }
   const earlier = useVersions(place, reply.made, reply.made > 0 || (reply.isKept && isLast)).data ?? []
   const [picked, setPicked] = useState<number>()
   const [isOpen, setOpen] = useState(false)
@@ -34,13 +35,12 @@ export function ReplyView({ turn, reply, place, isLast, onSend, onRegenerate }: 
   const version = Math.min(picked ?? all, all)
   const isNewest = version === all
   const content = isNewest ? reply.content : earlier[version - 1]!.content
-  const sources = isNewest ? (reply.sources ?? kept?.sources) : undefined
-  const followUps = reply.followUps ?? kept?.followUps ?? []
+  const cited = isNewest ? sources : undefined
   return (
     <div className="playground-reply">
       <span className="hidden-visually">{texts.agent}: </span>
-      <Content agentId={place.agentId} content={content} sources={sources} />
-      {sources !== undefined && sources.length > 0 && <Sources agentId={place.agentId} sources={sources} />}
+      <Content agentId={place.agentId} content={content} sources={cited} />
+      {cited !== undefined && cited.length > 0 && <Sources agentId={place.agentId} sources={cited} />}
       <div className="playground-tools">
         <CopyButton text={content} label={texts.reply.copy} />
         {isLast && <IconButton icon="refresh" size="small" label={texts.reply.regenerate} onPress={onRegenerate} />}

@@ -80,7 +80,7 @@ const english = {
   },
   details: {
     title: 'Details of the reply',
-    none: 'What is known of how a reply came about is told with it, and not kept. Make the reply anew to see it.',
+    none: 'How this reply came about was not kept. Make it anew to see it.',
     grounding: 'Grounding',
     answered: 'Answered from the knowledge base',
     unanswered: 'Not answered from the knowledge base',
