@@ -69,6 +69,25 @@ describe('the widget', () => {
     assert.equal((await history())[2]!.content, next.text)
   })
 
+  test('says what the agent says before the first message, where the page does not', async () => {
+    const id = await newAgent({
+      model: 'extractive',
+      greeting: 'How can I help?',
+      starters: ['When is the shop open on Saturday?'],
+    })
+    site.agent = id
+    site.pages['/own'] = pageOf(tag('data-starters=""', id))
+    site.pages['/theirs'] = pageOf(tag('', id))
+    const starter = (page: Page) => page.getByRole('button', { name: 'When is the shop open on Saturday?' })
+    const theirs = await open('/theirs')
+    await theirs.getByText('How can I help?').waitFor()
+    await starter(theirs).click()
+    await isDone(theirs)
+    const own = await open('/own')
+    await own.getByText('How can I help?').waitFor()
+    assert.equal(await starter(own).count(), 0)
+  })
+
   test('shows a reply while it is written, and the HTML of it in the end', async () => {
     const release = inHalves('The **shop** is ', 'open. [1]')
     const page = await open()

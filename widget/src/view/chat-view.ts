@@ -1,4 +1,4 @@
-import { type Connection, connect, type ReparteeError } from 'repartee-client'
+import { agents, type Connection, connect, type ReparteeError } from 'repartee-client'
 import { contextOf } from '../chat/context.ts'
 import { Conversation } from '../chat/conversation.ts'
 import type { Entry } from '../chat/entries.ts'
@@ -11,7 +11,7 @@ import type { ChatOptions } from '../options.ts'
 import { Composer } from './composer.ts'
 import { h, icon } from './dom.ts'
 import { Log } from './log.ts'
-import { makePanel, makeWelcome, type Panel } from './panel.ts'
+import { makePanel, type Panel, Welcome } from './panel.ts'
 import { followScreen, isPhone, keepFocus } from './phone.ts'
 
 /** Tells the page what happens. */
@@ -24,7 +24,9 @@ export class ChatView {
   readonly #labels: Labels
   readonly #tell: Tell
   readonly #memory: Memory
+  readonly #service: Connection
   readonly #conversation: Conversation
+  readonly #welcome: Welcome
   readonly #composer: Composer
   readonly #log: Log
   readonly #panel: Panel
@@ -33,6 +35,7 @@ export class ChatView {
   readonly #host: HTMLElement
   readonly #end: (() => void)[] = []
   #isOpen = false
+  #isIntroduced = false
   /** What had the focus when the chat was opened. */
   #before: HTMLElement | undefined
 
@@ -45,7 +48,8 @@ export class ChatView {
     const { labels, lang } = labelsFor(wanted, options.labels)
     this.#labels = labels
     this.#memory = new Memory(options.agentId, options.remember)
-    this.#conversation = new Conversation(toConnection(options), options.agentId, this.#memory, this.#listener())
+    this.#service = toConnection(options)
+    this.#conversation = new Conversation(this.#service, options.agentId, this.#memory, this.#listener())
     const ask = (text: string) => void this.send(text)
     this.#composer = new Composer(labels, ask, () => this.#conversation.stop())
     const actions = {
@@ -58,7 +62,9 @@ export class ChatView {
       say: (text: string) => this.#panel.say(text),
     }
     const seen = (entry: Entry) => entry.role === 'agent' && this.#conversation.complete(entry)
-    this.#log = new Log(labels, actions, makeWelcome(options, labels, actions.ask), seen)
+    this.#welcome = new Welcome(labels, actions.ask)
+    this.#welcome.fill(options)
+    this.#log = new Log(labels, actions, this.#welcome.element, seen)
     const reset = () => {
       this.#conversation.reset()
       this.#panel.problem(undefined, () => {})
@@ -145,6 +151,7 @@ export class ChatView {
     this.#fit()
     this.#log.toEnd()
     void this.#restore()
+    void this.#introduce()
     this.#tell('open', {})
   }
 
@@ -157,6 +164,20 @@ export class ChatView {
   #focusBefore(): void {
     const before = this.#before?.isConnected && this.#before !== this.#host ? this.#before : this.#launcher
     before?.focus()
+  }
+
+  /** What the page does not say the agent says itself. */
+  async #introduce(): Promise<void> {
+    const { agentId, greeting, starters } = this.#options
+    if (this.#isIntroduced || (greeting !== undefined && starters !== undefined)) return
+    this.#isIntroduced = true
+    try {
+      const { profile } = await agents.profile(this.#service, agentId)
+      this.#welcome.fill({ greeting: greeting ?? profile.greeting, starters: starters ?? profile.starters })
+    } catch {
+      // What is wrong is told when something is sent.
+      this.#isIntroduced = false
+    }
   }
 
   /** Resolves to whether the conversation is there; where it is not, that is shown. */

@@ -52,7 +52,19 @@ export function makePanel(
 }
 
 /** What stands above the first message. */
-export function makeWelcome({ greeting, starters = [] }: ChatOptions, labels: Labels, ask: (text: string) => void): HTMLElement {
-  const questions = starters.length > 0 && chips(starters, labels.followUps, ask)
-  return h('div', { class: 'welcome' }, greeting !== undefined && h('p', { class: 'plain', dir: 'auto' }, greeting), questions)
+export class Welcome {
+  readonly element = h('div', { class: 'welcome' })
+  readonly #labels: Labels
+  readonly #ask: (text: string) => void
+
+  constructor(labels: Labels, ask: (text: string) => void) {
+    this.#labels = labels
+    this.#ask = ask
+  }
+
+  fill({ greeting = '', starters = [] }: Pick<ChatOptions, 'greeting' | 'starters'>): void {
+    const words = greeting === '' ? [] : [h('p', { class: 'plain', dir: 'auto' }, greeting)]
+    const questions = starters.length === 0 ? [] : [chips(starters, this.#labels.followUps, this.#ask)]
+    this.element.replaceChildren(...words, ...questions)
+  }
 }
