@@ -16,6 +16,7 @@ const PAGES: Record<string, string> = {
   'its sources': '/agents/AGENT/knowledge/sources',
   'a search of it': '/agents/AGENT/knowledge/search?q=lamp',
   'the playground': '/agents/AGENT/playground',
+  'the keys': '/keys',
   'a page that is not there': '/nowhere',
 }
 

@@ -108,3 +108,11 @@ export function useAgentsWithStats(agentIds: readonly string[]) {
     }),
   })
 }
+
+/** What agents are called, by their ids, as far as that is known by now. */
+export function useAgentNames(agentIds: readonly string[]): ReadonlyMap<string, string> {
+  const { agents, isSuccess } = useAgents()
+  const listed = useMemo(() => new Map(agents.map(({ id, name }) => [id, name])), [agents])
+  const { agents: others } = useAgentsWithStats(isSuccess ? agentIds.filter((id) => !listed.has(id)) : [])
+  return useMemo(() => new Map([...listed, ...others.map(({ id, name }) => [id, name] as const)]), [listed, others])
+}

@@ -20,4 +20,6 @@ export const keyOf = {
   of: (agentId: string, noun: string, ...more: unknown[]) => ['agents', agentId, noun, ...more],
   models: ['models'],
   health: ['health'],
+  keys: ['keys'],
+  keyUsage: (keyId: string) => ['keys', keyId, 'usage'],
 } as const

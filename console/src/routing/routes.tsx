@@ -118,7 +118,7 @@ export const routes: readonly PageRoute[] = [
   },
   {
     noun: 'keys',
-    path: '/keys/*?',
+    path: '/keys',
     Page: page(() => import('../pages/keys/index.tsx')),
     needs: 'admin',
     nav: { group: 'service', icon: 'keys', href: () => '/keys', shortcut: 'y' },

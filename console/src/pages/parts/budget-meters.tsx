@@ -1,0 +1,53 @@
+import './parts.css'
+import type { BudgetUse } from 'repartee-client'
+import { useFormat } from '../../texts/format.ts'
+import { Meter } from '../../ui/progress.tsx'
+import { usePartTexts } from './texts.ts'
+
+/** Whether nothing more can be asked of models today. */
+export const isUsedUp = (use: NonNullable<BudgetUse>) =>
+  (use.tokensPerDay !== null && use.tokens >= use.tokensPerDay) || (use.costPerDay !== null && use.cost >= use.costPerDay)
+
+/** What is used of the budget of the day. `of` is who has it: its name for those who only hear the meters. */
+export function BudgetMeters({ use, of }: { use: NonNullable<BudgetUse>; of: string }) {
+  const texts = usePartTexts().budget
+  const format = useFormat()
+  const { tokens, tokensPerDay, cost, costPerDay, resetsAt } = use
+  return (
+    <span className="parts-meters">
+      {tokensPerDay !== null && (
+        <span className="parts-meter">
+          <span className="parts-small">
+            {texts.of(format.compact(tokens), format.compact(tokensPerDay))} <span className="muted">{texts.tokens}</span>
+          </span>
+          <Meter
+            label={`${of}, ${texts.tokens}`}
+            hidesLabel
+            value={tokens}
+            max={tokensPerDay}
+            valueLabel={texts.of(format.number(tokens), format.number(tokensPerDay))}
+          />
+        </span>
+      )}
+      {costPerDay !== null && (
+        <span className="parts-meter">
+          <span className="parts-small">
+            {texts.of(format.money(cost), format.money(costPerDay))} <span className="muted">{texts.cost}</span>
+          </span>
+          <Meter
+            label={`${of}, ${texts.cost}`}
+            hidesLabel
+            value={cost}
+            max={costPerDay}
+            valueLabel={texts.of(format.money(cost), format.money(costPerDay))}
+          />
+        </span>
+      )}
+      {isUsedUp(use) && (
+        <span className="parts-small parts-used-up">
+          {texts.usedUp}. {texts.until(format.ago(resetsAt))}
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,63 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { CreateKeyBody, Key } from 'repartee-client'
+import { useClient } from '../session/session.tsx'
+import { keyOf } from './client.ts'
+
+export type { CreateKeyBody, Key }
+
+const PAGE = 50
+
+/** All keys, newest first, page by page; for keys with the scope `admin`. */
+export function useKeys() {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.keys,
+    queryFn: ({ pageParam, signal }) => client.keys.list({ limit: PAGE, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+  })
+  const keys = useMemo(() => query.data?.pages.flatMap((page) => page.keys) ?? [], [query.data])
+  return { ...query, keys, total: query.data?.pages.at(-1)?.pagination.total }
+}
+
+/** What was used today of the budget of a key; null where it has none. */
+export function useKeyUsage({ id, budget }: Key) {
+  const client = useClient()
+  return useQuery({
+    queryKey: keyOf.keyUsage(id),
+    queryFn: async ({ signal }) => (await client.keys.usage(id, { signal })).usage,
+    enabled: budget !== undefined,
+  })
+}
+
+export function useCreateKey() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: CreateKeyBody) => client.keys.create(body),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys }),
+    // The secret is in the answer: it is forgotten with the dialog that shows it.
+    gcTime: 0,
+  })
+}
+
+export function useRollKey() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ keyId, overlapSeconds }: { keyId: string; overlapSeconds: number }) =>
+      client.keys.roll(keyId, { overlapSeconds }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys }),
+    gcTime: 0,
+  })
+}
+
+export function useRevokeKey() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (keyId: string) => client.keys.delete(keyId),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.keys, exact: true }),
+  })
+}

@@ -1,0 +1,87 @@
+// Those who run the service, in the console: keys, webhooks, budgets, the state of the service, and what was done to it.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
+import { Console } from '../support/console.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { needsProcess, type Service, startService } from '../support/service.ts'
+
+describe('the pages of those who run the service', { skip: needsProcess }, () => {
+  let receiver: Receiver
+  let service: Service
+  let browser: Browser
+  before(async () => {
+    receiver = await startReceiver()
+    ;[service, browser] = await Promise.all([startService({ REPARTEE_FETCH_ALLOW: receiver.host }), openBrowser()])
+  })
+  after(async () => {
+    await Promise.all([browser?.close(), service?.stop()])
+    receiver.close()
+  })
+
+  const open = async (path: string, key = service.client.key) => {
+    const console = await Console.open(browser, service.client.address.baseUrl, { key })
+    return { console, page: await console.goto(path) }
+  }
+  const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
+  const doTo = async (page: Page, name: string, deed: string) => {
+    await page.getByRole('button', { name: `Actions of ${name}` }).click()
+    await page.getByRole('menuitem', { name: deed }).click()
+  }
+
+  test('a key is made for one agent, works as it is shown, is rolled, and revoked', async () => {
+    const agentId = await service.newAgent({ name: 'Atlas' })
+    const { console, page } = await open('/keys')
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a key' })
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+    await dialog.getByText('Enter a name.').waitFor()
+    await dialog.getByRole('textbox', { name: /^Name/ }).fill('Web shop')
+    await dialog.getByText('Only these agents').click()
+    await dialog.getByText('Atlas').click()
+    await dialog.getByText('1 agent is chosen').waitFor()
+    await dialog.getByRole('textbox', { name: 'Tokens' }).fill('5000')
+    await console.assertSound('the form of a key')
+    await dialog.getByRole('button', { name: 'Create the key' }).click()
+
+    const shown = page.getByRole('alertdialog')
+    await page.keyboard.press('Escape')
+    const secret = await shown.getByRole('group', { name: 'The key' }).innerText()
+    assert.match(secret, /^rpt_\w{40}$/)
+    const curl = await shown.getByRole('group', { name: /command line/ }).innerText()
+    assert.ok(curl.includes(`${console.origin}/v1/agents`) && curl.includes(`X-API-Key: ${secret}`), curl)
+    const use = (key: string) => fetch(`${console.origin}/v1/agents`, { headers: { 'X-API-Key': key } })
+    const { agents } = (await (await use(secret)).json()) as { agents: { id: string }[] }
+    assert.deepEqual(
+      agents.map(({ id }) => id),
+      [agentId],
+    )
+    await console.assertSound('the secret of a key')
+    await shown.getByRole('button', { name: 'I have copied it' }).click()
+    assert.equal(await page.getByText(secret).count(), 0)
+    await row(page, 'Web shop').getByText('0 of 5K').waitFor()
+    const { keys } = (await service.client.get('/keys')).body
+    assert.deepEqual(
+      [keys[0].name, keys[0].scopes, keys[0].budget],
+      ['Web shop', ['chat'], { tokensPerDay: 5000, costPerDay: null }],
+    )
+
+    await doTo(page, 'Web shop', 'Roll')
+    await page.getByRole('button', { name: /The old key ends/ }).click()
+    await page.getByRole('option', { name: 'At once' }).click()
+    await page.getByRole('button', { name: 'Roll the key' }).click()
+    const rolled = await page.getByRole('alertdialog').getByRole('group', { name: 'The key' }).innerText()
+    await page.getByText('The old key has ended.').waitFor()
+    assert.deepEqual([(await use(secret)).status, (await use(rolled)).status], [401, 200])
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+
+    await row(page, 'Web shop').filter({ hasText: 'Expired' }).waitFor()
+    await row(page, rolled.slice(0, 8)).getByRole('button', { name: 'Actions of Web shop' }).click()
+    await page.getByRole('menuitem', { name: 'Revoke' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click()
+    await row(page, rolled.slice(0, 8)).waitFor({ state: 'detached' })
+    assert.equal((await use(rolled)).status, 401)
+    await console.close()
+  })
+})
