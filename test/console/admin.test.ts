@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
 import { Console } from '../support/console.ts'
+import { until } from '../support/poll.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
@@ -82,6 +83,55 @@ describe('the pages of those who run the service', { skip: needsProcess }, () =>
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click()
     await row(page, rolled.slice(0, 8)).waitFor({ state: 'detached' })
     assert.equal((await use(rolled)).status, 401)
+    await console.close()
+  })
+
+  test('a webhook is made, tested, turned off by its server, and what was sent is seen and sent again', async () => {
+    const { console, page } = await open('/webhooks')
+    await page.getByText('There is no webhook yet').waitFor()
+    await page.getByRole('button', { name: 'Create a webhook' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a webhook' })
+    await dialog.getByRole('textbox', { name: /^URL/ }).fill('ftp://example.com')
+    await dialog.getByText('A conversation was started').click()
+    await dialog.getByRole('button', { name: 'Create the webhook' }).click()
+    await dialog.getByText('Enter an address that begins with https').waitFor()
+    await dialog.getByRole('textbox', { name: /^URL/ }).fill(receiver.url)
+    await console.assertSound('the form of a webhook')
+    await dialog.getByRole('button', { name: 'Create the webhook' }).click()
+    assert.match(await page.getByRole('group', { name: 'The signing secret' }).innerText(), /^whsec_/)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    const [webhook] = (await service.client.get('/webhooks')).body.webhooks
+    assert.deepEqual(webhook.events.sort(), ['message.completed', 'session.created', 'turn.failed'])
+
+    receiver.answer(204, 410)
+    await doTo(page, receiver.url, 'Send a test')
+    await page.getByRole('alert').filter({ hasText: 'answered with status 204' }).waitFor()
+    assert.equal(receiver.received.at(-1)?.body.type, 'webhook.test')
+    await page.getByRole('dialog').getByText('Close', { exact: true }).click()
+    await row(page, receiver.url).getByRole('link').click()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByRole('alert').filter({ hasText: 'answered with status 410' }).waitFor()
+    await page.getByRole('dialog').getByText('Close', { exact: true }).click()
+    await page.getByText('This webhook is turned off').waitFor()
+    await row(page, 'was answered with status 410').getByRole('cell', { name: '410', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('This webhook is turned off').waitFor({ state: 'detached' })
+    await page.getByRole('dialog').getByText('Close', { exact: true }).click()
+
+    const agentId = await service.newAgent({ model: 'extractive' })
+    const before = receiver.received.length
+    await service.newSession(agentId)
+    await receiver.event(({ body }) => body.type === 'session.created')
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const sent = row(page, 'session.created').filter({ hasText: 'Delivered' })
+    await sent.getByRole('button', { name: /^Deliver session.created/ }).click()
+    await until('it was sent again', () => receiver.received.length === before + 2)
+    await page.getByText('It is being delivered again.').waitFor()
+    await console.assertSound('a webhook')
+
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the webhook' }).click()
+    await page.getByText('There is no webhook yet').waitFor()
     await console.close()
   })
 })

@@ -17,6 +17,8 @@ const PAGES: Record<string, string> = {
   'a search of it': '/agents/AGENT/knowledge/search?q=lamp',
   'the playground': '/agents/AGENT/playground',
   'the keys': '/keys',
+  'the webhooks': '/webhooks',
+  'a webhook': '/webhooks/WEBHOOK',
   'a page that is not there': '/nowhere',
 }
 
@@ -58,12 +60,17 @@ describe('every page of the console', { skip: needsProcess }, () => {
     await until('the document is ready', async () => (await service.client.get(path)).body.document.status === 'ready')
     const session = await service.newSession(agentId, { name: 'A question' })
     await service.client.post(`${session}/messages`, { message: 'Within how many days can a lamp be returned?' })
+    const { body: webhook } = await service.client.post('/webhooks', {
+      url: 'https://example.com/hooks',
+      events: ['message.completed'],
+      agentIds: [agentId],
+    })
     await Promise.all(
       Object.entries(looks).map(([look, options]) =>
         t.test(look, async () => {
           const console = await open(options)
           for (const [name, path] of Object.entries(PAGES)) {
-            await console.goto(path.replace('AGENT', agentId))
+            await console.goto(path.replace('AGENT', agentId).replace('WEBHOOK', webhook.webhook.id))
             await console.assertSound(`${name} ${look}`)
           }
           await console.close()

@@ -22,4 +22,8 @@ export const keyOf = {
   health: ['health'],
   keys: ['keys'],
   keyUsage: (keyId: string) => ['keys', keyId, 'usage'],
+  webhooks: ['webhooks'],
+  deliveries: (webhookId: string) => ['webhooks', webhookId, 'deliveries'],
+  audit: (filter: object) => ['audit', filter],
+  metrics: ['metrics'],
 } as const

@@ -18,6 +18,10 @@ export type Noun =
   | 'insights'
   | 'users'
   | 'keys'
+  | 'webhooks'
+  | 'usage'
+  | 'audit'
+  | 'system'
   | 'settings'
 /** Groups of the navigation, in their order. */
 export type Group = 'main' | 'agent' | 'service'
@@ -122,6 +126,34 @@ export const routes: readonly PageRoute[] = [
     Page: page(() => import('../pages/keys/index.tsx')),
     needs: 'admin',
     nav: { group: 'service', icon: 'keys', href: () => '/keys', shortcut: 'y' },
+  },
+  {
+    noun: 'webhooks',
+    path: '/webhooks/*?',
+    Page: page(() => import('../pages/webhooks/index.tsx')),
+    needs: 'admin',
+    nav: { group: 'service', icon: 'bell', href: () => '/webhooks', shortcut: 'w' },
+  },
+  {
+    noun: 'usage',
+    path: '/usage',
+    Page: page(() => import('../pages/usage/index.tsx')),
+    needs: 'admin',
+    nav: { group: 'service', icon: 'gauge', href: () => '/usage', shortcut: 'u' },
+  },
+  {
+    noun: 'audit',
+    path: '/audit',
+    Page: page(() => import('../pages/audit/index.tsx')),
+    needs: 'admin',
+    nav: { group: 'service', icon: 'clock', href: () => '/audit', shortcut: 'l' },
+  },
+  {
+    noun: 'system',
+    path: '/system',
+    Page: page(() => import('../pages/system/index.tsx')),
+    needs: 'admin',
+    nav: { group: 'service', icon: 'pulse', href: () => '/system', shortcut: 't' },
   },
   {
     noun: 'settings',

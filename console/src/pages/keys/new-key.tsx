@@ -10,6 +10,7 @@ import { NumberField, TextField } from '../../ui/field.tsx'
 import { Note } from '../../ui/note.tsx'
 import { useUiTexts } from '../../ui/texts.ts'
 import { Checkbox } from '../../ui/toggle.tsx'
+import { useMedia } from '../../ui/use-media.ts'
 import { AgentChoice } from '../parts/agent-choice.tsx'
 import { usePartTexts } from '../parts/texts.ts'
 import { type Draft, findMissing, NEW, toBody } from './draft.ts'
@@ -29,6 +30,8 @@ export function NewKey({ onClose, onCreated }: { onClose(): void; onCreated(issu
   const { cancel } = useUiTexts()
   const { missing: noAgents } = usePartTexts().agents
   const id = useId()
+  // With the keyboard of a phone in its way the form would not be seen as a whole.
+  const isTouched = useMedia('(pointer: coarse)')
   const [draft, setDraft] = useState(NEW)
   const [isTried, setTried] = useState(false)
   const { mutateAsync, isPending, error } = useCreateKey()
@@ -65,7 +68,7 @@ export function NewKey({ onClose, onCreated }: { onClose(): void; onCreated(issu
           value={draft.name}
           onChange={(name) => change({ name })}
           isRequired
-          autoFocus
+          autoFocus={!isTouched}
           error={missing.includes('name') ? texts.nameMissing : errors['name']}
         />
         <ScopeFields draft={draft} onChange={change} error={missing.includes('scopes') ? texts.scopesMissing : undefined} />

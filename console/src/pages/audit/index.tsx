@@ -1,0 +1,5 @@
+import { Soon } from '../../shell/states.tsx'
+
+export default function Audit() {
+  return <Soon noun="audit" />
+}

@@ -1,0 +1,79 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import type { CreateWebhookBody, Delivery, Webhook, WebhookEvent } from 'repartee-client'
+import { useClient } from '../session/session.tsx'
+import { keyOf } from './client.ts'
+
+export type { CreateWebhookBody, Delivery, Webhook, WebhookEvent }
+
+/** The service has at most so many, so that one page is all. */
+const ALL = 100
+const PAGE = 30
+const LOOK_EVERY_MS = 2_000
+
+/** All webhooks, newest first; for keys with the scope `admin`. */
+export function useWebhooks() {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.webhooks,
+    queryFn: ({ pageParam, signal }) => client.webhooks.list({ limit: ALL, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+  })
+  const webhooks = useMemo(() => query.data?.pages.flatMap((page) => page.webhooks) ?? [], [query.data])
+  return { ...query, webhooks }
+}
+
+/** What was sent, newest first, page by page; looked at while something is on its way. */
+export function useDeliveries(webhookId: string) {
+  const client = useClient()
+  const query = useInfiniteQuery({
+    queryKey: keyOf.deliveries(webhookId),
+    queryFn: ({ pageParam, signal }) => client.webhooks.listDeliveries(webhookId, { limit: PAGE, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ deliveries }) => deliveries.some(({ state }) => state === 'waiting')) ? LOOK_EVERY_MS : false,
+  })
+  const deliveries = useMemo(() => query.data?.pages.flatMap((page) => page.deliveries) ?? [], [query.data])
+  return { ...query, deliveries, total: query.data?.pages.at(-1)?.pagination.total }
+}
+
+export function useCreateWebhook() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: CreateWebhookBody) => client.webhooks.create(body),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.webhooks, exact: true }),
+    // The secret is in the answer: it is forgotten with the dialog that shows it.
+    gcTime: 0,
+  })
+}
+
+/** Sends a test event; what came of it may turn the webhook off or on again. */
+export function useTestWebhook() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (webhookId: string) => (await client.webhooks.test(webhookId)).delivery,
+    onSettled: () => queries.invalidateQueries({ queryKey: keyOf.webhooks }),
+  })
+}
+
+export function useRetryDelivery(webhookId: string) {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: async (deliveryId: string) => (await client.webhooks.retryDelivery(webhookId, deliveryId)).delivery,
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.deliveries(webhookId) }),
+  })
+}
+
+export function useDeleteWebhook() {
+  const client = useClient()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (webhookId: string) => client.webhooks.delete(webhookId),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keyOf.webhooks, exact: true }),
+  })
+}
