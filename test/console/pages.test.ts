@@ -18,6 +18,8 @@ const PAGES: Record<string, string> = {
   'the playground': '/agents/AGENT/playground',
   'the keys': '/keys',
   'the webhooks': '/webhooks',
+  'usage and limits': '/usage',
+  'the audit log': '/audit',
   'a webhook': '/webhooks/WEBHOOK',
   'a page that is not there': '/nowhere',
 }

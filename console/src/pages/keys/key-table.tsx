@@ -1,4 +1,4 @@
-import { type Key, useKeyUsage } from '../../queries/keys.ts'
+import type { Key } from '../../queries/keys.ts'
 import { useSignedIn } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -7,7 +7,7 @@ import { MenuItem, MenuLine, MoreMenu } from '../../ui/menu.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { AgentNames } from '../parts/agent-names.tsx'
-import { BudgetMeters } from '../parts/budget-meters.tsx'
+import { KeyBudget } from './key-budget.tsx'
 import { useKeyTexts } from './texts.ts'
 
 interface KeyTableProps {
@@ -105,17 +105,4 @@ function Expiry({ of: { expiresAt } }: { of: Key }) {
       </span>
     )
   return <Moment at={expiresAt} none={texts.never} />
-}
-
-function KeyBudget({ of }: { of: Key }) {
-  const texts = useKeyTexts()
-  const { data, isPending, isError } = useKeyUsage(of)
-  if (of.budget === undefined || data === null || isError) return <span className="muted">{texts.noBudget}</span>
-  // Held by meters of the same size.
-  const use = data ?? { ...of.budget, date: '', resetsAt: '', tokens: 0, cost: 0 }
-  return (
-    <span aria-busy={isPending}>
-      <BudgetMeters use={use} of={of.name} />
-    </span>
-  )
 }

@@ -12,7 +12,6 @@ export const useKeyTexts = textsOf(
     yours: 'You',
     never: 'Never',
     expired: 'Expired',
-    noBudget: 'No limit',
     actions: (name: string) => `Actions of ${name}`,
     copyId: 'Copy the ID',
     scopes: {
@@ -98,7 +97,6 @@ export const useKeyTexts = textsOf(
       yours: 'أنت',
       never: 'أبدًا',
       expired: 'منتهٍ',
-      noBudget: 'بلا حد',
       actions: (name) => `إجراءات ${name}`,
       copyId: 'انسخ المعرّف',
       scopes: { admin: 'كل شيء', chat: 'المحادثة', read: 'قراءة المحادثات', knowledge: 'المعرفة' },

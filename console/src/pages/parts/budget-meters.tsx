@@ -2,11 +2,33 @@ import './parts.css'
 import type { BudgetUse } from 'repartee-client'
 import { useFormat } from '../../texts/format.ts'
 import { Meter } from '../../ui/progress.tsx'
+import { useUiTexts } from '../../ui/texts.ts'
 import { usePartTexts } from './texts.ts'
 
 /** Whether nothing more can be asked of models today. */
 export const isUsedUp = (use: NonNullable<BudgetUse>) =>
   (use.tokensPerDay !== null && use.tokens >= use.tokensPerDay) || (use.costPerDay !== null && use.cost >= use.costPerDay)
+
+interface BudgetCellProps {
+  budget: Pick<NonNullable<BudgetUse>, 'tokensPerDay' | 'costPerDay'> | undefined
+  /** The answer of the service about it. */
+  usage: { data: BudgetUse | undefined; isPending: boolean; isError: boolean }
+  of: string
+}
+
+/** The same in a list, where not everything has a budget. Until it is known, meters of the same size hold its place. */
+export function BudgetCell({ budget, usage: { data, isPending, isError }, of }: BudgetCellProps) {
+  const texts = usePartTexts().budget
+  const { failed } = useUiTexts()
+  if (isError) return <span className="muted">{failed}</span>
+  if (budget === undefined || data === null) return <span className="muted">{texts.none}</span>
+  const use = data ?? { ...budget, date: '', resetsAt: '', tokens: 0, cost: 0 }
+  return (
+    <span aria-busy={isPending}>
+      <BudgetMeters use={use} of={of} />
+    </span>
+  )
+}
 
 /** What is used of the budget of the day. `of` is who has it: its name for those who only hear the meters. */
 export function BudgetMeters({ use, of }: { use: NonNullable<BudgetUse>; of: string }) {

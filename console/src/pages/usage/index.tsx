@@ -1,5 +1,84 @@
-import { Soon } from '../../shell/states.tsx'
+import './usage.css'
+import { useAgents } from '../../queries/agents.ts'
+import { useKeys } from '../../queries/keys.ts'
+import { useFormat } from '../../texts/format.ts'
+import { LinkButton } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { LoadMore } from '../../ui/load-more.tsx'
+import { Page } from '../../ui/page.tsx'
+import { SkeletonRows } from '../../ui/skeleton.tsx'
+import { Table } from '../../ui/table.tsx'
+import { KeyBudget } from '../keys/key-budget.tsx'
+import { AgentBudgets } from './agent-budgets.tsx'
+import { useUsageTexts } from './texts.ts'
 
+const nextMidnight = () => new Date().setUTCHours(24, 0, 0, 0)
+
+/** Budgets, and what is used of them today. */
 export default function Usage() {
-  return <Soon noun="usage" />
+  const texts = useUsageTexts()
+  const format = useFormat()
+  const { isPending: noAgents } = useAgents()
+  const { isPending: noKeys } = useKeys()
+  // What stands below is shown when all above it has its size, so that nothing is pushed down.
+  return (
+    <Page title={texts.title} description={`${texts.description} ${texts.resets(format.ago(nextMidnight()))}`}>
+      <AgentBudgets />
+      {!noAgents && <KeyBudgets />}
+      {!noAgents && !noKeys && (
+        <Card title={texts.rules}>
+          <ul className="usage-rules">
+            {texts.ruleList.map((rule) => (
+              <li key={rule}>{rule}</li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </Page>
+  )
+}
+
+function KeyBudgets() {
+  const texts = useUsageTexts()
+  const { keys, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useKeys()
+  const limited = keys.filter(({ budget }) => budget !== undefined)
+  const toKeys = <LinkButton href="/keys">{texts.toKeys}</LinkButton>
+  return (
+    <Card title={texts.keys} description={texts.keysText} isFlush>
+      {error !== null && keys.length === 0 ? (
+        <div className="card-body">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      ) : isPending ? (
+        <SkeletonRows rows={2} />
+      ) : (
+        <Table
+          label={texts.keys}
+          columns={[
+            { id: 'name', label: texts.key, cell: ({ name }) => <span className="as-written">{name}</span> },
+            { id: 'today', label: texts.today, width: '50%', cell: (key) => <KeyBudget of={key} /> },
+          ]}
+          rows={limited}
+          idOf={({ id }) => id}
+          nameOf={({ name }) => name}
+          empty={
+            <EmptyState icon="keys" title={texts.noKeys} actions={toKeys}>
+              {texts.noKeysText}
+            </EmptyState>
+          }
+        />
+      )}
+      {hasNextPage && (
+        <LoadMore
+          shown={keys.length}
+          {...(total !== undefined && { total })}
+          hasMore
+          isBusy={isFetchingNextPage}
+          onMore={() => void fetchNextPage()}
+        />
+      )}
+    </Card>
+  )
 }

@@ -1,0 +1,62 @@
+import { textsOf } from '../../texts/define.ts'
+
+export const useUsageTexts = textsOf(
+  {
+    title: 'Usage and limits',
+    description: 'What agents and keys may spend on models in a day, and what is used of it today. A day begins at midnight UTC.',
+    resets: (when: string) => `Today’s budgets are full again ${when}.`,
+    agents: 'Agents',
+    agentsText:
+      'Replies count, and so do rewritten questions, follow-ups, names and summaries. The extractive model costs nothing.',
+    keys: 'API keys',
+    keysText: 'The budget of a key counts over all agents, beside theirs, and for tokens of users that are made with it.',
+    agent: 'Agent',
+    key: 'Key',
+    today: 'Used today',
+    perUser: 'For each user',
+    noLimit: 'No limit',
+    tokens: (n: string) => `${n} tokens`,
+    noAgents: 'There is no agent yet',
+    noAgentsText: 'Its limits are set with the agent.',
+    noKeys: 'No key has a budget',
+    noKeysText: 'A budget is given to a key when it is created.',
+    toKeys: 'API keys',
+    rules: 'What happens when a budget is used up?',
+    ruleList: [
+      'Messages are answered with 429 and the code quota_exceeded, with the time to try again, until midnight UTC. Nothing that was sent is lost.',
+      'An agent that has the model extractive among its fallback models goes on answering with that, at no cost.',
+      'A budget holds however many messages come at once: what a reply may take is set aside before the model is asked, and what was not needed is given back.',
+      'A budget in money needs the price of every model that is asked. A model without a known price is not asked.',
+    ],
+  },
+  {
+    ar: {
+      title: 'الاستخدام والحدود',
+      description:
+        'ما يجوز للوكلاء والمفاتيح إنفاقه على النماذج في اليوم، وما استُخدم منه اليوم. يبدأ اليوم عند منتصف الليل بتوقيت UTC.',
+      resets: (when) => `تتجدد ميزانيات اليوم ${when}.`,
+      agents: 'الوكلاء',
+      agentsText: 'تُحسب الردود، وكذلك الأسئلة المعاد صياغتها وأسئلة المتابعة والأسماء والملخصات. نموذج extractive لا يكلّف شيئًا.',
+      keys: 'مفاتيح API',
+      keysText: 'تسري ميزانية المفتاح على كل الوكلاء إلى جانب ميزانياتهم، وعلى رموز المستخدمين الصادرة به.',
+      agent: 'الوكيل',
+      key: 'المفتاح',
+      today: 'المستخدم اليوم',
+      perUser: 'لكل مستخدم',
+      noLimit: 'بلا حد',
+      tokens: (n) => `${n} رمز`,
+      noAgents: 'لا يوجد وكيل بعد',
+      noAgentsText: 'تُضبط حدوده مع الوكيل.',
+      noKeys: 'لا مفتاح له ميزانية',
+      noKeysText: 'تُعطى الميزانية للمفتاح عند إنشائه.',
+      toKeys: 'مفاتيح API',
+      rules: 'ماذا يحدث عند استنفاد الميزانية؟',
+      ruleList: [
+        'يُرد على الرسائل بـ429 والرمز quota_exceeded مع وقت المحاولة التالية، حتى منتصف الليل بتوقيت UTC. ولا يضيع شيء مما أُرسل.',
+        'الوكيل الذي من نماذجه الاحتياطية extractive يواصل الرد به دون تكلفة.',
+        'تصمد الميزانية مهما كثرت الرسائل معًا: يُحجز ما قد يحتاجه الرد قبل سؤال النموذج، ويُعاد ما لم يُحتج إليه.',
+        'تحتاج الميزانية المالية إلى سعر كل نموذج يُسأل. والنموذج الذي لا يُعرف سعره لا يُسأل.',
+      ],
+    },
+  },
+)

@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import { useClient } from '../session/session.tsx'
+import { keyOf } from './client.ts'
+
+const EVERY_MS = 10_000
+
+export interface Sample {
+  name: string
+  labels: Record<string, string>
+  value: number
+}
+
+/** The samples of a text as Prometheus has it. Comments and what is no number are left out. */
+export function parseMetrics(text: string): Sample[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? []
+    if (name === undefined || Number.isNaN(Number(value))) return []
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)]
+    return [{ name, value: Number(value), labels: Object.fromEntries(pairs.map(([, label, text]) => [label, text])) }]
+  })
+}
+
+/** The sum of the samples of a name; of those that pass. */
+export const sumOf = (samples: readonly Sample[], name: string, passes: (labels: Sample['labels']) => boolean = () => true) =>
+  samples.reduce((sum, sample) => (sample.name === name && passes(sample.labels) ? sum + sample.value : sum), 0)
+
+/** What the process that answers tells of itself, every ten seconds; for keys with the scope `admin`. */
+export function useMetrics() {
+  const { connection } = useClient()
+  return useQuery({
+    queryKey: keyOf.metrics,
+    queryFn: async ({ signal }) => {
+      const key = await connection.credentials.get()
+      const response = await fetch('/metrics', { signal, cache: 'no-store', headers: { authorization: `Bearer ${key}` } })
+      if (!response.ok) throw new Error(`/metrics: ${response.status}`)
+      return parseMetrics(await response.text())
+    },
+    refetchInterval: EVERY_MS,
+  })
+}
