@@ -65,6 +65,11 @@ const make: Record<string, () => Promise<void>> = {
   key: async () => {
     ids.key = (await client.post('/keys', { name: 'A key', scopes: ['read'] })).body.key.id
   },
+  webhook: async () => {
+    const { body } = await client.post('/webhooks', { url: 'http://127.0.0.1:9/', events: ['document.failed'] })
+    ids.webhook = body.webhook.id
+    ids.delivery = (await client.post(`/webhooks/${ids.webhook}/test`, {})).body.delivery.id
+  },
   user: async () => {
     ids.user ??= randomUUID()
     isOk(await client.post(`/agents/${ids.agent}/sessions`, { externalUserId: ids.user }), 201)
@@ -95,6 +100,8 @@ const CURSORS: Record<string, string> = {
   listDocuments: 'document',
   listSources: 'source',
   listKeys: 'key',
+  listWebhooks: 'webhook',
+  listDeliveries: 'delivery',
 }
 /** Nothing outside of this machine is asked for. */
 const url = fc.constantFrom(
