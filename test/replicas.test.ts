@@ -50,7 +50,7 @@ for (const pooler of ['off', 'on'])
       await one.model.received(1)
       for (let i = 1; i < 8; i++) {
         sent.push(send([one, two, two][i % 3]!, String(i)))
-        await pause(60)
+        await pause(150)
       }
       release()
       for (const answer of await Promise.all(sent)) isOk(answer)
