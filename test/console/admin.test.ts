@@ -167,4 +167,52 @@ describe('the pages of those who run the service', { skip: needsProcess }, () =>
     await console.assertSound('the audit log of an agent')
     await console.close()
   })
+
+  test('an agent is embedded with its own address and id, and a token for a try starts a session', async () => {
+    const agentId = await service.newAgent({ name: 'Embedded' })
+    const { secret } = (await service.client.post('/keys', { name: 'Shop', scopes: ['chat'], agentIds: [agentId] })).body
+    const { console, page } = await open(`/agents/${agentId}/embed`, secret)
+    const code = (name: string | RegExp) => page.getByRole('group', { name }).innerText()
+    assert.ok((await code('In your page')).includes(`src="${console.origin}/widget.js" defer\n  data-agent="${agentId}"`))
+    await page.getByRole('button', { name: 'Create a token' }).click()
+    const token = await code('The token')
+    const { status, headers } = await fetch(`${console.origin}/v1/agents/${agentId}/sessions`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: '{}',
+    })
+    assert.deepEqual([status, headers.get('content-type')?.includes('json')], [201, true])
+    assert.ok((await code('Start a session with it')).includes(`Bearer ${token}`))
+    await page.getByRole('tab', { name: 'MCP' }).click()
+    assert.equal(await code('Address'), `${console.origin}/mcp/${agentId}`)
+    assert.ok(JSON.parse(await code(/^Cursor/)).mcpServers.repartee.url.endsWith(agentId))
+    // What a key may not do has no place in its navigation.
+    assert.equal(await page.getByRole('link', { name: 'Webhooks' }).count(), 0)
+    assert.equal(await page.getByRole('link', { name: 'Open the setup' }).count(), 0)
+    // What a key may do is found by trying.
+    await console.assertSoundBut(/40[34]/, 'embedding')
+    await console.close()
+  })
+
+  test('the state of the service is told with its figures and its models', async () => {
+    const agentId = await service.newAgent()
+    await service.client.post(`${await service.newSession(agentId)}/messages`, { message: 'Hello?' })
+    const { console, page } = await open('/system')
+    const figure = (name: string) => page.locator('dl > div').filter({ has: page.getByText(name, { exact: true }) })
+    await figure('Process').getByText('Running').waitFor()
+    await figure('Requests').getByText('Taken').waitFor()
+    await figure('Node')
+      .getByText(/^v\d+\./)
+      .waitFor()
+    const text = await (
+      await fetch(`${console.origin}/metrics`, { headers: { Authorization: `Bearer ${service.client.key}` } })
+    ).text()
+    const turns = /^repartee_turn_duration_seconds_count\{outcome="ok"\} (\d+)$/m.exec(text)![1]!
+    await figure('Turns').getByText(turns, { exact: true }).waitFor()
+    await figure('Memory')
+      .getByText(/^[\d.]+ MB$/)
+      .waitFor()
+    await row(page, 'openai').getByText('openai/stub').waitFor()
+    await console.close()
+  })
 })

@@ -17,6 +17,8 @@ const PAGES: Record<string, string> = {
   'a search of it': '/agents/AGENT/knowledge/search?q=lamp',
   'the playground': '/agents/AGENT/playground',
   'the keys': '/keys',
+  'embedding an agent': '/agents/AGENT/embed',
+  'the system': '/system',
   'the webhooks': '/webhooks',
   'usage and limits': '/usage',
   'the audit log': '/audit',

@@ -18,6 +18,7 @@ export type Noun =
   | 'insights'
   | 'users'
   | 'keys'
+  | 'embed'
   | 'webhooks'
   | 'usage'
   | 'audit'
@@ -119,6 +120,13 @@ export const routes: readonly PageRoute[] = [
     Page: page(() => import('../pages/users/index.tsx')),
     needs: 'admin',
     nav: { group: 'agent', icon: 'users', href: ofAgent('/users'), shortcut: 'u' },
+  },
+  {
+    noun: 'embed',
+    path: '/agents/:agentId/embed',
+    Page: page(() => import('../pages/embed/index.tsx')),
+    needs: 'chat',
+    nav: { group: 'agent', icon: 'code', href: ofAgent('/embed'), shortcut: 'm' },
   },
   {
     noun: 'keys',

@@ -1,0 +1,45 @@
+import { useState } from 'react'
+import { useCreateToken } from '../../queries/tokens.ts'
+import { useFormat } from '../../texts/format.ts'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { ErrorNote } from '../../ui/error-note.tsx'
+import { createSession, type Place } from './snippets.ts'
+import { useEmbedTexts } from './texts.ts'
+
+/** A version 4 UUID; `randomUUID` is only there where the page came by https. */
+function newUserId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+/** A token of a user that was made up, to see what one is. */
+export function TryToken({ place }: { place: Place }) {
+  const texts = useEmbedTexts().token
+  const format = useFormat()
+  const [userId] = useState(newUserId)
+  const { mutate, data, error, isPending } = useCreateToken(place.agentId)
+  const create = (
+    <Button icon="keys" isBusy={isPending} onPress={() => mutate(userId)}>
+      {data === undefined ? texts.create : texts.again}
+    </Button>
+  )
+  return (
+    <Card title={texts.title} description={texts.text} actions={create} {...(!data && !error && { className: 'embed-closed' })}>
+      {error !== null && <ErrorNote error={error} />}
+      {data !== undefined && (
+        <div className="stack" role="status">
+          <CodeBlock code={data.token} label={texts.label} />
+          <p className="muted">
+            {texts.user} <code dir="ltr">{userId}</code>. {texts.ends(format.time(data.expiresAt))}
+          </p>
+          <CodeBlock code={createSession(place, data.token)} label={texts.curl} />
+        </div>
+      )}
+    </Card>
+  )
+}
