@@ -16,3 +16,14 @@ export const useHealth = () =>
 
 /** The console is built and served with the service, so its version is that of the service. */
 export const version: string = __REPARTEE_VERSION__
+
+/** Whether the process answers at all. */
+export const useAlive = () =>
+  useQuery({
+    queryKey: [...keyOf.health, 'alive'],
+    queryFn: async ({ signal }): Promise<boolean> => {
+      const response = await fetch('/healthz', { signal, cache: 'no-store' }).catch(() => undefined)
+      return response?.ok ?? false
+    },
+    refetchInterval: EVERY_MS,
+  })
