@@ -32,6 +32,7 @@ describe('the pages of those who run the service', { skip: needsProcess }, () =>
   }
 
   test('a key is made for one agent, works as it is shown, is rolled, and revoked', async () => {
+    await service.newAgent({ name: 'Borealis' })
     const agentId = await service.newAgent({ name: 'Atlas' })
     const { console, page } = await open('/keys')
     await page.getByRole('button', { name: 'Create a key' }).click()
