@@ -147,7 +147,7 @@ export const routes: readonly PageRoute[] = [
     path: '/usage',
     Page: page(() => import('../pages/usage/index.tsx')),
     needs: 'admin',
-    nav: { group: 'service', icon: 'gauge', href: () => '/usage', shortcut: 'u' },
+    nav: { group: 'service', icon: 'gauge', href: () => '/usage', shortcut: 'b' },
   },
   {
     noun: 'audit',
