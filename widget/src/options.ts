@@ -42,7 +42,9 @@ export function readAttributes(get: (name: string) => string | null | undefined)
   const options: Record<string, unknown> = {}
   for (const [name, option] of Object.entries(ATTRIBUTES)) {
     const value = get(name)
-    if (value !== null && value !== undefined && value !== '') options[option] = READERS[option]?.(value) ?? value
+    // Empty says something only where otherwise the agent would be asked.
+    const isEmpty = value === '' && option !== 'greeting' && option !== 'starters'
+    if (value !== null && value !== undefined && !isEmpty) options[option] = READERS[option]?.(value) ?? value
   }
   return options
 }
