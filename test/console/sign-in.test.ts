@@ -77,12 +77,12 @@ describe('the door of the console', { skip: needsProcess, concurrency: 3 }, () =
 
   test('a key sees the pages that it can use, and no others', async () => {
     const rights: [scopes: string[], places: string[]][] = [
-      [['chat'], ['Overview', 'Agents', 'Playground', 'Conversations', 'Settings']],
-      [['read'], ['Overview', 'Agents', 'Conversations', 'Settings']],
-      [['knowledge'], ['Overview', 'Agents', 'Knowledge', 'Insights', 'Settings']],
+      [['chat'], ['Overview', 'Agents', 'Playground', 'Conversations', 'Embed']],
+      [['read'], ['Overview', 'Agents', 'Conversations']],
+      [['knowledge'], ['Overview', 'Agents', 'Knowledge', 'Insights']],
       [
         ['read', 'knowledge'],
-        ['Overview', 'Agents', 'Knowledge', 'Conversations', 'Insights', 'Settings'],
+        ['Overview', 'Agents', 'Knowledge', 'Conversations', 'Insights'],
       ],
     ]
     for (const [scopes, places] of rights) {

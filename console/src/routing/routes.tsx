@@ -23,7 +23,6 @@ export type Noun =
   | 'usage'
   | 'audit'
   | 'system'
-  | 'settings'
 /** Groups of the navigation, in their order. */
 export type Group = 'main' | 'agent' | 'service'
 
@@ -162,11 +161,5 @@ export const routes: readonly PageRoute[] = [
     Page: page(() => import('../pages/system/index.tsx')),
     needs: 'admin',
     nav: { group: 'service', icon: 'pulse', href: () => '/system', shortcut: 't' },
-  },
-  {
-    noun: 'settings',
-    path: '/settings/*?',
-    Page: page(() => import('../pages/settings/index.tsx')),
-    nav: { group: 'service', icon: 'settings', href: () => '/settings', shortcut: 'e' },
   },
 ]

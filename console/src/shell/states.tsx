@@ -1,4 +1,3 @@
-import type { Noun } from '../routing/routes.tsx'
 import { LinkButton } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
@@ -69,17 +68,3 @@ export const PageLoading = () => (
     </div>
   </Loading>
 )
-
-/** The place of a page that another change brings. */
-export function Soon({ noun }: { noun: Noun }) {
-  const texts = useShellTexts()
-  return (
-    <Page title={texts.nav[noun]}>
-      <Card>
-        <EmptyState icon="sparkle" title={texts.soon.title}>
-          {texts.soon.text}
-        </EmptyState>
-      </Card>
-    </Page>
-  )
-}

@@ -26,7 +26,6 @@ export const useShellTexts = textsOf(
       usage: 'Usage and limits',
       audit: 'Audit log',
       system: 'System',
-      settings: 'Settings',
       newAgent: 'Create an agent',
       open: 'Open the navigation',
       close: 'Close the navigation',
@@ -113,7 +112,6 @@ export const useShellTexts = textsOf(
       title: 'Your key does not allow this',
       text: (scope: string) => `This page needs a key with the scope “${scope}”.`,
     },
-    soon: { title: 'This page is being built', text: 'It comes with the next change of the console.' },
   },
   {
     ar: {
@@ -137,7 +135,6 @@ export const useShellTexts = textsOf(
         usage: 'الاستخدام والحدود',
         audit: 'سجل التدقيق',
         system: 'النظام',
-        settings: 'الإعدادات',
         newAgent: 'إنشاء وكيل',
         open: 'افتح قائمة التنقل',
         close: 'أغلق قائمة التنقل',
@@ -222,7 +219,6 @@ export const useShellTexts = textsOf(
       },
       noAgent: { title: 'لا يوجد وكيل كهذا', text: 'حُذف، أو أن مفتاحك لا يراه.' },
       notAllowed: { title: 'لا يسمح مفتاحك بهذا', text: (scope) => `تحتاج هذه الصفحة إلى مفتاح له النطاق «${scope}».` },
-      soon: { title: 'هذه الصفحة قيد الإنشاء', text: 'ستأتي مع التغيير القادم للوحة.' },
     },
   },
 )
