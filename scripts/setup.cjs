@@ -1,4 +1,4 @@
-// Runs before `npm start` and `npm test`, under whatever Node the machine has: installs what the lock file says, where that has not been done.
+// Runs before `npm start` and `npm test`, under whatever Node the machine has: installs what the lock file says, where that has not been done, and builds the pages for browsers.
 // The packages bring Node 24 with them (node_modules/.bin/node), which the scripts of package.json then find first.
 'use strict'
 const { createHash } = require('node:crypto')
@@ -39,3 +39,11 @@ if (!existsSync(node) && Number(process.versions.node.split('.')[0]) < 24) {
     'Node 24 or newer is needed, and the npm package "node" did not bring it: allow its install script (npm approve-scripts node), or install Node 24.',
   )
 }
+
+// Here and not as a command of its own behind this one: the shell would still have the place of the Node that it found before.
+const build = spawnSync(existsSync(node) ? node : process.execPath, [join(root, 'scripts', 'build-web.ts')], {
+  cwd: root,
+  stdio: ['ignore', 'inherit', 'inherit'],
+  shell: process.platform === 'win32',
+})
+if (build.status !== 0) fail('The pages for browsers could not be built: see above.')
