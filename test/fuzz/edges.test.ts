@@ -19,7 +19,7 @@ import { exchange } from '../support/raw-http.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
 // How many requests are refused because others take all the time is another question.
-const service = needsProcess ? undefined : await startService({ REPARTEE_MAX_DELAY_MS: '0' })
+const service = needsProcess ? undefined : await startService()
 const tally = new Tally()
 after(async () => {
   tally.print()

@@ -14,7 +14,7 @@ const RUNS = 24
 const ANSWERS_WITHIN_MS = 5_000
 
 // How many requests are refused because others take all the time is another question.
-const service = await startService({ REPARTEE_MAX_DELAY_MS: '0' })
+const service = await startService()
 const { client } = service
 const document = (await client.get('^/openapi.json', { key: null })).body as OpenApi
 const check = contractChecks(document)

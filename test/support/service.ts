@@ -100,6 +100,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
     // What a test does not ask for must not hold it up.
     REPARTEE_MODEL_RETRIES: '0',
     REPARTEE_BREAKER: 'off',
+    REPARTEE_MAX_DELAY_MS: '0',
     OPENAI_BASE_URL: await model.listen(),
     ...env,
   }
