@@ -926,6 +926,70 @@ export interface GetProfileResponse {
   profile: Profile
 }
 
+/** Body of: Try an agent, with changes that are not saved */
+export interface PreviewAgentBody {
+  /** The user's message. */
+  message: string
+  /** Earlier messages, oldest first. */
+  history?: {
+    /** Who wrote the message. */
+    role: Role
+    content: string
+  }[] | undefined
+  changes?: {
+    /** Agent name. */
+    name?: string | undefined
+    /** How the agent should behave. */
+    instructions?: string | undefined
+    /** What a client may show before the first message. */
+    greeting?: string | undefined
+    /** Questions to start with. */
+    starters?: string[] | undefined
+    /** `extractive`, or `provider/name`. */
+    model?: string | undefined
+    /** Tried in this order when the model fails. */
+    fallbackModels?: string[] | undefined
+    temperature?: number | null | undefined
+    maxOutputTokens?: number | null | undefined
+    /** Name a session after its first turn. */
+    autoName?: boolean | undefined
+    embeddingModel?: string | null | undefined
+    retentionDays?: number | null | undefined
+    /** Origins of web pages, like `https://example.com`, that may use tokens of this agent, beside those of the deployment; `*` is any. */
+    allowedOrigins?: string[] | undefined
+    /** Hosts that images in HTML replies may come from; others become links. */
+    imageHosts?: string[] | undefined
+    followUps?: {
+      /** Offer questions after a reply. */
+      enabled?: boolean | undefined
+      /** How many questions at most. */
+      count?: number | undefined
+    } | undefined
+    retrieval?: {
+      /** Passages that ground a reply. */
+      topK?: number | undefined
+      minScore?: number | null | undefined
+      mode?: 'lexical' | 'hybrid' | undefined
+      rerank?: boolean | undefined
+      filter?: Metadata | null | undefined
+    } | undefined
+    budget?: {
+      tokensPerDay?: number | null | undefined
+      costPerDay?: number | null | undefined
+      tokensPerUserPerDay?: number | null | undefined
+    } | undefined
+  } | undefined
+  /** For example the content of the page that the user is on. */
+  additionalContext?: string | undefined
+  /** Format of the reply. */
+  format?: 'markdown' | 'html' | undefined
+  /** Further fields wanted in the answer. */
+  include?: ('sources' | 'usage' | 'trace')[] | undefined
+}
+
+/** Answer to: Try an agent, with changes that are not saved */
+export type PreviewAgentResponse = Answer
+
 /** Body of: Add a document to the knowledge base */
 export interface AddDocumentBody {
   /** Left out: taken from the content. */
@@ -1043,6 +1107,8 @@ export interface SearchBody {
     content: string
   }[] | undefined
   filter?: Metadata | undefined
+  /** Further fields wanted in the answer. */
+  include?: 'trace'[] | undefined
 }
 
 /** Answer to: Find the passages that a reply would be grounded in */
@@ -1050,6 +1116,30 @@ export interface SearchResponse {
   /** Always true. */
   success: true
   hits: Hit[]
+  trace?: {
+    grounding: {
+      /** How sure it is that the passages hold the answer. */
+      confidence: number
+    }
+    /** The query as searched. */
+    query: string
+    /** Of an agent that searches by meaning, or reranks: whether it did, and why not. */
+    retrieval?: {
+      mode: 'lexical' | 'hybrid'
+      reason?: string
+      reranked?: boolean
+    }
+    passages: {
+      /** The document. */
+      documentId: string
+      /** The passage. */
+      passageId: string
+      title: string
+      score: number
+      /** The score by method. */
+      scores: Record<string, number>
+    }[]
+  }
 }
 
 /** Body of: Keep the knowledge base in step with pages of the web */

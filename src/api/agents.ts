@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { retrievalModes } from '../core/agent.ts'
 import type { Limits } from '../core/limits.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
+import { Answer, EVENTS, GivenHistory, wishes } from './messages.ts'
 import { operation } from './operation.ts'
 
 const OrNull = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
@@ -90,6 +91,7 @@ const AgentWithStats = Type.Object({ ...Agent.properties, stats: Stats })
 
 export const agentOperations = (limits: Limits) => {
   const name = FilledText(limits.maxNameChars, 'Agent name.')
+  const change = Type.Object({ name: Type.Optional(name), ...Type.Partial(Type.Object(changes)).properties }, closed)
   return {
     createAgent: operation({
       id: 'createAgent',
@@ -157,9 +159,33 @@ export const agentOperations = (limits: Limits) => {
       scopes: ['admin'],
       params: AgentPath,
       query: Nothing,
-      body: Type.Object({ name: Type.Optional(name), ...Type.Partial(Type.Object(changes)).properties }, closed),
+      body: change,
       status: 200,
       response: Type.Object({ success: Success, agent: Agent }),
+    }),
+    previewAgent: operation({
+      id: 'previewAgent',
+      method: 'POST',
+      path: '/agents/{agentId}/preview',
+      tag: 'Agents',
+      summary: 'Try an agent, with changes that are not saved',
+      description: `The answer is that of a send, in a conversation that only the caller keeps: nothing of it is stored, no webhook tells of it, and its ids lead nowhere.
+${EVENTS}`,
+      scopes: ['admin'],
+      params: AgentPath,
+      query: Nothing,
+      body: Type.Object(
+        {
+          message: FilledText(limits.maxMessageChars, "The user's message."),
+          history: Type.Optional(GivenHistory(limits)),
+          changes: Type.Optional(change),
+          ...wishes(limits),
+        },
+        closed,
+      ),
+      events: 'asked',
+      status: 200,
+      response: Answer,
     }),
     deleteAgent: operation({
       id: 'deleteAgent',

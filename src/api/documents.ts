@@ -3,7 +3,7 @@ import { documentStatuses } from '../core/document.ts'
 import type { Limits } from '../core/limits.ts'
 import { MetadataMap } from './agents.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
-import { Role } from './messages.ts'
+import { GivenHistory, Trace } from './messages.ts'
 import { operation } from './operation.ts'
 
 const DocumentPath = Type.Object({ agentId: Uuid('The agent.'), documentId: Uuid('The document.') }, closed)
@@ -42,6 +42,15 @@ export const Hit = Type.Object({
   text: Type.String(),
   score: Type.Number({ description: 'Compares within one answer only.' }),
   url: Type.Union([Type.String(), Type.Null()]),
+})
+const { query, retrieval, passages } = Trace.properties
+const SearchTrace = Type.Object({
+  grounding: Type.Object({
+    confidence: Type.Number({ minimum: 0, maximum: 1, description: 'How sure it is that the passages hold the answer.' }),
+  }),
+  query,
+  retrieval,
+  passages,
 })
 
 export const documentOperations = (limits: Limits) => {
@@ -186,18 +195,16 @@ export const documentOperations = (limits: Limits) => {
         {
           query: FilledText(limits.maxMessageChars, 'The question.'),
           topK: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
-          history: Type.Optional(
-            Type.Array(Type.Object({ role: Role, content: Type.String({ maxLength: limits.maxMessageChars }) }, closed), {
-              maxItems: 100,
-              description: 'Earlier messages, oldest first.',
-            }),
-          ),
+          history: Type.Optional(GivenHistory(limits)),
           filter: Type.Optional(MetadataMap),
+          include: Type.Optional(
+            Type.Array(Type.Literal('trace'), { maxItems: 10, description: 'Further fields wanted in the answer.' }),
+          ),
         },
         closed,
       ),
       status: 200,
-      response: Type.Object({ success: Success, hits: Type.Array(Hit) }),
+      response: Type.Object({ success: Success, hits: Type.Array(Hit), trace: Type.Optional(SearchTrace) }),
     }),
   }
 }

@@ -25,7 +25,7 @@ const Usage = Type.Object({
   tokensCached: Type.Integer(),
   cost: Type.Union([Type.Number(), Type.Null()], { description: 'In US dollars, where the price is known.' }),
 })
-const Trace = Type.Object({
+export const Trace = Type.Object({
   grounding: Type.Object({
     answered: Type.Boolean({
       description:
@@ -67,7 +67,7 @@ const Trace = Type.Object({
 const FollowUps = Type.Array(
   Type.Object({ id: Type.String(), text: Type.String(), confidence: Type.Number({ minimum: 0, maximum: 1 }) }),
 )
-const Answer = Type.Object({
+export const Answer = Type.Object({
   success: Success,
   chatSession: Type.Object({ id: Uuid('Session ID.'), name: Type.String() }),
   userMessage: Type.Object({ id, role: Role, content, createdAt }),
@@ -104,11 +104,11 @@ const MessagePath = Type.Object(
   { agentId: Uuid('The agent.'), sessionId: Uuid('The session.'), messageId: Uuid('The message.') },
   closed,
 )
-const EVENTS = `With \`Accept: text/event-stream\` the answer comes as events: \`turn.started\` (chatSession, userMessage), \`message.delta\` (text, Markdown, provisional),
+export const EVENTS = `With \`Accept: text/event-stream\` the answer comes as events: \`turn.started\` (chatSession, userMessage), \`message.delta\` (text, Markdown, provisional),
 then \`turn.completed\` (the whole ordinary answer) or \`turn.failed\` (error).`
 
 /** What a sender may say of the reply. */
-const wishes = (limits: Limits) => ({
+export const wishes = (limits: Limits) => ({
   additionalContext: Type.Optional(
     Type.String({
       maxLength: limits.maxContextChars,
@@ -120,6 +120,13 @@ const wishes = (limits: Limits) => ({
     Type.Array(Type.Enum([...extras]), { maxItems: 10, description: 'Further fields wanted in the answer.' }),
   ),
 })
+
+/** A conversation that the caller keeps. */
+export const GivenHistory = (limits: Limits) =>
+  Type.Array(Type.Object({ role: Role, content: Type.String({ maxLength: limits.maxMessageChars }) }, closed), {
+    maxItems: 100,
+    description: 'Earlier messages, oldest first.',
+  })
 
 const MESSAGES = '/agents/{agentId}/sessions/{sessionId}/messages'
 const MESSAGE = `${MESSAGES}/{messageId}`

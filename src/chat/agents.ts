@@ -69,6 +69,12 @@ export async function updateAgent(deps: Deps, agentId: string, change: AgentChan
   }
 }
 
+/** The agent as a change would make it. Throws as the change itself would; nothing is written. */
+export function previewAgent(deps: Deps, agent: Agent, change: AgentChange): Agent {
+  checkModels(deps, change, 'body.changes')
+  return merge(agent, change)
+}
+
 function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentChange): Agent {
   return {
     ...agent,
@@ -80,10 +86,11 @@ function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentC
 }
 
 /** A name that no turn could use is refused now, not at the first message. Names that do not change are left alone: their provider may be away for a day. */
-function checkModels({ models }: Deps, { model, fallbackModels = [], embeddingModel = null }: AgentChange): void {
-  if (model !== undefined) checkModel(models.find, model, 'body.model')
-  for (const [i, name] of fallbackModels.entries()) checkModel(models.find, name, `body.fallbackModels[${i}]`)
-  if (embeddingModel !== null) checkModel(models.findEmbedding, embeddingModel, 'body.embeddingModel')
+function checkModels({ models }: Deps, change: AgentChange, path = 'body'): void {
+  const { model, fallbackModels = [], embeddingModel = null } = change
+  if (model !== undefined) checkModel(models.find, model, `${path}.model`)
+  for (const [i, name] of fallbackModels.entries()) checkModel(models.find, name, `${path}.fallbackModels[${i}]`)
+  if (embeddingModel !== null) checkModel(models.findEmbedding, embeddingModel, `${path}.embeddingModel`)
 }
 
 function checkModel(find: (name: string) => unknown, name: string, path: string): void {

@@ -1,5 +1,5 @@
 import { ReparteeError } from '../core/errors.ts'
-import type { Message, Role } from '../core/message.ts'
+import type { Message, ReplyFormat, Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { withBudgets } from './budgets.ts'
@@ -14,6 +14,8 @@ export interface UnkeptInput extends Omit<Asked, 'sessionId' | 'session'> {
   /** The conversation before the message, oldest first; held by the caller. */
   history: { role: Role; content: string }[]
   message: string
+  /** Markdown unless told otherwise. */
+  format?: ReplyFormat
 }
 
 /**
@@ -23,10 +25,8 @@ export interface UnkeptInput extends Omit<Asked, 'sessionId' | 'session'> {
 export async function answerUnkept(service: Deps, input: UnkeptInput, window: Window = {}): Promise<Exchange> {
   const deps = await withBudgets(service, input)
   const session = toPassing(deps, input)
-  // Of an agent that offers follow-ups they are kept with the reply; here there is none.
-  const agent = { ...input.agent, followUps: { ...input.agent.followUps, enabled: false } }
   const open = async (turn: Turn) => openTurn(deps, turn, session, input)
-  return (await runTurn(deps, { ...input, agent, sessionId: session.id, session }, open, window)).exchange
+  return (await runTurn(deps, { ...input, sessionId: session.id, session }, open, window)).exchange
 }
 
 /** Nothing else runs in a session that is nowhere. */
@@ -36,7 +36,7 @@ function toPassing({ clock, newId }: Deps, { agent, userId, history }: UnkeptInp
   return { id: newId(), agentId: agent.id, name: toIso(now), userId, totalMessages: history.length, ...times }
 }
 
-function openTurn(deps: Deps, turn: Turn, session: Session, { history, message }: UnkeptInput): Opened {
+function openTurn(deps: Deps, turn: Turn, session: Session, { history, message, format = 'markdown' }: UnkeptInput): Opened {
   const { db, clock, newId } = deps
   const createdAt = session.createdAt
   const userMessage: Message = { id: newId(), role: 'USER', content: message, createdAt }
@@ -48,7 +48,7 @@ function openTurn(deps: Deps, turn: Turn, session: Session, { history, message }
     session,
     userMessage,
     past: { summary: '', upto: 0, messages },
-    format: 'markdown',
+    format,
     isPassing: true,
     versions: 0,
     reply: () => ({ id: replyId, createdAt: Math.max(clock(), createdAt) }),

@@ -12,6 +12,7 @@ import { type Generated, generate } from './generate.ts'
 import type { Past } from './history.ts'
 import { costOf } from './prices.ts'
 import { buildPrompt } from './prompt.ts'
+import { traceRetrieval } from './retrieval-trace.ts'
 import { retrieveInConversation } from './rewrite.ts'
 import { hasLanguageModel } from './side-call.ts'
 import { smallTalk } from './small-talk.ts'
@@ -69,15 +70,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   watch.lap('render')
   const trace: Trace = {
     grounding,
-    query: retrieval.query,
-    ...(agent.retrieval.mode === 'hybrid' || agent.retrieval.rerank ? { retrieval: toRetrievalTrace(retrieval) } : {}),
-    passages: retrieval.hits.map(({ documentId, passageId, title, score, scores }) => ({
-      documentId,
-      passageId,
-      title,
-      score,
-      scores,
-    })),
+    ...traceRetrieval(agent, retrieval),
     citations,
     attempts: reply.attempts,
     finish: reply.finish,
@@ -91,12 +84,6 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   }
   return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
 }
-
-const toRetrievalTrace = ({ mode = 'lexical', withoutVectors, isReranked }: Retrieval) => ({
-  mode,
-  ...(isReranked === undefined ? {} : { reranked: isReranked }),
-  ...(withoutVectors === undefined ? {} : { reason: withoutVectors }),
-})
 
 /** An agent with a least confidence does not ask its model at all below it. */
 function answer(

@@ -207,7 +207,7 @@ async function isStored({ db }: Deps, { session, versions }: Opened, replyId: st
 async function addFollowUps(
   deps: Deps,
   agent: Agent,
-  { past, versions }: Opened,
+  { past, versions, isPassing }: Opened,
   exchange: Exchange,
   draft: Draft,
 ): Promise<void> {
@@ -218,6 +218,7 @@ async function addFollowUps(
   const followUps = await suggestFollowUps(deps, agent, { asked, reply, retrieval: draft.retrieval })
   if (followUps === undefined || followUps.length === 0) return
   exchange.followUps = followUps
+  if (isPassing) return
   const detail = JSON.stringify({ ...draft.detail, followUps })
   await setDetail(deps.db, agent.id, session.id, aiMessage.id, versions, detail).catch((error: unknown) =>
     deps.warn('follow-ups could not be kept', error),

@@ -1,12 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import { type AgentChange, countAgent, createAgent, deleteAgent, listAgents, updateAgent } from '../chat/agents.ts'
+import { type AgentChange, countAgent, createAgent, deleteAgent, listAgents, previewAgent, updateAgent } from '../chat/agents.ts'
+import { answerUnkept } from '../chat/answer-unkept.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Agent } from '../core/agent.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
+import type { EventStreams } from './event-stream.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
+import { answerTurn } from './turn-answer.ts'
 
 const toAgent = (agent: Agent) => ({
   ...agent,
@@ -15,7 +18,7 @@ const toAgent = (agent: Agent) => ({
 })
 
 /** `null` in an optional field is the same as leaving it out, except where null is a value of its own. */
-export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
+export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
   route(app, deps, contract.createAgent, async ({ body, keep }) => {
     const alongside = (made: Agent) => keep({ agent: toAgent(made) })
     return { agent: toAgent(await createAgent(deps, body as AgentChange & { name: string }, alongside)) }
@@ -41,6 +44,13 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
   route(app, deps, contract.updateAgent, async ({ agent, body }) => ({
     agent: toAgent(await updateAgent(deps, agent.id, body as AgentChange)),
   }))
+
+  route(app, deps, contract.previewAgent, async (call) => {
+    const { changes = {}, history = [], include = [], ...asked } = call.body
+    const agent = previewAgent(deps, call.agent, changes as AgentChange)
+    const input = { ...asked, agent, history, include, userId: deps.newId(), key: call.key }
+    return answerTurn(deps, streams, call, (window) => answerUnkept(deps, input, window))
+  })
 
   route(app, deps, contract.deleteAgent, async ({ agent }) => {
     await deleteAgent(deps, agent.id)

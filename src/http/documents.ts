@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
 import type { Deps } from '../chat/deps.ts'
+import { traceRetrieval } from '../chat/retrieval-trace.ts'
 import { retrieve } from '../chat/retrieve.ts'
 import type { Document, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
@@ -104,10 +105,12 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
   })
 
   route(app, deps, contract.search, async ({ agent, body }) => {
-    const { query, topK = 10, history = [], filter } = body
+    const { query, topK = 10, history = [], filter, include = [] } = body
     const asked = { query, topK, history, ...(filter === undefined ? {} : { filter: filter as Metadata }) }
-    const { hits } = await retrieve(deps, agent, asked, new AbortController().signal)
-    return { hits }
+    const retrieval = await retrieve(deps, agent, asked, new AbortController().signal)
+    const { hits, confidence } = retrieval
+    const trace = { grounding: { confidence }, ...traceRetrieval(agent, retrieval) }
+    return { hits, ...(include.includes('trace') ? { trace } : {}) }
   })
 }
 

@@ -16,7 +16,7 @@ import { deltasOf, type EventStream, type EventStreams, eventId, eventIdOf, posi
 import { isKept } from './idempotency.ts'
 import type { Call } from './route.ts'
 
-type TurnCall = Call<Contract['sendMessage']> | Call<Contract['regenerateMessage']>
+type TurnCall = Call<Contract['sendMessage']> | Call<Contract['regenerateMessage']> | Call<Contract['previewAgent']>
 
 /** The answer to a send: whole, or as events where the caller asks for them. Nothing is written before the turn has started. */
 export async function answerTurn(

@@ -28,6 +28,7 @@ const ALLOWED: Record<string, string[]> = {
   getAgent: ['chat', 'read', 'knowledge'],
   getProfile: ['chat', 'read', 'knowledge'],
   updateAgent: [],
+  previewAgent: [],
   deleteAgent: [],
   addDocument: ['knowledge'],
   listDocuments: ['knowledge'],

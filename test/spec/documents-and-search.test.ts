@@ -353,6 +353,30 @@ describe('search', () => {
     assert.equal(found.text, hits[0].text)
   })
 
+  test('asked for its trace, it says how sure it is, what it searched for, and the scores by method', async () => {
+    await add({ title: 'Kettle', markdown: KETTLE })
+    const traced = async (query: string) => {
+      const answer = await client.post(`${agent}/search`, { query, include: ['trace'] })
+      isOk(answer)
+      hasFields(answer.body, 'success', 'hits', 'trace')
+      for (const hit of answer.body.hits) hasFields(hit, 'documentId', 'passageId', 'title', 'heading', 'text', 'score', 'url')
+      return answer.body
+    }
+    const { hits, trace } = await traced('How long does the warranty last?')
+    hasFields(trace, 'grounding', 'query', 'passages')
+    assert.ok(trace.grounding.confidence > 0.5)
+    assert.match(trace.query, /warrant/)
+    const idAndScore = ({ passageId, score }: { passageId: string; score: number }) => [passageId, score]
+    assert.deepEqual(trace.passages.map(idAndScore), hits.map(idAndScore))
+    for (const { scores } of trace.passages) assert.ok(Object.values(scores).every(Number.isFinite) && 'terms' in scores)
+    const unknown = await traced('Who was the second emperor of Rome?')
+    assert.ok(unknown.trace.grounding.confidence < 0.5)
+    isError(
+      await client.post(`${agent}/search`, { query: 'x', include: ['scores'] }),
+      ...([400, 'invalid_request', 'body.include[0]'] as const),
+    )
+  })
+
   test('an empty knowledge base, and a question that nothing answers, have no hits', async () => {
     assert.deepEqual(await search('anything'), [])
     await add({ markdown: KETTLE })
