@@ -20,13 +20,17 @@ import { until } from '../support/poll.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 import { storeOf } from '../support/store.ts'
 
-const open: Service[] = []
-after(() => Promise.all(open.map((service) => service.stop())))
-/** A service with a session of an agent whose model is the stub. */
+const open = new Map<string, Promise<Service>>()
+after(async () => {
+  for (const service of open.values()) await (await service).stop()
+})
+/** A service with these settings, one for all tests that want the same, and in it a session of an agent whose model is the stub. */
 async function start(env: Record<string, string> = {}, agent: object = {}) {
-  const service = await startService(env)
-  open.push(service)
+  const name = JSON.stringify(env)
+  if (!open.has(name)) open.set(name, startService(env))
+  const service = await open.get(name)!
   const { client, model } = service
+  model.reset()
   const newSession = async (more: object = {}) => service.newSession(await service.newAgent({ ...agent, ...more }))
   const session = await newSession()
   const send = (message = 'Hello', path = session) => client.post(`${path}/messages`, { message })
@@ -321,7 +325,8 @@ describe('what goes with a reply fails', { skip: needsProcess }, () => {
 
 describe('the model of an agent is not configured any more', { skip: needsProcess }, () => {
   test('502 that says so, and of the message that is kept', async () => {
-    const { service, client, session, send } = await start()
+    // A name of its own, so that it is nobody else's.
+    const { service, client, session, send } = await start({ REPARTEE_MODEL_RETRIES: '0' })
     await service.kill()
     await service.restart({ OPENAI_BASE_URL: '' })
     const answer = await send()
@@ -356,7 +361,7 @@ describe('the provider is down', { skip: needsProcess }, () => {
 
 describe('more calls than the limit allows', { skip: needsProcess }, () => {
   test('wait, and all are answered; an agent with many does not hold up an agent with one', async () => {
-    const { model, send, newSession } = await start({ REPARTEE_MODEL_CONCURRENCY: '1' })
+    const { service, model, session, send, newSession } = await start({ REPARTEE_MODEL_CONCURRENCY: '1' })
     let atOnce = 0
     let most = 0
     const order: string[] = []
@@ -367,8 +372,8 @@ describe('more calls than the limit allows', { skip: needsProcess }, () => {
       atOnce--
       await says('ok')(call, response)
     }
-    const agent = await newSession()
-    const busy = [agent, ...(await Promise.all(Array.from({ length: 7 }, () => newSessionOf(agent))))]
+    const more = Array.from({ length: 7 }, () => service.newSession(session.split('/')[2]!))
+    const busy = [session, ...(await Promise.all(more))]
     const quiet = await newSession()
     const many = busy.map((path, i) => send(`busy ${i}`, path))
     await model.received(1)
@@ -377,10 +382,6 @@ describe('more calls than the limit allows', { skip: needsProcess }, () => {
     for (const answer of await Promise.all([...many, one])) isOk(answer)
     assert.equal(most, 1)
     assert.ok(order.indexOf('quiet') < 6, `the quiet one is not the last: ${order}`)
-
-    async function newSessionOf(path: string): Promise<string> {
-      return open.at(-1)!.newSession(path.split('/')[2]!)
-    }
   })
 })
 
