@@ -226,6 +226,8 @@ describe('blocks of code for pages and apps', () => {
 describe('the examples of the pages do what the pages say', { concurrency: 4 }, () => {
   const provider = new ModelServer()
   let baseUrl: string
+  const idle: Service[] = []
+  after(() => Promise.all(idle.map((service) => service.close())))
   before(async () => {
     provider.behaviour = (call, response) =>
       (call.body.model === 'no-such-model' ? refuses(404) : says('The shop is open from 9:00 to 18:00. [1]'))(call, response)
@@ -237,9 +239,12 @@ describe('the examples of the pages do what the pages say', { concurrency: 4 }, 
     const blocks = blocksOf(page)
     const commands = blocks.filter(isCommand)
     if (commands.length === 0) continue
+    // Every agent there is will be asked.
+    const isAlone = page.startsWith('docs/providers/')
     it(page, { timeout: PAGE_LIMIT_MS }, async () => {
       const setUp = SELF_CONTAINED.includes(page) ? [] : blocksOf(QUICK_START).filter(isCommand).map(withoutNpm)
-      const service = await openService({ REPARTEE_SAMPLE: 'off', ...providersAt(baseUrl) })
+      const service =
+        (isAlone ? undefined : idle.pop()) ?? (await openService({ REPARTEE_SAMPLE: 'off', ...providersAt(baseUrl) }))
       try {
         const outputs = await runBlocks([...setUp, ...commands], service)
         commands.forEach((block, i) => {
@@ -248,9 +253,10 @@ describe('the examples of the pages do what the pages say', { concurrency: 4 }, 
         })
         for (const [of, text] of promised)
           if (of === page) assert.ok(outputs.join('\n').includes(text), `no answer says: ${text}`)
-        if (page.startsWith('docs/providers/')) await askAgents(service)
+        if (isAlone) await askAgents(service)
       } finally {
-        await service.close()
+        if (isAlone) await service.close()
+        else idle.push(service)
       }
     })
   }
@@ -414,6 +420,7 @@ async function askAgents({ baseUrl, key }: Service): Promise<void> {
 /** Runs the blocks in one shell, as a reader does who pastes one after the other. Resolves to what each of them printed. */
 async function runBlocks(blocks: Block[], { folder, baseUrl, key }: Service): Promise<string[]> {
   const at = mkdtempSync(join(folder, 'blocks-'))
+  rmSync(join(folder, 'my-docs'), { recursive: true, force: true })
   const script = ['set -e']
   for (const [i, { text }] of blocks.entries()) {
     const own = text.replace(/^BASE=.*$/m, `BASE=${baseUrl}`).replace(/^KEY=.*$/m, `KEY=${key}`)

@@ -36,8 +36,8 @@ const leaves = (replica: string) => query(url, `DELETE FROM replica WHERE id = '
 const open = (holder: string, pooler = false): Knowledge =>
   openKnowledge({ place: { postgres: { url: pooler ? pooled : url, pooler, holder } }, ids: newId })
 
-for (const pooler of [false, true])
-  knowledgeContract(pooler ? 'PostgreSQL behind a pooler' : 'PostgreSQL', async () => open(await newReplica(), pooler), newAgent)
+// Without a pooler it is what the tests of the specification run on, on this engine.
+knowledgeContract('PostgreSQL behind a pooler', async () => open(await newReplica(), true), newAgent)
 
 describe('a knowledge base in a file and one in PostgreSQL', () => {
   const words = 'lamp river stone window garden market paper cloud engine bridge summer copper silver planet harbour'.split(' ')
@@ -46,8 +46,10 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
   const texts = [
     ...readdirSync(docs)
       .filter((name) => name.endsWith('.md'))
+      .sort()
+      .slice(0, 16)
       .map((name) => readFileSync(new URL(name, docs), 'utf8')),
-    ...Array.from({ length: 60 }, (_, i) => `# Section ${i}\n\n${section(i)}`),
+    ...Array.from({ length: 40 }, (_, i) => `# Section ${i}\n\n${section(i)}`),
     '# 配置\n\n服务从端口 8080 启动。数据保存在文件夹中。',
     '# Rückgabe\n\nTickets werden innerhalb von zehn Tagen erstattet. Der Code ist A-1700 😀.',
   ]
