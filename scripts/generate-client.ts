@@ -51,6 +51,7 @@ const NAMES: Record<string, [place: string, about: string]> = {
   Document: ['getDocument.document', 'Something that the agent knows.'],
   Passage: ['listPassages.passages[]', 'A piece of a document.'],
   Hit: ['search.hits[]', 'A passage that was found.'],
+  SearchTrace: ['search.trace', 'How passages were found.'],
   Source: ['getSource.source', 'Pages of the web that are kept in step.'],
   Scope: ['createKey.key.scopes[]', 'What a key may do.'],
   Key: ['createKey.key', 'An API key, without its secret.'],

@@ -424,6 +424,32 @@ export interface Hit {
   url: string | null
 }
 
+/** How passages were found. */
+export interface SearchTrace {
+  grounding: {
+    /** How sure it is that the passages hold the answer. */
+    confidence: number
+  }
+  /** The query as searched. */
+  query: string
+  /** Of an agent that searches by meaning, or reranks: whether it did, and why not. */
+  retrieval?: {
+    mode: 'lexical' | 'hybrid'
+    reason?: string
+    reranked?: boolean
+  }
+  passages: {
+    /** The document. */
+    documentId: string
+    /** The passage. */
+    passageId: string
+    title: string
+    score: number
+    /** The score by method. */
+    scores: Record<string, number>
+  }[]
+}
+
 /** Pages of the web that are kept in step. */
 export interface Source {
   /** Source ID. */
@@ -1116,30 +1142,7 @@ export interface SearchResponse {
   /** Always true. */
   success: true
   hits: Hit[]
-  trace?: {
-    grounding: {
-      /** How sure it is that the passages hold the answer. */
-      confidence: number
-    }
-    /** The query as searched. */
-    query: string
-    /** Of an agent that searches by meaning, or reranks: whether it did, and why not. */
-    retrieval?: {
-      mode: 'lexical' | 'hybrid'
-      reason?: string
-      reranked?: boolean
-    }
-    passages: {
-      /** The document. */
-      documentId: string
-      /** The passage. */
-      passageId: string
-      title: string
-      score: number
-      /** The score by method. */
-      scores: Record<string, number>
-    }[]
-  }
+  trace?: SearchTrace
 }
 
 /** Body of: Keep the knowledge base in step with pages of the web */

@@ -1,8 +1,10 @@
 import type { Connection } from '../connection.ts'
 import { eachItem } from '../pages.ts'
-import { type PostOptions, path, type RequestOptions, request } from '../request.ts'
+import { type Call, type PostOptions, path, type RequestOptions, request } from '../request.ts'
+import { streamTurn, type TurnStream } from '../turn.ts'
 import type {
   Agent,
+  Answer,
   CreateAgentBody,
   CreateAgentResponse,
   DeleteAgentResponse,
@@ -12,6 +14,7 @@ import type {
   GetProfileResponse,
   ListAgentsQuery,
   ListAgentsResponse,
+  PreviewAgentBody,
   UpdateAgentBody,
   UpdateAgentResponse,
 } from '../types.ts'
@@ -55,6 +58,20 @@ export const update = (
   body: UpdateAgentBody,
   options?: RequestOptions,
 ): Promise<UpdateAgentResponse> => request(to, { method: 'PATCH', path: path`/agents/${agentId}`, body }, options)
+
+const previewing = (agentId: string, body: PreviewAgentBody): Call => ({
+  method: 'POST',
+  path: path`/agents/${agentId}/preview`,
+  body,
+})
+
+/** Asks an agent as changes would make it, in a conversation that is kept nowhere. Resolves to the whole answer. */
+export const preview = (to: Connection, agentId: string, body: PreviewAgentBody, options?: PostOptions): Promise<Answer> =>
+  request(to, previewing(agentId, body), options)
+
+/** Asks an agent as changes would make it, and yields the turn event by event. A stream that breaks off is asked for again. */
+export const streamPreview = (to: Connection, agentId: string, body: PreviewAgentBody, options?: PostOptions): TurnStream =>
+  streamTurn(to, { first: previewing(agentId, body), resume: () => undefined }, options)
 
 /** Deletes an agent with its sessions and its knowledge base, for good. */
 const remove = (to: Connection, agentId: string, options?: RequestOptions): Promise<DeleteAgentResponse> =>
