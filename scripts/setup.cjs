@@ -1,4 +1,5 @@
 // Runs before `npm start` and `npm test`, under whatever Node the machine has: installs what the lock file says, where that has not been done, and builds the pages for browsers.
+// What only tests need, which is a third of it, is left out unless `tests` is asked for.
 // The packages bring Node 24 with them (node_modules/.bin/node), which the scripts of package.json then find first.
 'use strict'
 const { createHash } = require('node:crypto')
@@ -11,17 +12,20 @@ const stamp = join(root, 'node_modules', '.installed')
 const lock = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex')
+const withTests = process.argv[2] === 'tests'
+const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8').split(' ') : []
 
 function fail(message) {
   console.error(message)
   process.exit(1)
 }
 
-if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
+if (installed[0] !== lock || (withTests && installed[1] !== 'tests')) {
   console.log('Installing packages (once) …')
   const [command, args] = process.env.npm_execpath ? [process.execPath, [process.env.npm_execpath]] : ['npm', []]
   const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
-  const run = spawnSync(command, [...args, ...flags], {
+  const parts = withTests ? [] : ['--workspace=client', '--workspace=console', '--workspace=widget', '--include-workspace-root']
+  const run = spawnSync(command, [...args, ...flags, ...parts], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, npm_config_engine_strict: 'false' },
@@ -30,7 +34,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== lock) {
     fail(
       'The packages could not be installed: is the npm registry within reach, is this folder writable, and is there room on the disk?',
     )
-  writeFileSync(stamp, lock)
+  writeFileSync(stamp, withTests ? `${lock} tests` : lock)
 }
 
 const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
