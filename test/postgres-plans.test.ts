@@ -99,6 +99,7 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
       `${sessions}?limit=20&from=1970-01-01T00:00:10Z`,
       `${sessions}/${old}`,
       `${sessions}/${old}/messages?limit=2`,
+      `${sessions}/${old}/messages?limit=2&order=desc`,
       `/agents/${agent}/documents`,
       `/agents?limit=10`,
       `/agents/${agent}`,

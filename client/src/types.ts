@@ -744,10 +744,12 @@ export type SendMessageResponse = Answer
 
 /** Query of: Read the message history, page by page */
 export interface ListMessagesQuery {
-  /** ID of the message after which the page starts. */
+  /** ID of the message behind which the page starts. */
   cursor?: string | undefined
   /** Items per page. */
   limit?: number | undefined
+  /** `desc`: from the newest message back to the oldest. */
+  order?: 'asc' | 'desc' | undefined
 }
 
 /** Answer to: Read the message history, page by page */

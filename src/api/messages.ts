@@ -161,7 +161,13 @@ ${EVENTS}`,
     scopes: ['chat', 'read'],
     params: SessionPath,
     query: Type.Object(
-      { cursor: Type.Optional(Uuid('ID of the message after which the page starts.')), limit: Type.Optional(Limit) },
+      {
+        cursor: Type.Optional(Uuid('ID of the message behind which the page starts.')),
+        limit: Type.Optional(Limit),
+        order: Type.Optional(
+          Type.Enum(['asc', 'desc'], { default: 'asc', description: '`desc`: from the newest message back to the oldest.' }),
+        ),
+      },
       closed,
     ),
     status: 200,

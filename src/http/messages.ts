@@ -10,7 +10,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { findPlace, listMessages, listVersions, type WholeMessage } from '../store/messages.ts'
+import { findPlace, listMessages, listMessagesBefore, listVersions, type WholeMessage } from '../store/messages.ts'
 import { toMessage } from './answer.ts'
 import type { EventStreams } from './event-stream.ts'
 import { route } from './route.ts'
@@ -53,14 +53,19 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   route(app, deps, contract.streamMessage, async (call) => resumeTurn(deps, streams, call))
 
   route(app, deps, contract.listMessages, async ({ session, query }) => {
-    const { cursor, limit = pageLimit.default } = query
-    const after = cursor === undefined ? 0 : await findPlace(deps.db, session.agentId, session.id, cursor.toLowerCase())
-    if (after === undefined) throw invalidCursor()
-    const found = await listMessages(deps.db, session.agentId, session.id, after, limit + 1)
+    const { cursor, limit = pageLimit.default, order } = query
+    const { agentId, id: sessionId, totalMessages } = session
+    const place = cursor === undefined ? undefined : await findPlace(deps.db, agentId, sessionId, cursor.toLowerCase())
+    if (cursor !== undefined && place === undefined) throw invalidCursor()
+    const after = place ?? 0
+    const found =
+      order === 'desc'
+        ? await listMessagesBefore(deps.db, agentId, sessionId, place ?? totalMessages + 1, limit + 1)
+        : await listMessages(deps.db, agentId, sessionId, after, limit + 1)
     const messages = found.slice(0, limit)
     const hasMore = found.length > limit
     // The session was read before its messages: one may have been appended in between.
-    const total = Math.max(session.totalMessages, after + found.length)
+    const total = order === 'desc' ? Math.max(totalMessages, after) : Math.max(totalMessages, after + found.length)
     return {
       messages: messages.map(({ id, role, content, createdAt }) => ({
         id,

@@ -62,6 +62,18 @@ export async function listMessages(
   return (await db.read(sql, [agentId, sessionId, after, limit])).map(toMessage)
 }
 
+/** Messages before a place, newest first. */
+export async function listMessagesBefore(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  before: number,
+  limit: number,
+): Promise<Message[]> {
+  const sql = `SELECT id, role, content, created_at FROM message WHERE agent_id = $1 AND session_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`
+  return (await db.read(sql, [agentId, sessionId, before, limit])).map(toMessage)
+}
+
 /** A message with all that is held of it. */
 export interface WholeMessage extends Message {
   /** Place in the session, from 1. */

@@ -54,6 +54,20 @@ describe('4.7 get message history', () => {
     }
   })
 
+  test('order=desc: from the newest back to the oldest, page by page', async () => {
+    const first = await page('?order=desc&limit=50')
+    assert.deepEqual(contents(first.messages), span(70, 120).reverse())
+    assert.deepEqual(first.pagination, { hasMore: true, nextCursor: first.messages.at(-1)!.id, total: 120 })
+    const second = await page(`?order=desc&limit=50&cursor=${first.pagination.nextCursor}`)
+    assert.deepEqual(contents(second.messages), span(20, 70).reverse())
+    const last = await page(`?order=desc&limit=50&cursor=${second.pagination.nextCursor}`)
+    assert.deepEqual(contents(last.messages), span(0, 20).reverse())
+    assert.deepEqual(last.pagination, { hasMore: false, nextCursor: null, total: 120 })
+    assert.deepEqual(contents((await page('?order=asc&limit=2')).messages), ['m0', 'm1'])
+    isError(await client.get(`${path}?order=newest`), 400, 'invalid_request', 'query.order')
+    isError(await client.get(`${path}?order=desc&cursor=${randomUUID()}`), 400, 'invalid_cursor', 'query.cursor')
+  })
+
   test('it is the same history as the session details show', async () => {
     const { messages } = (await client.get(`${path}?limit=100`)).body
     assert.deepEqual(
