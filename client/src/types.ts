@@ -793,6 +793,13 @@ export interface SetFeedbackResponse {
   feedback: Feedback
 }
 
+/** Answer to: Take back what was said of a reply */
+export interface DeleteFeedbackResponse {
+  /** Always true. */
+  success: true
+  message: string
+}
+
 /** Body of: Make the session's last reply anew */
 export interface RegenerateMessageBody {
   /** For example the content of the page that the user is on. */

@@ -49,11 +49,11 @@ export interface Feedback {
   comment?: string
 }
 
-/** Throws `message_not_found`, or `invalid_request` for a message of the user. */
-export async function rate(deps: Deps, session: Session, messageId: string, feedback: Feedback): Promise<void> {
+/** `null` takes back what was said. Throws `message_not_found`, or `invalid_request` for a message of the user. */
+export async function rate(deps: Deps, session: Session, messageId: string, feedback: Feedback | null): Promise<void> {
   const message = await getMessage(deps, session, messageId)
   if (message.role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
-  const isThere = await setFeedback(deps.db, session.agentId, session.id, message.id, JSON.stringify(feedback))
+  const isThere = await setFeedback(deps.db, session.agentId, session.id, message.id, feedback && JSON.stringify(feedback))
   if (!isThere) throw messageNotFound()
 }
 

@@ -94,6 +94,11 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return { feedback: body }
   })
 
+  route(app, deps, contract.deleteFeedback, async ({ session, params }) => {
+    await rate(deps, session, params.messageId, null)
+    return { message: 'Nothing is said of the reply any more.' }
+  })
+
   route(app, deps, contract.listVersions, async ({ session, params }) => {
     const message = await getMessage(deps, session, params.messageId)
     const versions = await listVersions(deps.db, session.agentId, session.id, message.id)

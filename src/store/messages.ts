@@ -155,7 +155,7 @@ export async function setFeedback(
   agentId: string,
   sessionId: string,
   messageId: string,
-  feedback: string,
+  feedback: string | null,
 ): Promise<boolean> {
   const sql = 'UPDATE message SET feedback = $4 WHERE agent_id = $1 AND session_id = $2 AND id = $3 RETURNING id'
   return (await db.writeIf([statement(sql, agentId, sessionId, messageId, feedback)])) !== undefined

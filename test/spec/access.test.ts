@@ -21,6 +21,7 @@ const ALLOWED: Record<string, string[]> = {
   streamMessage: ['chat', 'read'],
   cancelMessage: ['chat'],
   setFeedback: ['chat'],
+  deleteFeedback: ['chat'],
   regenerateMessage: ['chat'],
   listVersions: ['chat', 'read'],
   createAgent: [],
@@ -66,7 +67,7 @@ const ALLOWED: Record<string, string[]> = {
 }
 /** What a token of a user is good for. */
 const FOR_USERS = ['createSession', 'listSessions', 'getSession', 'updateSession', 'deleteSession']
-FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'cancelMessage', 'setFeedback')
+FOR_USERS.push('sendMessage', 'listMessages', 'getMessage', 'streamMessage', 'cancelMessage', 'setFeedback', 'deleteFeedback')
 FOR_USERS.push('regenerateMessage', 'listVersions', 'getProfile')
 /** What an admin key that is bound to agents may not do either: it could make itself free. */
 const UNBOUND = ['createAgent', 'createKey', 'listKeys', 'deleteKey', 'rollKey', 'listModels', 'listAudit']

@@ -352,6 +352,17 @@ describe('feedback', () => {
     assert.deepEqual((await client.get(path(id))).body.message.feedback, { rating: 'down' })
   })
 
+  test('is taken back, once or twice', async () => {
+    const { body } = await send()
+    const { id } = body.aiMessage
+    isOk(await client.put(path(id, '/feedback'), { rating: 'up' }))
+    isOk(await client.delete(path(id, '/feedback')))
+    assert.equal((await client.get(path(id))).body.message.feedback, undefined)
+    isOk(await client.delete(path(id, '/feedback')))
+    isError(await client.delete(path(body.userMessage.id, '/feedback')), 400, 'invalid_request', 'path.messageId')
+    isError(await client.delete(path(randomUUID(), '/feedback')), 404, 'message_not_found')
+  })
+
   test('of a reply that was made anew stays with the version that it was about', { skip: needsProcess }, async () => {
     const { body } = await send()
     isOk(await client.put(path(body.aiMessage.id, '/feedback'), { rating: 'down' }))
@@ -379,6 +390,7 @@ describe('feedback', () => {
     isOk(await reader.get(path(id, '/versions')))
     assert.equal((await reader.get(path(body.userMessage.id, '/stream'))).status, 200)
     isError(await reader.put(path(id, '/feedback'), { rating: 'up' }), 403, 'forbidden')
+    isError(await reader.delete(path(id, '/feedback')), 403, 'forbidden')
     isError(await reader.post(path(id, '/regenerate')), 403, 'forbidden')
     isError(await reader.post(path(body.userMessage.id, '/cancel')), 403, 'forbidden')
   })

@@ -5,6 +5,7 @@ import { streamTurn, type TurnStream } from '../turn.ts'
 import type {
   Answer,
   CancelMessageResponse,
+  DeleteFeedbackResponse,
   GetMessageQuery,
   GetMessageResponse,
   ListMessagesQuery,
@@ -145,6 +146,16 @@ export const rate = (
     { method: 'PUT', path: path`/agents/${agentId}/sessions/${sessionId}/messages/${messageId}/feedback`, body },
     options,
   )
+
+/** Takes back what was said of a reply. */
+export const unrate = (
+  to: Connection,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+  options?: RequestOptions,
+): Promise<DeleteFeedbackResponse> =>
+  request(to, { method: 'DELETE', path: path`/agents/${agentId}/sessions/${sessionId}/messages/${messageId}/feedback` }, options)
 
 /** What a reply said before it was made anew, oldest first. */
 export const versions = (
