@@ -41,7 +41,7 @@ describe('a reader of a long list that does not read', { skip: needsProcess }, (
     while (performance.now() < end) {
       const asked = performance.now()
       await client.get('^/healthz')
-      assert.ok(performance.now() - asked < 500, 'others go on')
+      assert.ok(performance.now() - asked < 1_500, 'others go on')
     }
     await until('it stood still for long enough', () => performance.now() > end + stallMs)
     reader.resume()
@@ -73,7 +73,7 @@ describe('readers of a stream that do not read', { skip: needsProcess }, () => {
     )
     const begun = performance.now()
     isOk(await client.get(session))
-    assert.ok(performance.now() - begun < 1_000)
+    assert.ok(performance.now() - begun < 3_000)
     const quiet = performance.now()
     await until('they stood still for long enough', () => performance.now() > quiet + 1.5 * STALL_MS)
     for (const { resume } of slow) resume()
