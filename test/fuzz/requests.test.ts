@@ -7,7 +7,7 @@ import { isOk } from '../support/assert.ts'
 import { contractChecks, type Described, type OpenApi } from '../support/contract-checks.ts'
 import { holds, Tally, text } from '../support/fuzz.ts'
 import { type Hints, isKey, nearlyValid, odd, Ref, time, toJson, valid } from '../support/made-from-schema.ts'
-import { exchange } from '../support/raw-http.ts'
+import { type Frame, frame, header, ODD_IDS, SPOIL, sendOdd } from '../support/odd-requests.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
 const RUNS = 24
@@ -154,80 +154,6 @@ interface Made {
   frame: Frame | undefined
 }
 
-/** Bytes around a body that are none of HTTP's, or seldom seen. */
-interface Frame {
-  lines: string[]
-  body: 'length' | 'chunked' | 'both' | 'none'
-  length: number
-}
-
-const SPOIL: Record<string, (text: string, at: number) => string | Buffer> = {
-  'cut off': (t, at) => t.slice(0, Math.floor(t.length * at)),
-  'a byte changed': (t, at) => {
-    const bytes = Buffer.from(t)
-    if (bytes.length > 0) bytes[Math.floor((bytes.length - 1) * at)] = Math.floor(at * 7919) % 256
-    return bytes
-  },
-  'UTF-16': (t) => Buffer.from(t, 'utf16le'),
-  'Latin-1': (t) => Buffer.from(`${t.slice(0, -1)},"name":"é"}`, 'latin1'),
-  'a byte-order mark': (t) => `\ufeff${t}`,
-  'white space only': () => ' \n\t ',
-  'white space around': (t) => ` \r\n${t}\n\n`,
-  'no bytes': () => '',
-  'a list': (t) => `[${t}]`,
-  'a text': (t) => JSON.stringify(t),
-  'a number': () => '-0',
-  null: () => 'null',
-  twice: (t) => t + t,
-  'a field twice': (t) => `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}"name":"a","name":"b","message":"c","message":"d"}`,
-  'deep nesting': (t) => `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
-  'deep objects': (t) => `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}"metadata":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
-  'many fields': (t) =>
-    `${t.slice(0, -1)}${t.length > 2 ? ',' : ''}${Array.from({ length: 60_000 }, (_, i) => `"f${i}":${i}`).join()}}`,
-  'a comment': (t) => `/* x */${t}`,
-  NaN: (t) => t.replace(/:[^,}]+/, ':NaN'),
-  'too large': (t) => t + ' '.repeat(1_100_000),
-  form: () => 'name=x&message=y',
-}
-
-const ODD_IDS = [
-  ...[
-    'x',
-    '%00',
-    '..',
-    '.',
-    '%2e%2e',
-    '%2F',
-    '%ff',
-    '%',
-    '%zz',
-    '%u0041',
-    '%E2%80%AE',
-    '%F0%9F%98%80',
-    'null',
-    'undefined',
-    '-1',
-    '1e3',
-    '*',
-  ],
-  ...['00000000-0000-0000-0000-000000000000', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF', '{00000000-0000-0000-0000-000000000000}'],
-  ...[
-    '00000000000000000000000000000000',
-    'urn:uuid:00000000-0000-0000-0000-000000000000',
-    '00000000-0000-0000-0000-00000000000',
-    '',
-  ],
-  ...[
-    '00000000-0000-0000-0000-000000000000%20',
-    '00000000-0000-0000-0000-000000000000%0a',
-    '__proto__',
-    'constructor',
-    '(x)',
-    ';x=1',
-    'import',
-    'a'.repeat(3_000),
-  ],
-]
 const ODD_QUERIES = [
   ...[
     '',
@@ -305,179 +231,6 @@ const ODD_QUERIES = [
   ],
 ]
 const behind = fc.constantFrom('', '', '', '', '/', '//', '/.', '/..', '/x', '.json', '%20', '%00', '%2f', ';a=b')
-
-const headerValue = fc.oneof(
-  fc.string({ unit: 'grapheme-ascii', maxLength: 40 }),
-  fc.string({ unit: fc.integer({ min: 0xa0, max: 0xff }).map((n) => String.fromCharCode(n)), maxLength: 10 }),
-  fc.constantFrom(
-    '',
-    ' ',
-    '"',
-    '""',
-    '"x"',
-    ',',
-    ';',
-    '*',
-    '0',
-    '-1',
-    'NaN',
-    'null',
-    'x'.repeat(255),
-    'x'.repeat(256),
-    'x'.repeat(5_000),
-  ),
-)
-const header: fc.Arbitrary<[string, string]> = fc.oneof(
-  fc.tuple(
-    fc.constant('content-type'),
-    fc.constantFrom(
-      ...[
-        'application/json',
-        'Application/JSON;Charset=UTF-8',
-        'application/json; charset=utf-16',
-        'application/json;',
-        'text/plain',
-        'text/json',
-      ],
-      ...[
-        'application/x-www-form-urlencoded',
-        'multipart/form-data',
-        'multipart/form-data; boundary=x',
-        'multipart/form-data; boundary=',
-        'x',
-        '',
-        '/',
-        ';',
-      ],
-      ...[
-        'application/json, application/json',
-        'application/json; a="',
-        'multipart/form-data; boundary="a',
-        `application/${'x'.repeat(2_000)}`,
-      ],
-    ),
-  ),
-  fc.tuple(fc.constant('content-encoding'), fc.constantFrom('gzip', 'identity', '', 'x', 'br, gzip')),
-  fc.tuple(fc.constant('idempotency-key'), fc.oneof(headerValue, fc.constantFrom('a', 'b', '"a"', 'a b', 'é'))),
-  fc.tuple(
-    fc.constant('accept'),
-    fc.constantFrom(
-      ...[
-        'text/event-stream',
-        '*/*',
-        '',
-        'application/xml',
-        'text/event-stream;q=0',
-        'text/event-stream;q=x, application/json;q=0.5',
-      ],
-      ...[
-        'text/event-stream;;q=1;q=',
-        'application/json;q=-1,text/event-stream;q=NaN',
-        ','.repeat(500),
-        `text/event-stream${';q=1'.repeat(500)}`,
-      ],
-    ),
-  ),
-  fc.tuple(fc.constant('x-request-id'), headerValue),
-  fc.tuple(
-    fc.constant('last-event-id'),
-    fc.oneof(headerValue, fc.constantFrom('1:0', '0-end', `${'0'.repeat(36)}:5`, '9'.repeat(30))),
-  ),
-  fc.tuple(fc.constant('range'), fc.constantFrom('bytes=0-', 'bytes=-5', 'bytes=9-1', 'items=0-1', 'x')),
-  fc.tuple(fc.constant('origin'), fc.oneof(headerValue, fc.constantFrom('null', 'https://example.com'))),
-  fc.tuple(
-    fc.constant('authorization'),
-    fc.oneof(headerValue, fc.constantFrom('Bearer', 'Bearer x', 'Basic eDp4', 'bearer  rpt_x')),
-  ),
-  fc.tuple(
-    fc.constantFrom(
-      'x-forwarded-for',
-      'forwarded',
-      'if-match',
-      'if-none-match',
-      'x-http-method-override',
-      'cookie',
-      'te',
-      'prefer',
-      'accept-encoding',
-      'accept-charset',
-      'via',
-      'upgrade-insecure-requests',
-      'access-control-request-method',
-      'traceparent',
-      'content-md5',
-      'referer',
-    ),
-    headerValue,
-  ),
-)
-
-/** Lines that a library would not let one send. */
-const line = fc.constantFrom(
-  ...[
-    'Expect: 100-continue',
-    'Expect: 200-maybe',
-    'Expect:',
-    'Transfer-Encoding: gzip',
-    'Transfer-Encoding: chunked, chunked',
-    'Transfer-Encoding: identity',
-  ],
-  ...[
-    'Transfer-Encoding: gzip, chunked',
-    'Transfer-Encoding : chunked',
-    'Content-Length: -1',
-    'Content-Length: +2',
-    'Content-Length: 1e3',
-    'Content-Length: 99999999999999999999',
-  ],
-  ...[
-    'Content-Length: 2, 2',
-    'Content-Length:',
-    'X-Request-Id: a\u0000b',
-    'X-Request-Id: a\u0001b',
-    'X-Request-Id: a\u007fb',
-    'X-Request-Id: \u00ff',
-    'X-Request-Id: a\r\n b',
-  ],
-  ...[
-    'Idempotency-Key: \u0001',
-    'Idempotency-Key: \u00e9\u0000',
-    'Idempotency-Key: a\r\nIdempotency-Key: b',
-    'X-Api-Key: x',
-    'Authorization: Bearer \u00ff\u00fe',
-  ],
-  ...[
-    'Host: other',
-    'Host:',
-    'Upgrade: websocket\r\nConnection: Upgrade',
-    'Upgrade: h2c',
-    'Connection: keep-alive, close, x',
-    'Trailer: X',
-    'no colon',
-    ': no name',
-    ' folded',
-    'N\u00e4me: x',
-  ],
-  ...[
-    'Content-Type: application/json\r\nContent-Type: text/plain',
-    'Content-Type: application/json; charset=utf-8; charset=utf-16',
-    'Accept: text/event-stream\r\nAccept: application/json',
-  ],
-  ...[
-    `X-Long: ${'x'.repeat(20_000)}`,
-    'X: y\r\n'.repeat(2_100).trim(),
-    'Content-Type: application/json\u0000',
-    'HTTP2-Settings: x',
-    'Keep-Alive: timeout=-1',
-    'Date: x',
-    'Max-Forwards: 0',
-  ],
-)
-const frame: fc.Arbitrary<Frame> = fc.record({
-  lines: fc.array(line, { minLength: 1, maxLength: 2 }),
-  body: fc.constantFrom<Frame['body']>('length', 'length', 'chunked', 'both', 'none'),
-  length: fc.constantFrom(0, 0, 0, -1, -5, 1, 1_000),
-})
 
 /** Requests for an operation, of every kind. */
 function requestsFor(op: Operation): fc.Arbitrary<Made> {
@@ -564,19 +317,13 @@ function targetOf(op: Operation, { path, behindPath, query }: Made): string {
 const textOf = (value: unknown): string =>
   value instanceof Ref ? ids[value.of]! : typeof value === 'string' ? value : toJson(value, ids)
 
-/** A library leaves this target as it is. */
-const isPlain = (target: string) => /^[\x21-\x7e]*$/.test(target) && !/\/(\.|%2e){1,2}([/?]|$)|[#\\]/i.test(target)
-
 async function send(op: Operation, made: Made): Promise<void> {
   const target = targetOf(op, made)
   const whole = made.body === undefined ? undefined : toJson(made.body, ids)
   const body = made.spoilt === undefined || whole === undefined ? whole : SPOIL[made.spoilt]!(whole, made.at)
   tally.add('requests', `kind: ${made.kind}`, ...(made.spoilt === undefined ? [] : [`a body: ${made.spoilt}`]))
-  const answers =
-    made.frame === undefined && isPlain(target)
-      ? [await ask(op.method, target, made.headers, body)].filter((answer) => answer !== undefined)
-      : await exchange(client, bytesOf(op.method, target, body, made.frame), ANSWERS_WITHIN_MS, { leaves: isShort(made) })
-  assert.ok(answers.length > 0 || isShort(made) || made.spoilt === 'too large', 'an answer')
+  const { headers, frame } = made
+  const answers = await sendOdd(client, { method: op.method, target, headers, body, frame }, ANSWERS_WITHIN_MS)
   if (op.method === 'DELETE' && (answers.length === 0 || answers.some(({ status }) => status === 200))) {
     await make[thingOf(op, op.path.match(/\{(\w+)\}$/)![1]!)]!()
   }
@@ -614,45 +361,6 @@ function described(op: Operation, target: string): Described {
       method === op.method && new RegExp(`^${known.replace(/\{\w+\}/g, '[0-9a-fA-F-]{36}')}$`).test(path),
   )
   return found ?? op
-}
-
-async function ask(method: Method, target: string, headers: Made['headers'], body: string | Buffer | undefined) {
-  const given: Record<string, string[]> = {}
-  for (const [name, value] of headers) given[name] = [...(given[name] ?? []), value]
-  const sent = Object.fromEntries(
-    Object.entries(given).map(([name, [value, ...more]]) => [name, more.length === 0 ? value! : [value!, ...more]]),
-  )
-  const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS)
-  const asked = client.request(method, target, { ...(body === undefined ? {} : { bytes: body }), headers: sent, signal })
-  return asked.catch((error: unknown) => {
-    // A body over its limit is refused before it has come in: the connection may be closed on those who still send.
-    if (signal.aborted || body === undefined || body.length < 1_048_576) throw error
-    return undefined
-  })
-}
-
-/** The body is shorter than its length says: a caller that breaks off. */
-const isShort = ({ frame }: Made) => frame !== undefined && frame.length > 0 && frame.body === 'length'
-
-function bytesOf(method: Method, target: string, body: string | Buffer | undefined, frame: Frame | undefined): Buffer {
-  const { host, pathname } = new URL(client.address.baseUrl)
-  const content = Buffer.from(body ?? '')
-  const { lines, body: how, length } = frame ?? { lines: [], body: 'length', length: 0 }
-  const isMeasured = how === 'length' || how === 'both'
-  const isChunked = how === 'chunked' || how === 'both'
-  const head = [
-    `${method} ${pathname}${Buffer.from(target).toString('latin1')} HTTP/1.1`,
-    `Host: ${host}`,
-    `X-API-Key: ${client.key}`,
-    ...(content.length === 0 ? [] : ['Content-Type: application/json']),
-    ...(isMeasured ? [`Content-Length: ${Math.max(0, content.length + length)}`] : []),
-    ...(isChunked ? ['Transfer-Encoding: chunked'] : []),
-    ...lines,
-  ]
-  const chunks = isChunked
-    ? [Buffer.from(`${content.length.toString(16)}\r\n`), content, Buffer.from(content.length === 0 ? '\r\n' : '\r\n0\r\n\r\n')]
-    : [content]
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`, 'latin1'), ...chunks])
 }
 
 describe('whatever is asked, the answer is one of the contract', { skip: needsProcess }, () => {

@@ -22,9 +22,9 @@ interface Answered {
   text: string
 }
 
-const MAX_FAILURE_CHARS = 20_000
+export const MAX_FAILURE_CHARS = 20_000
 /** What must never get out. */
-const INSIDE = /\bat \S+ \(|:\d+:\d+\)|node_modules|\.ts\b|\bSELECT\b|sqlite|postgres|\/tmp\/|\/src\/|secret-instructions/i
+export const INSIDE = /\bat \S+ \(|:\d+:\d+\)|node_modules|\.ts\b|\bSELECT\b|sqlite|postgres|\/tmp\/|\/src\/|secret-instructions/i
 
 /** Checks answers against the document that the service itself serves. */
 export function contractChecks({ components, paths }: OpenApi) {

@@ -206,7 +206,7 @@ export function nearlyValid(schema: Schema, hints: Hints): fc.Arbitrary<unknown>
 }
 
 /** A copy of a value with another in one place; `undefined` takes it out. */
-function put(value: unknown, [name, ...rest]: (string | number)[], inner: unknown): unknown {
+export function put(value: unknown, [name, ...rest]: (string | number)[], inner: unknown): unknown {
   if (name === undefined) return inner
   if (typeof name === 'number') {
     const list = Array.isArray(value) ? [...value] : []

@@ -63,7 +63,7 @@ function* answersIn(all: Buffer): Generator<RawAnswer> {
     const status = Number(code)
     left = left.subarray(end + 4)
     if (status < 200) continue
-    const [body, rest] = bodyIn(left, headers)
+    const [body, rest] = status === 204 ? [Buffer.alloc(0), left] : bodyIn(left, headers)
     left = rest
     yield { status, headers, text: body.toString('utf8') }
   }
