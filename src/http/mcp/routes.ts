@@ -6,6 +6,7 @@ import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { version } from '../../core/version.ts'
 import { admit, getAgentFor } from '../admit.ts'
+import { toShown } from '../body.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import { type EventStream, type EventStreams, toEvent } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
@@ -75,13 +76,14 @@ async function answerTo(message: Message, context: Context): Promise<Json> {
   }
   if (!isCurrent && method === 'initialize') return toResult(message, { ...agreeOn(params['protocolVersion']), ...about }, server)
   if (!isCurrent && method === 'ping') return toResult(message, {}, server)
-  throw new ProtocolError('methodNotFound', `Method not found: ${method.slice(0, 100)}`, { status: isCurrent ? 404 : 200 })
+  throw new ProtocolError('methodNotFound', `Method not found: ${toShown(method)}`, { status: isCurrent ? 404 : 200 })
 }
 
 async function callTool({ params, meta, isCurrent }: Message, { toolbox, ...context }: Context): Promise<Json> {
   const { name, arguments: input = {} } = params
   const status = isCurrent ? 400 : 200
-  if (!toolbox.has(name)) throw new ProtocolError('invalidParams', `Unknown tool: ${String(name).slice(0, 100)}`, { status })
+  if (typeof name !== 'string') throw new ProtocolError('invalidParams', 'params.name must be the name of a tool.', { status })
+  if (!toolbox.has(name)) throw new ProtocolError('invalidParams', `Unknown tool: ${toShown(name)}`, { status })
   const token = meta['progressToken']
   const progressToken = typeof token === 'string' || typeof token === 'number' ? token : undefined
   const { agent, caller } = context.request

@@ -68,7 +68,7 @@ export class Toolbox {
     return [...this.#tools].filter(([, { tool }]) => isAllowed(tool, key)).map(([name, tool]) => describe(name, tool))
   }
 
-  has(name: unknown): name is Name {
+  has(name: string): name is Name {
     return this.#tools.has(name as Name)
   }
 

@@ -6,6 +6,7 @@ import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid, namedId } from '../../core/ids.ts'
 import type { Role } from '../../core/message.ts'
+import { toShown } from '../body.ts'
 import { unsupported } from './openai-errors.ts'
 import { getNamedAgent } from './surface-route.ts'
 
@@ -44,7 +45,7 @@ export function readMessages(messages: Given[], path: string): Pick<Conversation
     const at = `${path}[${i}]`
     const role = ROLES[given.role ?? '']
     if ((given.type ?? 'message') !== 'message')
-      throw unsupported(`${at}.type`, `${given.type} is not supported: agents take messages.`)
+      throw unsupported(`${at}.type`, `${toShown(given.type!)} is not supported: agents take messages.`)
     if (role === undefined)
       throw unsupported(`${at}.role`, 'must be system, developer, user or assistant: others are not supported.')
     if (given.tool_calls?.length) throw unsupported(`${at}.tool_calls`, 'is not supported: agents call no tools of yours.')
@@ -79,7 +80,8 @@ function readText(content: Given['content'], path: string): string {
   if (content === undefined) return ''
   if (typeof content === 'string') return content
   const other = content.findIndex(({ type }) => !TEXTS.includes(type))
-  if (other !== -1) throw unsupported(`${path}[${other}].type`, `${content[other]!.type} is not supported: agents read text.`)
+  if (other !== -1)
+    throw unsupported(`${path}[${other}].type`, `${toShown(content[other]!.type)} is not supported: agents read text.`)
   return content.map(({ text = '' }) => text).join('\n')
 }
 
@@ -99,7 +101,7 @@ export function refuseUnsupported({ tool_choice, stop }: { tool_choice?: unknown
 export const Format = Type.Optional(Type.Object({ type: Type.Optional(Type.String()) }))
 
 export function refuseFormat(path: string, type = 'text'): void {
-  if (type !== 'text') throw unsupported(path, `${type} is not supported: agents answer with text.`)
+  if (type !== 'text') throw unsupported(path, `${toShown(type)} is not supported: agents answer with text.`)
 }
 
 /** The agent that `model` names: its id, also behind `repartee/`. Throws `agent_not_found`. */

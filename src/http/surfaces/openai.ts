@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../chat/deps.ts'
+import { ReparteeError } from '../../core/errors.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
@@ -21,6 +22,10 @@ export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStr
       .code(statusOf[error.code])
       .type('application/json; charset=utf-8')
       .send(JSON.stringify({ error: toOpenAiError(error) }))
+  })
+  // What is not there is told in the same form.
+  app.setNotFoundHandler(() => {
+    throw new ReparteeError('route_not_found', 'There is no such route.')
   })
   modelRoutes(app, deps)
   chatCompletionRoutes(app, deps, streams)

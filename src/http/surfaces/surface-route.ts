@@ -3,7 +3,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Deps } from '../../chat/deps.ts'
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey, Scope } from '../../core/api-key.ts'
-import { ReparteeError } from '../../core/errors.ts'
+import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { admit, checkScope, type Gate, getAgentFor } from '../admit.ts'
 import { readQuery } from '../query.ts'
@@ -42,13 +42,13 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
 ): void {
   const checkQuery = validator(op.query ?? Nothing, 'query')
   const query = readQuery(op.query ?? Nothing)
+  const checkBody = validator(op.body ?? Nothing, 'body', { tellsFirst: true })
   // Whether the path names it or the body does, it is about an agent.
   const gate: Gate = { scopes: op.scopes, forUsers: true, isOfAgent: true }
   app.route({
     method: op.method,
     url: op.url,
     bodyLimit: deps.limits.maxBodyBytes,
-    schema: op.body === undefined ? {} : { body: op.body },
     onRequest: async (request, reply) => {
       const key = await admit(app, deps, request, reply)
       checkQuery(query(request.query as Record<string, unknown>))
@@ -59,13 +59,32 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
         throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { params, query, body, agent, caller: key } = request
+      const { params, query, agent, caller: key } = request
+      const body = request.body ?? {}
+      if (op.body !== undefined) {
+        refuseDeep(body)
+        checkBody(body)
+      }
       const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
       const answer = await deps.tracer.within(request.headers, () => handler(call))
       if (answer === undefined) return reply
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
     },
   })
+}
+
+/** Nobody means more than this. What nests deeper cannot be written as JSON again, which is how an answer is known for another attempt's. */
+const MAX_DEPTH = 256
+
+/** Fields that are not known here may hold whatever they like, but not that. Throws `invalid_request`. */
+function refuseDeep(body: unknown): void {
+  const open: [value: unknown, depth: number][] = [[body, 0]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [value, depth] = next
+    if (typeof value !== 'object' || value === null) continue
+    if (depth === MAX_DEPTH) throw invalid('body', `must not nest deeper than ${MAX_DEPTH} levels`)
+    for (const inner of Object.values(value)) if (typeof inner === 'object') open.push([inner, depth + 1])
+  }
 }
 
 /** Throws `agent_not_found`, also for what is no id. */

@@ -15,6 +15,7 @@ import type { Session } from '../../core/session.ts'
 import { findMessageAt, type WholeMessage } from '../../store/messages.ts'
 import { findSession } from '../../store/sessions.ts'
 import { keepUserRate } from '../admit.ts'
+import { toShown } from '../body.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { doneOnce } from './once.ts'
 import { resumeTelling } from './resume-telling.ts'
@@ -101,7 +102,8 @@ function readLast({ limits }: Deps, { messages }: Body): { id: string | undefine
   const path = `body.messages[${i}]`
   if (role !== 'user') throw invalid(path, 'must be a message of the user: the last one is answered')
   const other = parts.findIndex(({ type }) => type !== 'text' && !type.startsWith('data-'))
-  if (other !== -1) throw invalid(`${path}.parts[${other}].type`, `${parts[other]!.type} is not supported: agents read text`)
+  if (other !== -1)
+    throw invalid(`${path}.parts[${other}].type`, `${toShown(parts[other]!.type)} is not supported: agents read text`)
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n')
   if (text.trim() === '') throw invalid(path, 'must not be blank')
   if (text.length > limits.maxMessageChars && [...text].length > limits.maxMessageChars)
