@@ -7,7 +7,6 @@ import type { Asked, Window } from '../../chat/run-turn.ts'
 import { sendMessage } from '../../chat/send-message.ts'
 import { getOrCreateSession } from '../../chat/sessions.ts'
 import type { Agent } from '../../core/agent.ts'
-import type { ApiKey } from '../../core/api-key.ts'
 import { invalid } from '../../core/errors.ts'
 import { isUuid, namedId } from '../../core/ids.ts'
 import type { Limits } from '../../core/limits.ts'
@@ -53,7 +52,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
   surfaceRoute(app, deps, { ...chat, scopes: ['chat'] }, async ({ body, key, agent, request, reply }) => {
     const asked = readLast(deps, body)
     const userId = key.userId ?? body.externalUserId?.toLowerCase()
-    const session = await getChat(deps, key, agent!, body.id, userId)
+    const session = await getChat(deps, agent!, body.id, userId)
     await keepUserRate(deps, reply, session)
     const input = {
       agent: agent!,
@@ -70,7 +69,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
       return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown' }, window)
     }
     // A message that is sent once more is the same one.
-    const named = isSent && asked.id !== undefined ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
+    const named = isSent && asked.id ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
     const same = { agentId: agent!.id, sessionId: session.id, parts: [asked.text], ...named }
     return tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent!.id, run },
@@ -84,7 +83,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
   const resume = { method: 'GET', url: '/agents/:agentId/chat/:chatId/stream', query: User } as const
   surfaceRoute(app, deps, { ...resume, scopes: ['chat', 'read'] }, async ({ params, query, key, agent, request, reply }) => {
     const userId = key.userId ?? query.externalUserId?.toLowerCase()
-    const session = await findChat(deps, key, agent!, params['chatId']!, userId)
+    const session = await findChat(deps, agent!, params['chatId']!, userId)
     const question = session && (await findRunning(deps, session))
     if (question === undefined) {
       reply.code(204).send()
@@ -115,21 +114,23 @@ function readLast({ limits }: Deps, { messages }: Body): { id: string | undefine
 const sessionIdOf = (agentId: string, userId: string | undefined, chatId: string): string =>
   namedId(agentId, `${userId ?? ''}/${chatId}`)
 
-/** The session of a chat: the one whose id it is, where that may be seen; else the one that was made for it. */
+/**
+ * The session of a chat: the one whose id it is, where that is the user's; else the one that was made for it. A page chooses the id of its chat, and must not
+ * choose one of another user by it, also where a server names the user and sends the id on.
+ */
 async function findChat(
   { db }: Deps,
-  key: ApiKey,
   { id: agentId }: Agent,
   chatId: string,
   userId: string | undefined,
 ): Promise<Session | undefined> {
   const named = isUuid(chatId) ? await findSession(db, agentId, chatId.toLowerCase()) : undefined
-  if (named !== undefined && (key.userId ?? named.userId) === named.userId) return named
+  if (named !== undefined && (userId ?? named.userId) === named.userId) return named
   return findSession(db, agentId, sessionIdOf(agentId, userId, chatId))
 }
 
-async function getChat(deps: Deps, key: ApiKey, agent: Agent, chatId: string, userId: string | undefined): Promise<Session> {
-  const found = await findChat(deps, key, agent, chatId, userId)
+async function getChat(deps: Deps, agent: Agent, chatId: string, userId: string | undefined): Promise<Session> {
+  const found = await findChat(deps, agent, chatId, userId)
   if (found !== undefined) return found
   const id = sessionIdOf(agent.id, userId, chatId)
   return getOrCreateSession(deps, agent.id, id, { externalUserId: userId })
