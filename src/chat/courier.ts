@@ -61,7 +61,9 @@ export class Courier {
     if (this.#timer === undefined || this.#stop.signal.aborted) return
     this.#wakeTimer ??= setTimeout(() => {
       this.#wakeTimer = undefined
-      this.#look()
+      // A look that is under way may have passed what is new.
+      if (this.#looking === undefined) this.#look()
+      else this.#looking.then(() => this.wake())
     }, WAKE_MS)
   }
 

@@ -44,7 +44,13 @@ export class DocumentNews {
     if (!(await this.#isWanted())) this.#due.clear()
     for (const agentId of this.#due) {
       this.#due.delete(agentId)
-      await this.#tell(agentId)
+      try {
+        await this.#tell(agentId)
+      } catch (error) {
+        // It is told with the next news, of whichever agent.
+        this.#due.add(agentId)
+        throw error
+      }
     }
   }
 

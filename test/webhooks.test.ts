@@ -1,0 +1,83 @@
+// What becomes of news while the database is away, or while others are being delivered
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { Background } from '../src/chat/background.ts'
+import { Courier } from '../src/chat/courier.ts'
+import { DocumentNews } from '../src/chat/document-news.ts'
+import { until } from './support/poll.ts'
+
+type NewsDeps = ConstructorParameters<typeof DocumentNews>[0]
+/** All that can be done without waiting. */
+const done = () => new Promise(setImmediate)
+const A_WAKE_MS = 100
+type CourierParts = ConstructorParameters<typeof Courier>[0]
+
+test('news of documents that could not be put down are put down with the next', async () => {
+  const warnings: string[] = []
+  const news = new Map(['one', 'two'].map((agentId) => [agentId, [{ id: agentId, status: 'ready', updatedAt: 1 }]]))
+  let isAway = true
+  const told: string[] = []
+  const deps = {
+    webhooks: { list: async () => [{ events: ['document.ready'] }] },
+    knowledge: {
+      listNews: async (agentId: string) => news.get(agentId) ?? [],
+      endNews: async (agentId: string) => void news.delete(agentId),
+    },
+    db: {
+      async write(statements: { params: unknown[] }[]) {
+        if (isAway) throw new Error('away')
+        told.push(...statements.map(({ params }) => String(params[0])))
+      },
+    },
+    background: new Background((about) => warnings.push(about)),
+    courier: { wake() {} },
+    clock: () => 1,
+  }
+  const documentNews = new DocumentNews(deps as unknown as NewsDeps)
+  documentNews.wake('one')
+  await until('it failed', () => warnings.length === 1)
+  isAway = false
+  documentNews.wake('two')
+  await until('both are told', () => told.length === 2)
+  assert.deepEqual(told.sort(), ['one', 'two'])
+  await deps.background.close()
+})
+
+test('what is queued while deliveries are looked for is found at once, and not a second later', async () => {
+  mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
+  let looked = 0
+  let goOn = () => {}
+  const parts = {
+    webhooks: { list: async () => [{ id: 'a', disabledAt: null }], onQueued() {} },
+    db: {
+      read: async () => {
+        looked++
+        await new Promise<void>((resolve) => {
+          goOn = resolve
+        })
+        return []
+      },
+    },
+    clock: () => 1,
+    warn: assert.fail,
+  }
+  const courier = new Courier(parts as unknown as CourierParts)
+  try {
+    courier.start()
+    await done()
+    courier.wake()
+    mock.timers.tick(A_WAKE_MS)
+    await done()
+    assert.equal(looked, 1)
+    goOn()
+    await done()
+    mock.timers.tick(A_WAKE_MS)
+    await done()
+    assert.equal(looked, 2)
+  } finally {
+    mock.timers.reset()
+    const closed = courier.close()
+    goOn()
+    await closed
+  }
+})
