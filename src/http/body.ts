@@ -1,8 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, ReparteeError } from '../core/errors.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Only an escape can bring these in: raw U+0000 is no JSON, and a lone surrogate is no UTF-8. */
 const SUSPECT = /\\u(0000|d[89a-f][0-9a-f]{2})/i
+
+/** Throws `unsupported_media_type`. */
+export function refuseEncoded({ headers }: { headers: IncomingHttpHeaders }): void {
+  if (headers['content-encoding'] !== undefined)
+    throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
+}
 
 /** A JSON body. No bytes at all mean `{}`. Throws `invalid_request` where it is not UTF-8, not JSON, or holds text that cannot be kept. */
 export function parseJson(bytes: Buffer): unknown {

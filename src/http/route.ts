@@ -6,11 +6,11 @@ import type { Deps } from '../chat/deps.ts'
 import type { Kept } from '../chat/keep-answer.ts'
 import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
-import { ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import type { Session } from '../core/session.ts'
 import { admit, checkScope, type Gate, getAgentFor, getSessionFor, keepUserRate } from './admit.ts'
 import { withAudit } from './audit.ts'
+import { refuseEncoded } from './body.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
 import { validator } from './validation.ts'
@@ -83,9 +83,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
           if (op.isSend) await keepUserRate(deps, reply, request.session)
         }
       }
-      if (op.body !== undefined && request.headers['content-encoding'] !== undefined) {
-        throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
-      }
+      if (op.body !== undefined) refuseEncoded(request)
       if (op.upload) await app.uploadSlots.take(request, reply)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {

@@ -329,6 +329,7 @@ describe('MCP', { skip: needsProcess }, async () => {
     isProtocolError(await raw('{"jsonrpc":"2.0","id":null,"method":"ping"}'), 400, -32600)
     isProtocolError(await raw('{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}'), 400, -32602)
     isProtocolError(await raw('{}', { 'content-type': 'text/plain' }), 415, 415)
+    isProtocolError(await raw('{}', { 'content-encoding': 'gzip' }), 415, 415)
     for (const method of ['GET', 'DELETE']) {
       const answer = await client.request(method, `^${own}`)
       assert.deepEqual([answer.status, answer.headers.allow], [405, 'POST'])

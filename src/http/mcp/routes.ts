@@ -6,7 +6,7 @@ import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { version } from '../../core/version.ts'
 import { admit, getAgentFor } from '../admit.ts'
-import { toShown } from '../body.ts'
+import { refuseEncoded, toShown } from '../body.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import { type EventStream, type EventStreams, toEvent } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
@@ -49,9 +49,11 @@ async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, 
     throw new ReparteeError('forbidden', 'Pages of this origin may not call here.')
   const key = await admit(app, deps, request, reply)
   const { agentId } = request.params as { agentId?: string }
-  if (agentId === undefined) return
-  if (!isUuid(agentId)) throw invalid('path.agentId', 'must be a UUID')
-  request.agent = await getAgentFor(deps, key, agentId.toLowerCase())
+  if (agentId !== undefined) {
+    if (!isUuid(agentId)) throw invalid('path.agentId', 'must be a UUID')
+    request.agent = await getAgentFor(deps, key, agentId.toLowerCase())
+  }
+  refuseEncoded(request)
 }
 
 interface Context {

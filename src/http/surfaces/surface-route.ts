@@ -3,9 +3,10 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import type { Deps } from '../../chat/deps.ts'
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey, Scope } from '../../core/api-key.ts'
-import { invalid, ReparteeError } from '../../core/errors.ts'
+import { invalid } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { admit, checkScope, type Gate, getAgentFor } from '../admit.ts'
+import { refuseEncoded } from '../body.ts'
 import { readQuery } from '../query.ts'
 import { validator } from '../validation.ts'
 
@@ -55,8 +56,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
       checkScope(gate, key)
       const { agentId } = request.params as Record<string, string>
       if (agentId !== undefined) request.agent = await getNamedAgent(deps, key, agentId)
-      if (op.body !== undefined && request.headers['content-encoding'] !== undefined)
-        throw new ReparteeError('unsupported_media_type', 'A body must not be encoded: leave Content-Encoding out.')
+      if (op.body !== undefined) refuseEncoded(request)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, agent, caller: key } = request
