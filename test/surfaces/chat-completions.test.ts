@@ -338,6 +338,11 @@ describe('Chat Completions that fail', { skip: needsProcess }, () => {
       assert.ok(Number(error.headers.get('retry-after')) >= 1)
       return true
     })
+    // A user who is made up for one request comes only once.
+    for (const asked of [create('Hi'), openai.responses.create({ model: agent, input: 'Hi' })]) {
+      const { response } = await asked.withResponse()
+      assert.doesNotMatch(response.headers.get('ratelimit')!, /"user"/)
+    }
     const poor = await service.newAgent({ budget: { tokensPerDay: 1 } })
     await assert.rejects(create('Hi', { model: poor }), { status: 429, code: 'insufficient_quota', type: 'insufficient_quota' })
   })

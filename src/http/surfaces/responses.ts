@@ -57,7 +57,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       fields.checkLength('body.input', 'a message', content, deps.limits.maxMessageChars)
     const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
     const userId = known?.userId ?? named ?? deps.newId()
-    await keepUserRate(deps, reply, { agentId: agent.id, userId })
+    // Nobody comes twice as a user who was made up for one response.
+    if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId })
 
     const isKept = body.store !== false
     const asked = {
