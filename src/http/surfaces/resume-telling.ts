@@ -22,9 +22,10 @@ export async function resumeTelling(
   { request, reply, key, teller, head }: Required<Pick<Telling, 'request' | 'reply' | 'key' | 'head'>> & { teller: Teller },
 ): Promise<void> {
   const own = deps.turns.find(question.id)
-  const stream = streams.open(reply, key, head)
-  const isWanted = () => stream.isOpen
+  const isWanted = () => !reply.raw.destroyed && !reply.raw.writableEnded
+  // Before anything is written: where it fails, the answer can still say so.
   const elsewhere = own === undefined ? await deps.replicas?.follow(session, isWanted) : undefined
+  const stream = streams.open(reply, key, head)
   const turn = own ?? elsewhere?.turn ?? new Turn(session.agentId, session.id, '')
   const telling = new OpenTelling(stream, teller, turn, toBegun(turn, session, question))
   try {
