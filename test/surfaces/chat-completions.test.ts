@@ -1,30 +1,18 @@
 // The official client of OpenAI's API, pointed at the service.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { before, beforeEach, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import type { ChatCompletionChunk, ChatCompletionCreateParamsNonStreaming } from 'openai/resources'
 import { isOk } from '../support/assert.ts'
-import { DroppingProxy } from '../support/dropping-proxy.ts'
 import { fails, finishes, hangs, refuses, says, stalls, streams } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
-import { needsProcess, startService } from '../support/service.ts'
-import { WebSite } from '../support/web-site.ts'
+import { needsProcess } from '../support/service.ts'
+import { startForClients } from '../support/surfaces.ts'
 
-const site = await new WebSite().start()
-const service = await startService({
-  REPARTEE_FETCH_ALLOW: site.host,
+const { client, model, proxy, service, site, through } = await startForClients({
   REPARTEE_RATE_LIMIT: 'on',
   REPARTEE_USER_SENDS_PER_MINUTE: '3',
-  REPARTEE_HEARTBEAT_MS: '100',
-})
-const { client, model } = service
-const proxy = new DroppingProxy(() => new URL('/', client.address.baseUrl).href)
-const through = await proxy.start()
-after(async () => {
-  proxy.stop()
-  await service.stop()
-  await site.stop()
 })
 
 const clientOf = (apiKey: string, more: object = {}) =>

@@ -1,23 +1,16 @@
 // Responses and conversations, with the official client of OpenAI's API.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { before, beforeEach, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { isOk, UUID } from '../support/assert.ts'
-import { DroppingProxy } from '../support/dropping-proxy.ts'
 import { fails, finishes, refuses, says, streams } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
-import { needsProcess, startService } from '../support/service.ts'
+import { needsProcess } from '../support/service.ts'
+import { startForClients } from '../support/surfaces.ts'
 
-const service = await startService({ REPARTEE_HEARTBEAT_MS: '100' })
-const { client, model } = service
-const proxy = new DroppingProxy(() => new URL('/', client.address.baseUrl).href)
-const through = await proxy.start()
-after(async () => {
-  proxy.stop()
-  await service.stop()
-})
+const { client, model, proxy, service, through } = await startForClients()
 
 const clientOf = (apiKey: string, more: object = {}) =>
   new OpenAI({ apiKey, baseURL: new URL('/openai/v1', client.address.baseUrl).href, maxRetries: 0, ...more })

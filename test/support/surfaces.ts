@@ -1,0 +1,19 @@
+import { after } from 'node:test'
+import { DroppingProxy } from './dropping-proxy.ts'
+import { startService } from './service.ts'
+import { WebSite } from './web-site.ts'
+
+/** A service for clients that others made: with a site that documents can come from, and behind a proxy that can lose its answers. Ends with the test file. */
+export async function startForClients(env: Record<string, string> = {}) {
+  const site = await new WebSite().start()
+  const service = await startService({ REPARTEE_FETCH_ALLOW: site.host, REPARTEE_HEARTBEAT_MS: '100', ...env })
+  const { client, model } = service
+  const proxy = new DroppingProxy(() => new URL('/', client.address.baseUrl).href)
+  const through = await proxy.start()
+  after(async () => {
+    proxy.stop()
+    await service.stop()
+    await site.stop()
+  })
+  return { site, service, client, model, proxy, through }
+}
