@@ -395,7 +395,7 @@ export const settings = {
     kind: 'switch',
     fallback: true,
     about:
-      'How each reply came about is kept with it, so that it can be looked at later: about a kilobyte each. Off: only where the sender asks for it.',
+      'How each reply came about is kept with it, so that it can be looked at later: one to two kilobytes each. Off: only where the sender asks for it.',
   },
   auditDays: {
     env: 'REPARTEE_AUDIT_DAYS',
