@@ -48,6 +48,7 @@ const notRun: [page: string, begin: string, reason: string][] = [
   ['docs/mcp.md', '$ cat .cursor/mcp.json', 'shows a file of the reader'],
   ['docs/mcp.md', '$ cat .vscode/mcp.json', 'shows a file of the reader'],
   ['docs/mcp.md', '$ cat claude_desktop_config.json', 'shows a file of the reader'],
+  ['docs/mcp.md', '$ cat ask.py', 'needs a package of Python'],
   ['docs/client.md', '$ npm install', 'needs the published package'],
   ['client/README.md', '$ npm install', 'needs the published package'],
   ['CONTRIBUTING.md', '$ npm test', 'would run this test within itself'],
