@@ -61,7 +61,27 @@ function page(load: () => Promise<{ default: ComponentType<PageProps> }>): Compo
   return (props) => <Loaded {...props} />
 }
 
-const ofAgent = (path: string) => (agentId: string) => `/agents/${agentId}${path}`
+interface Below {
+  load: Parameters<typeof page>[0]
+  needs: Scope
+  icon: IconName
+  shortcut: string
+  /** It has pages below it. */
+  isFolder?: boolean
+}
+
+/** A page in the navigation at the place of its noun: below an agent, or of the service. */
+const below =
+  (group: 'agent' | 'service', base: string) =>
+  (noun: Noun, { load, needs, icon, shortcut, isFolder = false }: Below): PageRoute => ({
+    noun,
+    path: `${base}/${noun}${isFolder ? '/*?' : ''}`,
+    Page: page(load),
+    needs,
+    nav: { group, icon, shortcut, href: (agentId) => `${base.replace(':agentId', agentId)}/${noun}` },
+  })
+const ofAgent = below('agent', '/agents/:agentId')
+const ofService = below('service', '')
 
 /** All pages, each fetched when it is first opened. */
 export const routes: readonly PageRoute[] = [
@@ -83,83 +103,41 @@ export const routes: readonly PageRoute[] = [
     path: '/agents/:agentId',
     Page: page(() => import('../pages/agents/edit.tsx')),
     needs: 'admin',
-    nav: { group: 'agent', icon: 'setup', href: ofAgent(''), shortcut: 's' },
+    nav: { group: 'agent', icon: 'setup', href: (agentId) => `/agents/${agentId}`, shortcut: 's' },
   },
-  {
-    noun: 'knowledge',
-    path: '/agents/:agentId/knowledge/*?',
-    Page: page(() => import('../pages/knowledge/index.tsx')),
+  ofAgent('knowledge', {
+    load: () => import('../pages/knowledge/index.tsx'),
     needs: 'knowledge',
-    nav: { group: 'agent', icon: 'knowledge', href: ofAgent('/knowledge'), shortcut: 'k' },
-  },
-  {
-    noun: 'playground',
-    path: '/agents/:agentId/playground/*?',
-    Page: page(() => import('../pages/playground/index.tsx')),
+    icon: 'knowledge',
+    shortcut: 'k',
+    isFolder: true,
+  }),
+  ofAgent('playground', {
+    load: () => import('../pages/playground/index.tsx'),
     needs: 'chat',
-    nav: { group: 'agent', icon: 'playground', href: ofAgent('/playground'), shortcut: 'p' },
-  },
-  {
-    noun: 'conversations',
-    path: '/agents/:agentId/conversations/*?',
-    Page: page(() => import('../pages/conversations/index.tsx')),
+    icon: 'playground',
+    shortcut: 'p',
+    isFolder: true,
+  }),
+  ofAgent('conversations', {
+    load: () => import('../pages/conversations/index.tsx'),
     needs: 'read',
-    nav: { group: 'agent', icon: 'conversations', href: ofAgent('/conversations'), shortcut: 'c' },
-  },
-  {
-    noun: 'insights',
-    path: '/agents/:agentId/insights/*?',
-    Page: page(() => import('../pages/insights/index.tsx')),
-    needs: 'knowledge',
-    nav: { group: 'agent', icon: 'insights', href: ofAgent('/insights'), shortcut: 'i' },
-  },
-  {
-    noun: 'users',
-    path: '/agents/:agentId/users',
-    Page: page(() => import('../pages/users/index.tsx')),
+    icon: 'conversations',
+    shortcut: 'c',
+    isFolder: true,
+  }),
+  ofAgent('insights', { load: () => import('../pages/insights/index.tsx'), needs: 'knowledge', icon: 'insights', shortcut: 'i' }),
+  ofAgent('users', { load: () => import('../pages/users/index.tsx'), needs: 'admin', icon: 'users', shortcut: 'u' }),
+  ofAgent('embed', { load: () => import('../pages/embed/index.tsx'), needs: 'chat', icon: 'code', shortcut: 'm' }),
+  ofService('keys', { load: () => import('../pages/keys/index.tsx'), needs: 'admin', icon: 'keys', shortcut: 'y' }),
+  ofService('webhooks', {
+    load: () => import('../pages/webhooks/index.tsx'),
     needs: 'admin',
-    nav: { group: 'agent', icon: 'users', href: ofAgent('/users'), shortcut: 'u' },
-  },
-  {
-    noun: 'embed',
-    path: '/agents/:agentId/embed',
-    Page: page(() => import('../pages/embed/index.tsx')),
-    needs: 'chat',
-    nav: { group: 'agent', icon: 'code', href: ofAgent('/embed'), shortcut: 'm' },
-  },
-  {
-    noun: 'keys',
-    path: '/keys',
-    Page: page(() => import('../pages/keys/index.tsx')),
-    needs: 'admin',
-    nav: { group: 'service', icon: 'keys', href: () => '/keys', shortcut: 'y' },
-  },
-  {
-    noun: 'webhooks',
-    path: '/webhooks/*?',
-    Page: page(() => import('../pages/webhooks/index.tsx')),
-    needs: 'admin',
-    nav: { group: 'service', icon: 'bell', href: () => '/webhooks', shortcut: 'w' },
-  },
-  {
-    noun: 'usage',
-    path: '/usage',
-    Page: page(() => import('../pages/usage/index.tsx')),
-    needs: 'admin',
-    nav: { group: 'service', icon: 'gauge', href: () => '/usage', shortcut: 'b' },
-  },
-  {
-    noun: 'audit',
-    path: '/audit',
-    Page: page(() => import('../pages/audit/index.tsx')),
-    needs: 'admin',
-    nav: { group: 'service', icon: 'clock', href: () => '/audit', shortcut: 'l' },
-  },
-  {
-    noun: 'system',
-    path: '/system',
-    Page: page(() => import('../pages/system/index.tsx')),
-    needs: 'admin',
-    nav: { group: 'service', icon: 'pulse', href: () => '/system', shortcut: 't' },
-  },
+    icon: 'bell',
+    shortcut: 'w',
+    isFolder: true,
+  }),
+  ofService('usage', { load: () => import('../pages/usage/index.tsx'), needs: 'admin', icon: 'gauge', shortcut: 'b' }),
+  ofService('audit', { load: () => import('../pages/audit/index.tsx'), needs: 'admin', icon: 'clock', shortcut: 'l' }),
+  ofService('system', { load: () => import('../pages/system/index.tsx'), needs: 'admin', icon: 'pulse', shortcut: 't' }),
 ]
