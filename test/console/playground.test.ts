@@ -30,8 +30,9 @@ describe('the playground of the console', { skip: needsProcess }, () => {
   })
   afterEach(() => service.model.reset())
 
-  const openAt = async (path: string) => {
+  const openAt = async (path: string, script = '') => {
     const console = await Console.open(browser, service.client.address.baseUrl, { key: service.client.key })
+    await console.page.addInitScript(script)
     return { console, page: await console.goto(path) }
   }
   const open = async (settings: object = {}) => {
@@ -240,9 +241,11 @@ describe('the playground of the console', { skip: needsProcess }, () => {
     await console.close()
   })
 
-  test('everything is done by keyboard, as the user who was named', async () => {
+  test('everything is done by keyboard, as the user who was named, also where the page did not come by https', async () => {
     const agentId = await newReader()
-    const { console, page } = await openAt(`/agents/${agentId}/playground?ask=How%20do%20I`)
+    // What browsers keep from such pages.
+    const plain = `delete Crypto.prototype.randomUUID; Object.defineProperty(Navigator.prototype, 'clipboard', { get: () => undefined })`
+    const { console, page } = await openAt(`/agents/${agentId}/playground?ask=How%20do%20I`, plain)
     const tabTo = (name: RegExp) =>
       until(`${name} has the focus`, async () => {
         await page.keyboard.press('Tab')

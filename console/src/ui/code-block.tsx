@@ -1,8 +1,8 @@
 import './code-block.css'
 import { useEffect, useState } from 'react'
 import { IconButton } from './button.tsx'
+import { useCopy } from './copy.ts'
 import { useUiTexts } from './texts.ts'
-import { toast } from './toast.tsx'
 
 /** Text to be copied out: code, an address, a key. Always from left to right. */
 export function CodeBlock({ code, label, language }: { code: string; label: string; language?: string }) {
@@ -27,14 +27,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
     const timer = setTimeout(() => setCopied(false), 2_000)
     return () => clearTimeout(timer)
   }, [isCopied])
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setCopied(true)
-      toast(texts.copied)
-    } catch {
-      toast(texts.copyFailed, { tone: 'bad' })
-    }
-  }
+  const copyText = useCopy()
+  const copy = async () => setCopied(await copyText(text))
   return <IconButton icon={isCopied ? 'check' : 'copy'} label={label ?? texts.copy} size="small" onPress={() => void copy()} />
 }

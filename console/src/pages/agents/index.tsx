@@ -6,6 +6,7 @@ import { homeOf } from '../../shell/navigation.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { useCopy } from '../../ui/copy.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { SearchField } from '../../ui/field.tsx'
@@ -15,7 +16,6 @@ import { Page } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { Tile } from '../../ui/tile.tsx'
-import { toast } from '../../ui/toast.tsx'
 import { DeleteAgent } from './delete-agent.tsx'
 import { useAgentTexts } from './texts.ts'
 
@@ -72,6 +72,7 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
   const texts = useAgentTexts().list
   const format = useFormat()
   const rights = useRights()
+  const copy = useCopy()
   const [deleting, setDeleting] = useState<Agent>()
   const columns: Column<Agent>[] = [
     {
@@ -132,7 +133,7 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
                 {texts.playground}
               </MenuItem>
             )}
-            <MenuItem icon="copy" onAction={() => void navigator.clipboard.writeText(agent.id).then(() => toast(agent.id))}>
+            <MenuItem icon="copy" onAction={() => void copy(agent.id)}>
               {texts.copyId}
             </MenuItem>
             {rights.can('admin') && <MenuLine />}

@@ -5,6 +5,7 @@ import { useRights } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { useCopy } from '../../ui/copy.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
@@ -12,7 +13,6 @@ import { MenuItem, MenuLine, MoreMenu } from '../../ui/menu.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.tsx'
 import { DeleteSession } from './delete-session.tsx'
 import { FilterBar, hrefOfUser, useFilter } from './filter.tsx'
 import { ImportButton } from './import-session.tsx'
@@ -102,8 +102,8 @@ function SessionTable({ agentId, sessions }: { agentId: string; sessions: readon
       ),
     },
   ]
-  const copyLink = (id: string) =>
-    void navigator.clipboard.writeText(addressOf(hrefOf(agentId, id))).then(() => toast(texts.linkCopied))
+  const copy = useCopy()
+  const copyLink = (id: string) => void copy(addressOf(hrefOf(agentId, id)), texts.linkCopied)
   return (
     <>
       <Table

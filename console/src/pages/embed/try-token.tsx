@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useCreateToken } from '../../queries/tokens.ts'
+import { newUuid } from '../../queries/uuid.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -8,20 +9,11 @@ import { ErrorNote } from '../../ui/error-note.tsx'
 import { createSession, type Place } from './snippets.ts'
 import { useEmbedTexts } from './texts.ts'
 
-/** A version 4 UUID; `randomUUID` is only there where the page came by https. */
-function newUserId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  bytes[6] = (bytes[6]! & 0x0f) | 0x40
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-}
-
 /** A token of a user that was made up, to see what one is. */
 export function TryToken({ place }: { place: Place }) {
   const texts = useEmbedTexts().token
   const format = useFormat()
-  const [userId] = useState(newUserId)
+  const [userId] = useState(newUuid)
   const { mutate, data, error, isPending } = useCreateToken(place.agentId)
   const create = (
     <Button icon="keys" isBusy={isPending} onPress={() => mutate(userId)}>

@@ -2,10 +2,10 @@ import type { Key } from '../../queries/keys.ts'
 import { useSignedIn } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { useCopy } from '../../ui/copy.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { MenuItem, MenuLine, MoreMenu } from '../../ui/menu.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import { toast } from '../../ui/toast.tsx'
 import { AgentNames } from '../parts/agent-names.tsx'
 import { KeyBudget } from './key-budget.tsx'
 import { useKeyTexts } from './texts.ts'
@@ -18,6 +18,7 @@ interface KeyTableProps {
 
 export function KeyTable({ keys, onRoll, onRevoke }: KeyTableProps) {
   const texts = useKeyTexts()
+  const copy = useCopy()
   const { columns: names } = texts
   const columns: Column<Key>[] = [
     { id: 'name', label: names.name, cell: (key) => <Name of={key} />, width: '25%' },
@@ -44,7 +45,7 @@ export function KeyTable({ keys, onRoll, onRevoke }: KeyTableProps) {
           <MenuItem icon="refresh" onAction={() => onRoll(key)}>
             {texts.roll.action}
           </MenuItem>
-          <MenuItem icon="copy" onAction={() => void navigator.clipboard.writeText(key.id).then(() => toast(key.id))}>
+          <MenuItem icon="copy" onAction={() => void copy(key.id)}>
             {texts.copyId}
           </MenuItem>
           <MenuLine />

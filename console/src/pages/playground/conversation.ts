@@ -1,5 +1,6 @@
 import { type Answer, type Repartee, ReparteeError, type SendMessageBody, type TurnEvent } from 'repartee-client'
 import type { CitedSource, FollowUp, Trace, Usage } from '../../queries/replies.ts'
+import { newUuid } from '../../queries/uuid.ts'
 
 export type Format = 'markdown' | 'html'
 
@@ -138,7 +139,7 @@ export class Conversation {
     const { id } = turn.reply
     this.#change(key, { state: 'sending', growing: '', error: undefined, isStopping: false })
     const body = { format, include: INCLUDE, ...(additionalContext !== '' && { additionalContext }) }
-    const idempotencyKey = crypto.randomUUID()
+    const idempotencyKey = newUuid()
     void this.#follow(key, () => this.#client.messages.streamRegenerate(this.#agentId, sessionId, id, body, { idempotencyKey }))
   }
 
@@ -156,7 +157,7 @@ export class Conversation {
     const body = { message: text, format, include: INCLUDE, ...(additionalContext !== '' && { additionalContext }) }
     try {
       const sessionId = this.sessionId ?? (await this.#newSession(wishes))
-      const idempotencyKey = crypto.randomUUID()
+      const idempotencyKey = newUuid()
       await this.#follow(key, () => this.#client.messages.stream(this.#agentId, sessionId, body, { idempotencyKey }))
     } catch (error) {
       this.#change(key, { state: 'failed', error })

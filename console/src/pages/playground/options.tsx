@@ -1,3 +1,4 @@
+import { newUuid } from '../../queries/uuid.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -46,7 +47,7 @@ export function Options({ wishes, onChange, session }: OptionsProps) {
           autoComplete="off"
           error={isUuid(externalUserId) ? undefined : texts.userInvalid}
         />
-        <Button size="small" onPress={() => onChange({ ...wishes, externalUserId: crypto.randomUUID() })}>
+        <Button size="small" onPress={() => onChange({ ...wishes, externalUserId: newUuid() })}>
           {texts.newUser}
         </Button>
       </div>

@@ -6,6 +6,7 @@ import { digitsOf, type User, useEraseUser, useUserExport, useUsers } from '../.
 import type { PageProps } from '../../routing/routes.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Card } from '../../ui/card.tsx'
+import { useCopy } from '../../ui/copy.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { download } from '../../ui/download.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -68,6 +69,7 @@ export default function UsersPage({ agentId }: PageProps) {
 function UserTable({ agentId, users, isSearch }: { agentId: string; users: readonly User[]; isSearch: boolean }) {
   const texts = useUserTexts()
   const format = useFormat()
+  const copy = useCopy()
   const save = useSave(agentId)
   const [erasing, setErasing] = useState<User>()
   const href = (id: string) => `/agents/${agentId}/conversations?user=${id}`
@@ -113,10 +115,7 @@ function UserTable({ agentId, users, isSearch }: { agentId: string; users: reado
             <MenuItem icon="conversations" href={href(user.externalUserId)}>
               {texts.conversations}
             </MenuItem>
-            <MenuItem
-              icon="copy"
-              onAction={() => void navigator.clipboard.writeText(user.externalUserId).then(() => toast(texts.copied))}
-            >
+            <MenuItem icon="copy" onAction={() => void copy(user.externalUserId, texts.copied)}>
               {texts.copyId}
             </MenuItem>
             <MenuItem icon="download" onAction={() => void save(user)}>
