@@ -100,7 +100,7 @@ describe('the playground of the console', { skip: needsProcess }, () => {
     const details = page.getByRole('dialog', { name: 'Details of the reply' })
     await details.getByText('Answered from the knowledge base').waitFor()
     for (const name of ['Words', 'Pieces', 'Nearness']) await details.getByRole('columnheader', { name }).waitFor()
-    await details.getByRole('rowheader', { name: 'Retrieve' }).waitFor()
+    await details.getByRole('rowheader', { name: 'Search the knowledge base' }).waitFor()
     await details.getByRole('cell', { name: 'Replied' }).waitFor()
     await console.assertSound('the details')
     await page.reload()

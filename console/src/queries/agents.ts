@@ -1,8 +1,9 @@
-import { type InfiniteData, useInfiniteQuery, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type InfiniteData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import type { Agent, AgentWithStats, CreateAgentBody, ListAgentsResponse, UpdateAgentBody } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
 export type { Agent, AgentWithStats, CreateAgentBody, UpdateAgentBody }
 
@@ -13,15 +14,12 @@ const ENOUGH = 20
 /** All agents that the key sees, newest first, page by page. */
 export function useAgents() {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.agentList,
-    queryFn: ({ pageParam, signal }) =>
-      client.agents.list({ limit: PAGE, ...(pageParam !== undefined && { cursor: pageParam }) }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.agents.list({ limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.agents,
   })
-  const agents = useMemo(() => query.data?.pages.flatMap((page) => page.agents) ?? [], [query.data])
-  return { ...query, agents, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, agents: rows }
 }
 
 const fits = ({ name, id }: Agent, words: string[]) => {

@@ -1,8 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useMemo } from 'react'
 import type { AuditEntry, ListAuditQuery } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
 export type { AuditEntry }
 export type AuditFilter = Pick<ListAuditQuery, 'from' | 'to' | 'agentId'>
@@ -12,12 +11,10 @@ const PAGE = 50
 /** What was done by those who run the service, newest first, page by page. */
 export function useAudit(filter: AuditFilter) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.audit(filter),
-    queryFn: ({ pageParam, signal }) => client.audit.list({ ...filter, limit: PAGE, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.audit.list({ ...filter, limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.entries,
   })
-  const entries = useMemo(() => query.data?.pages.flatMap((page) => page.entries) ?? [], [query.data])
-  return { ...query, entries, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, entries: rows }
 }

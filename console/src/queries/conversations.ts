@@ -1,26 +1,17 @@
-import {
-  type InfiniteData,
-  keepPreviousData,
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { type InfiniteData, keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import {
   answerOf,
   type ImportSessionBody,
   type ListMessagesResponse,
   type Message,
-  type MessageDetail,
   type Repartee,
   type Session,
-  type SetFeedbackBody,
 } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
-export type { ImportSessionBody, Message, MessageDetail, Session }
+export type { ImportSessionBody, Message, Session }
 
 /** Which conversations are listed. */
 export interface SessionFilter {
@@ -33,7 +24,6 @@ export interface SessionFilter {
 const PAGE = 50
 /** A history of more pages than this is not read anew by itself. */
 const FEW_PAGES = 2
-const LOOK_EVERY_MS = 2_000
 
 const listKey = (agentId: string) => keyOf.of(agentId, 'sessions')
 const oneKey = (agentId: string, sessionId: string, ...more: unknown[]) => keyOf.of(agentId, 'session', sessionId, ...more)
@@ -41,42 +31,27 @@ const oneKey = (agentId: string, sessionId: string, ...more: unknown[]) => keyOf
 /** The conversations of an agent, last activity first, page by page. */
 export function useSessions(agentId: string, filter: SessionFilter) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: [...listKey(agentId), 'list', filter],
-    queryFn: ({ pageParam, signal }) =>
-      client.sessions.list(
-        agentId,
-        { ...filter, limit: PAGE, ...(pageParam !== undefined && { cursor: pageParam }) },
-        { signal },
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination?.nextCursor ?? undefined,
+    read: (cursor, signal) => client.sessions.list(agentId, { ...filter, limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.sessions,
     placeholderData: keepPreviousData,
   })
-  const sessions = useMemo(() => query.data?.pages.flatMap((page) => page.sessions) ?? [], [query.data])
-  return { ...query, sessions, total: query.data?.pages.at(-1)?.pagination?.total }
+  return { ...query, sessions: rows }
 }
 
 /** The messages of a conversation, oldest first, page by page: it may hold a hundred thousand. */
 export function useHistory(agentId: string, sessionId: string) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: oneKey(agentId, sessionId, 'messages'),
-    queryFn: ({ pageParam, signal }) =>
-      client.messages.list(
-        agentId,
-        sessionId,
-        { limit: PAGE, ...(pageParam !== undefined && { cursor: pageParam }) },
-        { signal },
-      ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.messages.list(agentId, sessionId, { limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.messages,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnMount: ({ state }) =>
       ((state.data as InfiniteData<ListMessagesResponse> | undefined)?.pages.length ?? 0) <= FEW_PAGES ? 'always' : false,
   })
-  const messages = useMemo(() => query.data?.pages.flatMap((page) => page.messages) ?? [], [query.data])
-  return { ...query, messages, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, messages: rows }
 }
 
 export interface SessionHead {
@@ -135,27 +110,6 @@ export function useListed(
   return atHand ?? data ?? undefined
 }
 
-/** One message with its sources, its rating, and what became of its turn; looked at again while that runs. */
-export function useMessage(agentId: string, sessionId: string, messageId: string, isWanted: boolean) {
-  const client = useClient()
-  return useQuery({
-    queryKey: oneKey(agentId, sessionId, 'message', messageId),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, undefined, { signal })).message,
-    enabled: isWanted,
-    refetchInterval: ({ state }) => (state.data?.turn === 'running' ? LOOK_EVERY_MS : false),
-  })
-}
-
-/** How a reply came about, as far as that was kept. */
-export function useOrigin(agentId: string, sessionId: string, messageId: string) {
-  const client = useClient()
-  const query = { include: 'model,usage,trace' }
-  return useQuery({
-    queryKey: oneKey(agentId, sessionId, 'origin', messageId),
-    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, query, { signal })).message,
-  })
-}
-
 /** How the turn of a question ended. Where it failed, that is the error. */
 export function useOutcome(agentId: string, sessionId: string, questionId: string | undefined, isWanted: boolean) {
   const client = useClient()
@@ -163,28 +117,6 @@ export function useOutcome(agentId: string, sessionId: string, questionId: strin
     queryKey: oneKey(agentId, sessionId, 'outcome', questionId),
     queryFn: ({ signal }) => answerOf(client.messages.resume(agentId, sessionId, questionId!, { signal })),
     enabled: isWanted && questionId !== undefined,
-  })
-}
-
-/** What a reply said before it was made anew, oldest first. */
-export function useVersions(agentId: string, sessionId: string, messageId: string, isWanted: boolean) {
-  const client = useClient()
-  return useQuery({
-    queryKey: oneKey(agentId, sessionId, 'versions', messageId),
-    queryFn: async ({ signal }) => (await client.messages.versions(agentId, sessionId, messageId, { signal })).versions,
-    enabled: isWanted,
-  })
-}
-
-export function useRate(agentId: string, sessionId: string, messageId: string) {
-  const client = useClient()
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: async (body: SetFeedbackBody) => (await client.messages.rate(agentId, sessionId, messageId, body)).feedback,
-    onSuccess: (feedback) => {
-      queries.setQueryData<MessageDetail>(oneKey(agentId, sessionId, 'message', messageId), (old) => old && { ...old, feedback })
-      return queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'insights') })
-    },
   })
 }
 

@@ -1,5 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type {
   AddDocumentBody,
   Document,
@@ -12,6 +11,7 @@ import type {
 } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
 export type { AddDocumentBody, Document, DocumentStatus, Hit, Metadata, Passage }
 
@@ -25,18 +25,16 @@ export const isUnfinished = ({ status }: { status: DocumentStatus }) => status =
 /** The documents of an agent, newest first, page by page; looked at again and again while one of them is being read. */
 export function useDocuments(agentId: string, status?: DocumentStatus) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'documents', 'list', status),
-    queryFn: ({ pageParam, signal }) => client.documents.list(agentId, { limit: PAGE, status, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.documents.list(agentId, { limit: PAGE, status, cursor }, { signal }),
+    rowsOf: (page) => page.documents,
     refetchInterval: ({ state: { data } }) => {
       const isBusy = data?.pages.some(({ documents }) => documents.some(isUnfinished))
       return isBusy ? LOOK_EVERY_MS * Math.ceil(data!.pages.length / MOST_PAGES_A_SECOND) : false
     },
   })
-  const documents = useMemo(() => query.data?.pages.flatMap((page) => page.documents) ?? [], [query.data])
-  return { ...query, documents, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, documents: rows }
 }
 
 /** How many documents are in a state. */
@@ -61,15 +59,12 @@ export function useDocument(agentId: string, documentId: string) {
 /** A document as the service read it. */
 export function usePassages(agentId: string, documentId: string) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'documents', 'passages', documentId),
-    queryFn: ({ pageParam, signal }) =>
-      client.documents.passages(agentId, documentId, { limit: PAGE, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.documents.passages(agentId, documentId, { limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.passages,
   })
-  const passages = useMemo(() => query.data?.pages.flatMap((page) => page.passages) ?? [], [query.data])
-  return { ...query, passages, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, passages: rows }
 }
 
 /** Forgets what is known of the documents of an agent, and its counts; what is shown is asked for anew. */

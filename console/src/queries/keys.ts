@@ -1,8 +1,8 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { CreateKeyBody, Key } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
 export type { CreateKeyBody, Key }
 
@@ -11,14 +11,12 @@ const PAGE = 50
 /** All keys, newest first, page by page; for keys with the scope `admin`. */
 export function useKeys() {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.keys,
-    queryFn: ({ pageParam, signal }) => client.keys.list({ limit: PAGE, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.keys.list({ limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.keys,
   })
-  const keys = useMemo(() => query.data?.pages.flatMap((page) => page.keys) ?? [], [query.data])
-  return { ...query, keys, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, keys: rows }
 }
 
 /** What was used today of the budget of a key; null where it has none. */

@@ -1,42 +1,72 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
-import type { CitedSource, Feedback, FollowUp, Trace, Usage, Version } from 'repartee-client'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { CitedSource, Feedback, FollowUp, MessageDetail, Trace, Usage, Version } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 
-export type { CitedSource, Feedback, FollowUp, Trace, Usage, Version }
+export type { CitedSource, Feedback, FollowUp, MessageDetail, Trace, Usage, Version }
 
-/** Where a reply stands. */
-export interface ReplyPlace {
+/** Where a message stands; a reply, mostly. */
+export interface MessagePlace {
   agentId: string
   sessionId: string
   messageId: string
 }
 
-/** What is kept of a reply: its sources, its follow-ups, what was said of it, and how it came about. */
-export function useKeptReply({ agentId, sessionId, messageId }: ReplyPlace, enabled: boolean) {
+const LOOK_EVERY_MS = 2_000
+
+const messageKey = ({ agentId, sessionId, messageId }: MessagePlace, ...more: unknown[]) =>
+  keyOf.of(agentId, 'session', sessionId, 'message', messageId, ...more)
+/** One message stands under two keys: as it is, and with how it came about, which is much. */
+const plain = (place: MessagePlace) => messageKey(place, 'plain')
+const whole = (place: MessagePlace) => messageKey(place, 'whole')
+
+/** A message with its sources, its follow-ups, its rating, and what became of its turn; looked at again while that runs. */
+export function useMessage(place: MessagePlace, isWanted = true) {
   const client = useClient()
+  const { agentId, sessionId, messageId } = place
+  return useQuery({
+    queryKey: plain(place),
+    queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, undefined, { signal })).message,
+    enabled: isWanted,
+    refetchInterval: ({ state }) => (state.data?.turn === 'running' ? LOOK_EVERY_MS : false),
+  })
+}
+
+/** The same with how it came about, as far as that was kept. */
+export function useOrigin(place: MessagePlace, isWanted = true) {
+  const client = useClient()
+  const { agentId, sessionId, messageId } = place
   const query = { include: 'model,usage,trace' }
   return useQuery({
-    queryKey: keyOf.of(agentId, 'sessions', sessionId, 'messages', messageId),
+    queryKey: whole(place),
     queryFn: async ({ signal }) => (await client.messages.get(agentId, sessionId, messageId, query, { signal })).message,
-    enabled,
+    enabled: isWanted,
   })
 }
 
-/** What a reply said before it was made anew, oldest first. `made` counts how often that was. */
-export function useVersions({ agentId, sessionId, messageId }: ReplyPlace, made: number, enabled: boolean) {
+/** What a reply said before it was made anew, oldest first. `made` counts how often that was done here. */
+export function useVersions(place: MessagePlace, isWanted: boolean, made = 0) {
   const client = useClient()
+  const { agentId, sessionId, messageId } = place
   return useQuery({
-    queryKey: keyOf.of(agentId, 'sessions', sessionId, 'versions', messageId, made),
+    queryKey: messageKey(place, 'versions', made),
     queryFn: async ({ signal }) => (await client.messages.versions(agentId, sessionId, messageId, { signal })).versions,
-    enabled,
+    enabled: isWanted,
   })
 }
 
-/** Says what a user thinks of a reply. */
-export function useRate({ agentId, sessionId, messageId }: ReplyPlace) {
+/** Says what a user thinks of a reply: one word after the other, so that the last one counts. */
+export function useRate(place: MessagePlace) {
   const client = useClient()
+  const queries = useQueryClient()
+  const { agentId, sessionId, messageId } = place
   return useMutation({
-    mutationFn: async (feedback: Feedback) => (await client.messages.rate(agentId, sessionId, messageId, feedback)).feedback,
+    mutationFn: async (said: Feedback) => (await client.messages.rate(agentId, sessionId, messageId, said)).feedback,
+    scope: { id: messageKey(place).join(' ') },
+    onSuccess: (feedback) => {
+      for (const key of [plain(place), whole(place)])
+        queries.setQueryData<MessageDetail>(key, (old) => old && { ...old, feedback })
+      return queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'insights') })
+    },
   })
 }

@@ -1,9 +1,9 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { AddSourceBody, Source } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { isUnfinished, useForgetDocuments } from './documents.ts'
+import { usePages } from './pages.ts'
 
 export type { AddSourceBody, Source }
 
@@ -13,16 +13,14 @@ const LOOK_EVERY_MS = 1_500
 /** The pages of the web that an agent is kept in step with, newest first; looked at while one of them is being fetched. */
 export function useSources(agentId: string) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'sources'),
-    queryFn: ({ pageParam, signal }) => client.sources.list(agentId, { limit: PAGE, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.sources.list(agentId, { limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.sources,
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ sources }) => sources.some(isUnfinished)) ? LOOK_EVERY_MS : false,
   })
-  const sources = useMemo(() => query.data?.pages.flatMap((page) => page.sources) ?? [], [query.data])
-  return { ...query, sources, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, sources: rows }
 }
 
 /** Asks for the sources anew, and for the documents that came with them. */

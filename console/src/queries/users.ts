@@ -1,8 +1,8 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { User } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
 export type { User }
 
@@ -27,17 +27,15 @@ export const digitsOf = (text: string): string | undefined => {
 export function useUsers(agentId: string, digits: string) {
   const client = useClient()
   const fits = ({ externalUserId }: User) => externalUserId.replaceAll('-', '').startsWith(digits)
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.of(agentId, 'users', digits),
-    queryFn: ({ pageParam, signal }) =>
-      client.users.list(agentId, { limit: PAGE, ...(pageParam !== undefined && { cursor: pageParam }) }, { signal }),
+    read: (cursor, signal) => client.users.list(agentId, { limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.users.filter(fits),
     initialPageParam: digits === '' ? undefined : placeBefore(digits),
     // Behind the first that does not fit there is none that does.
     getNextPageParam: ({ pagination, users }) => (users.every(fits) ? (pagination.nextCursor ?? undefined) : undefined),
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `fits` changes with the digits alone
-  const users = useMemo(() => query.data?.pages.flatMap((page) => page.users).filter(fits) ?? [], [query.data, digits])
-  return { ...query, users, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, users: rows }
 }
 
 /** Erases all that is kept of a user; resolves to how many conversations that was. */

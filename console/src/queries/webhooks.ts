@@ -1,8 +1,8 @@
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { CreateWebhookBody, Delivery, Webhook, WebhookEvent } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
+import { usePages } from './pages.ts'
 
 export type { CreateWebhookBody, Delivery, Webhook, WebhookEvent }
 
@@ -14,29 +14,25 @@ const LOOK_EVERY_MS = 2_000
 /** All webhooks, newest first; for keys with the scope `admin`. */
 export function useWebhooks() {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.webhooks,
-    queryFn: ({ pageParam, signal }) => client.webhooks.list({ limit: ALL, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.webhooks.list({ limit: ALL, cursor }, { signal }),
+    rowsOf: (page) => page.webhooks,
   })
-  const webhooks = useMemo(() => query.data?.pages.flatMap((page) => page.webhooks) ?? [], [query.data])
-  return { ...query, webhooks }
+  return { ...query, webhooks: rows }
 }
 
 /** What was sent, newest first, page by page; looked at while something is on its way. */
 export function useDeliveries(webhookId: string) {
   const client = useClient()
-  const query = useInfiniteQuery({
+  const { rows, ...query } = usePages({
     queryKey: keyOf.deliveries(webhookId),
-    queryFn: ({ pageParam, signal }) => client.webhooks.listDeliveries(webhookId, { limit: PAGE, cursor: pageParam }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ pagination }) => pagination.nextCursor ?? undefined,
+    read: (cursor, signal) => client.webhooks.listDeliveries(webhookId, { limit: PAGE, cursor }, { signal }),
+    rowsOf: (page) => page.deliveries,
     refetchInterval: ({ state: { data } }) =>
       data?.pages.some(({ deliveries }) => deliveries.some(({ state }) => state === 'waiting')) ? LOOK_EVERY_MS : false,
   })
-  const deliveries = useMemo(() => query.data?.pages.flatMap((page) => page.deliveries) ?? [], [query.data])
-  return { ...query, deliveries, total: query.data?.pages.at(-1)?.pagination.total }
+  return { ...query, deliveries: rows }
 }
 
 export function useCreateWebhook() {

@@ -23,7 +23,7 @@ import { useAgentTexts } from './texts.ts'
 export default function AgentsPage() {
   const texts = useAgentTexts().list
   const rights = useRights()
-  const { agents, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useAgents()
+  const { agents, total, isPending, error, refetch, more } = useAgents()
   const [text, setText] = useState('')
   const { found, isLoading } = useAgentSearch(text)
   const create = rights.can('admin') && (
@@ -54,15 +54,7 @@ export default function AgentsPage() {
         ) : (
           <AgentTable agents={isSearching ? found : agents} />
         )}
-        {!isSearching && !isEmpty && total !== undefined && (
-          <LoadMore
-            shown={agents.length}
-            total={total}
-            hasMore={hasNextPage}
-            isBusy={isFetchingNextPage}
-            onMore={() => void fetchNextPage()}
-          />
-        )}
+        {!isSearching && !isEmpty && total !== undefined && <LoadMore {...more} />}
       </Card>
     </Page>
   )

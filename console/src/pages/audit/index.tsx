@@ -24,7 +24,7 @@ export default function Audit() {
   const texts = useAuditTexts()
   const [filter, setFilter] = useState<Filter>({ days: lastDays(DAYS), agentId: undefined })
   const { days, agentId } = filter
-  const { entries, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useAudit({
+  const { entries, total, isPending, error, refetch, more } = useAudit({
     ...toTimes(days),
     ...(agentId !== undefined && { agentId }),
   })
@@ -44,15 +44,7 @@ export default function Audit() {
         ) : (
           <EntryTable entries={entries} />
         )}
-        {total !== undefined && total > 0 && (
-          <LoadMore
-            shown={entries.length}
-            total={total}
-            hasMore={hasNextPage}
-            isBusy={isFetchingNextPage}
-            onMore={() => void fetchNextPage()}
-          />
-        )}
+        {total !== undefined && total > 0 && <LoadMore {...more} />}
       </Card>
     </Page>
   )

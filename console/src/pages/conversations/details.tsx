@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useOrigin, useVersions } from '../../queries/conversations.ts'
+import { type MessagePlace, useOrigin, useVersions, type Version } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
@@ -8,31 +8,29 @@ import { useConversationTexts } from './texts.ts'
 import { TraceView } from './trace.tsx'
 
 interface Props {
-  agentId: string
-  sessionId: string
-  messageId: string
+  place: MessagePlace
   /** Only the last reply can be made anew, so of that one earlier versions are asked for at once. */
   isLast: boolean
 }
 
 /** How a reply came about, and what it said before it was made anew: asked for when it is unfolded. */
-export function Details({ agentId, sessionId, messageId, isLast }: Props) {
+export function Details({ place, isLast }: Props) {
   const texts = useConversationTexts()
   const [isOpen, setOpen] = useState(false)
-  const { data: versions } = useVersions(agentId, sessionId, messageId, isOpen || isLast)
+  const { data: versions } = useVersions(place, isOpen || isLast)
   return (
     <>
       {versions !== undefined && versions.length > 0 && <Versions versions={versions} />}
       <details className="conversations-details" onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{texts.message.details}</summary>
-        {isOpen && <Origin agentId={agentId} sessionId={sessionId} messageId={messageId} />}
+        {isOpen && <Origin place={place} />}
       </details>
     </>
   )
 }
 
-function Origin({ agentId, sessionId, messageId }: Pick<Props, 'agentId' | 'sessionId' | 'messageId'>) {
-  const { data, error, refetch } = useOrigin(agentId, sessionId, messageId)
+function Origin({ place }: Pick<Props, 'place'>) {
+  const { data, error, refetch } = useOrigin(place)
   if (error !== null) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (data === undefined)
     return (
@@ -43,7 +41,7 @@ function Origin({ agentId, sessionId, messageId }: Pick<Props, 'agentId' | 'sess
   return <TraceView reply={data} />
 }
 
-function Versions({ versions }: { versions: NonNullable<ReturnType<typeof useVersions>['data']> }) {
+function Versions({ versions }: { versions: readonly Version[] }) {
   const texts = useConversationTexts()
   const format = useFormat()
   return (

@@ -1,7 +1,6 @@
 import { useState } from 'react'
-import type { Feedback as Rating } from 'repartee-client'
-import { useRate } from '../../queries/conversations.ts'
 import { toFailure } from '../../queries/errors.ts'
+import { type MessagePlace, type Feedback as Rating, useRate } from '../../queries/replies.ts'
 import { useRights } from '../../session/session.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -11,21 +10,19 @@ import { toast } from '../../ui/toast.tsx'
 import { useConversationTexts } from './texts.ts'
 
 interface Props {
-  agentId: string
-  sessionId: string
-  messageId: string
+  place: MessagePlace
   feedback: Rating | undefined
   /** It is known whether there is any. */
   isThere: boolean
 }
 
 /** Whether a reply was good, as it was said; and a way to say it. A rating can be changed, and not be taken back. */
-export function Feedback({ agentId, sessionId, messageId, feedback, isThere }: Props) {
+export function Feedback({ place, feedback, isThere }: Props) {
   const texts = useConversationTexts().feedback
   const uiTexts = useUiTexts()
   const rights = useRights()
   const [isWriting, setWriting] = useState(false)
-  const { mutate, isPending } = useRate(agentId, sessionId, messageId)
+  const { mutate, isPending } = useRate(place)
   const rate = (next: Rating, done?: () => void) =>
     mutate(next, {
       onSuccess: () => {
@@ -61,7 +58,8 @@ export function Feedback({ agentId, sessionId, messageId, feedback, isThere }: P
             size="small"
             aria-pressed={feedback?.rating === rating}
             className={`conversations-rate conversations-rate-${rating}`}
-            isDisabled={!isThere || isPending}
+            isDisabled={!isThere}
+            isPending={isPending}
             onPress={() => feedback?.rating !== rating && rate({ ...feedback, rating })}
           />
         ))}

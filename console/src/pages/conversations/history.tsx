@@ -16,10 +16,7 @@ interface Props {
 /** What was said, oldest first. The last of it is read when it is asked for. */
 export function History({ agentId, sessionId, agentName }: Props) {
   const texts = useConversationTexts().one
-  const { messages, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useHistory(
-    agentId,
-    sessionId,
-  )
+  const { messages, isPending, error, refetch, more } = useHistory(agentId, sessionId)
   if (isPending) return <Waiting />
   if (error !== null && messages.length === 0) return <ErrorNote error={error} onRetry={() => void refetch()} />
   if (messages.length === 0) {
@@ -36,22 +33,13 @@ export function History({ agentId, sessionId, agentName }: Props) {
           const next = messages[i + 1]
           const shared = { agentId, sessionId, message }
           return message.role === 'USER' ? (
-            <Question key={message.id} {...shared} isAnswered={next === undefined ? hasNextPage : next.role === 'AI'} />
+            <Question key={message.id} {...shared} isAnswered={next === undefined ? more.hasMore : next.role === 'AI'} />
           ) : (
-            <Reply key={message.id} {...shared} agentName={agentName} isLast={next === undefined && !hasNextPage} />
+            <Reply key={message.id} {...shared} agentName={agentName} isLast={next === undefined && !more.hasMore} />
           )
         })}
       </ol>
-      {error !== null && <ErrorNote error={error} onRetry={() => void fetchNextPage()} />}
-      {hasNextPage && (
-        <LoadMore
-          shown={messages.length}
-          {...(total !== undefined && { total })}
-          hasMore
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {more.hasMore && <LoadMore {...more} />}
     </>
   )
 }

@@ -23,8 +23,7 @@ export function ConversationList({ agentId }: { agentId: string }) {
   const texts = useConversationTexts()
   const rights = useRights()
   const { filter, isSet } = useFilter()
-  const { sessions, total, isPending, isPlaceholderData, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } =
-    useSessions(agentId, filter)
+  const { sessions, total, isPending, isPlaceholderData, error, refetch, more } = useSessions(agentId, filter)
   const isEmpty = total === 0 && !isSet
   const actions = rights.can('chat') && <ImportButton agentId={agentId} />
   return (
@@ -46,15 +45,7 @@ export function ConversationList({ agentId }: { agentId: string }) {
         ) : (
           <>
             <SessionTable agentId={agentId} sessions={sessions} />
-            {total !== 0 && (
-              <LoadMore
-                shown={sessions.length}
-                {...(total !== undefined && { total })}
-                hasMore={hasNextPage}
-                isBusy={isFetchingNextPage}
-                onMore={() => void fetchNextPage()}
-              />
-            )}
+            {total !== 0 && <LoadMore {...more} />}
           </>
         )}
       </Card>

@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
-import { type Message, useMessage, useOutcome, useRefreshHistory } from '../../queries/conversations.ts'
+import { type Message, useOutcome, useRefreshHistory } from '../../queries/conversations.ts'
 import { toFailure } from '../../queries/errors.ts'
+import { useMessage } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Note } from '../../ui/note.tsx'
 import { Spinner } from '../../ui/progress.tsx'
@@ -39,7 +40,7 @@ function NoReply({ agentId, sessionId, messageId }: { agentId: string; sessionId
   const texts = useConversationTexts().message
   const uiTexts = useUiTexts()
   const refresh = useRefreshHistory(agentId, sessionId)
-  const { data } = useMessage(agentId, sessionId, messageId, true)
+  const { data } = useMessage({ agentId, sessionId, messageId })
   const turn = data?.turn
   const { error } = useOutcome(agentId, sessionId, messageId, turn === 'failed')
   const ran = turn === 'running'

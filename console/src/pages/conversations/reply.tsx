@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
-import { type Message, type MessageDetail, useMessage } from '../../queries/conversations.ts'
+import type { Message } from '../../queries/conversations.ts'
+import { type MessageDetail, useMessage } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
@@ -14,7 +15,7 @@ interface Props {
   sessionId: string
   message: Message
   agentName: string | undefined
-  /** The message that it answers. */
+  /** No message follows it. */
   isLast: boolean
 }
 
@@ -26,8 +27,9 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
   const texts = useConversationTexts().message
   const format = useFormat()
   const [isSeen, ref] = useSeen<HTMLLIElement>()
-  const { data } = useMessage(agentId, sessionId, message.id, isSeen)
   const { id, content, createdAt } = message
+  const place = { agentId, sessionId, messageId: id }
+  const { data } = useMessage(place, isSeen)
   const known = data?.sources?.map(({ index }) => index).join(' ') ?? ''
   const citation = useCallback(
     (n: number): ReactNode => (known.split(' ').includes(String(n)) ? <Mark n={n} messageId={id} /> : `[${n}]`),
@@ -46,15 +48,9 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
         {isHtml(content) ? <SafeHtml html={content} citation={citation} /> : <Markdown text={content} citation={citation} />}
         {data?.followUps !== undefined && data.followUps.length > 0 && <FollowUps followUps={data.followUps} />}
         <div className="conversations-foot">
-          <Feedback
-            agentId={agentId}
-            sessionId={sessionId}
-            messageId={id}
-            feedback={data?.feedback}
-            isThere={data !== undefined}
-          />
+          <Feedback place={place} feedback={data?.feedback} isThere={data !== undefined} />
         </div>
-        <Details agentId={agentId} sessionId={sessionId} messageId={id} isLast={isLast && isSeen} />
+        <Details place={place} isLast={isLast && isSeen} />
       </div>
       {data === undefined && <SourcesWaiting count={marksIn(content)} isBusy={isSeen} />}
       {data?.sources !== undefined && data.sources.length > 0 && (

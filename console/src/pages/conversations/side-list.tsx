@@ -14,10 +14,7 @@ export function SideList({ agentId, sessionId }: { agentId: string; sessionId: s
   const texts = useConversationTexts()
   const format = useFormat()
   const { filter, search } = useFilter()
-  const { sessions, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useSessions(
-    agentId,
-    filter,
-  )
+  const { sessions, isPending, error, refetch, more } = useSessions(agentId, filter)
   const current = useRef<HTMLAnchorElement>(null)
   const isThere = sessions.length > 0
   useEffect(() => {
@@ -54,15 +51,7 @@ export function SideList({ agentId, sessionId }: { agentId: string; sessionId: s
           ))}
         </ul>
       )}
-      {isThere && (
-        <LoadMore
-          shown={sessions.length}
-          {...(total !== undefined && { total })}
-          hasMore={hasNextPage}
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {isThere && <LoadMore {...more} />}
       {!isPending && !isThere && error === null && <p className="muted conversations-none">{texts.list.none}</p>}
     </nav>
   )

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
-import type { MessageDetail, Trace } from 'repartee-client'
+import type { MessageDetail, Trace } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Status } from '../../ui/badge.tsx'
 import { useConversationTexts } from './texts.ts'
+import { Waterfall } from './waterfall.tsx'
 
 /** What a turn kept of how its reply came about. */
 export function TraceView({ reply }: { reply: MessageDetail }) {
@@ -72,51 +73,6 @@ function factsOf(
     [texts.citations, texts.citationsOf(format.number(citations.supported), format.number(citations.unsupported))],
     [texts.finish, texts.finishes[finish]],
   ]
-}
-
-/** Steps follow each other: each bar begins where the one before it ends. */
-function Waterfall({ timings }: Pick<Trace, 'timings'>) {
-  const texts = useConversationTexts().trace
-  const format = useFormat()
-  const total = timings.reduce((sum, { ms }) => sum + ms, 0)
-  const share = (ms: number) => `${total === 0 ? 0 : (ms / total) * 100}%`
-  let from = 0
-  return (
-    <table className="conversations-waterfall">
-      <caption>{texts.timings}</caption>
-      <thead className="hidden-visually">
-        <tr>
-          <th scope="col">{texts.step}</th>
-          <th scope="col">{texts.duration}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {timings.map(({ step, ms }, i) => {
-          const begins = from
-          from += ms
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step may come twice, and has its place
-            <tr key={i}>
-              <th scope="row">{texts.steps[step as keyof typeof texts.steps] ?? step}</th>
-              <td>
-                <span className="conversations-lane" aria-hidden="true">
-                  <span style={{ insetInlineStart: share(begins), inlineSize: share(ms) }} />
-                </span>
-                <span className="numbers">{format.ms(ms)}</span>
-              </td>
-            </tr>
-          )
-        })}
-        <tr className="conversations-waterfall-total">
-          <th scope="row">{texts.total}</th>
-          <td>
-            <span className="conversations-lane" aria-hidden="true" />
-            <span className="numbers">{format.ms(total)}</span>
-          </td>
-        </tr>
-      </tbody>
-    </table>
-  )
 }
 
 function Attempts({ attempts }: Pick<Trace, 'attempts'>) {

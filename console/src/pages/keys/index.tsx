@@ -20,7 +20,7 @@ type Deed = { is: 'create' } | { is: 'roll'; key: Key } | { is: 'show'; issued: 
 /** The keys of the service: made, watched, rolled and revoked. */
 export default function Keys() {
   const texts = useKeyTexts()
-  const { keys, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useKeys()
+  const { keys, total, isPending, error, refetch, more } = useKeys()
   const [deed, setDeed] = useState<Deed>()
   const [leaving, setLeaving] = useState<Key>()
   const close = () => setDeed(undefined)
@@ -42,15 +42,7 @@ export default function Keys() {
         ) : (
           <KeyTable keys={keys} onRoll={(key) => setDeed({ is: 'roll', key })} onRevoke={setLeaving} />
         )}
-        {total !== undefined && total > 0 && (
-          <LoadMore
-            shown={keys.length}
-            total={total}
-            hasMore={hasNextPage}
-            isBusy={isFetchingNextPage}
-            onMore={() => void fetchNextPage()}
-          />
-        )}
+        {total !== undefined && total > 0 && <LoadMore {...more} />}
       </Card>
       {deed?.is === 'create' && <NewKey onClose={close} onCreated={show} />}
       {deed?.is === 'roll' && <RollKey of={deed.key} onClose={close} onRolled={show} />}

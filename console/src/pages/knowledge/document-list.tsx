@@ -26,10 +26,7 @@ export function DocumentList({ agentId }: { agentId: string }) {
   const [filter, setFilter] = useState<Filter>('all')
   const [selected, setSelected] = useState<Set<string>>(new Set())
   const [leaving, setLeaving] = useState<Document[]>([])
-  const { documents, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error, refetch } = useDocuments(
-    agentId,
-    filter === 'all' ? undefined : filter,
-  )
+  const { documents, more, isPending, error, refetch } = useDocuments(agentId, filter === 'all' ? undefined : filter)
   const { data: failures = 0, isPending: isCounting } = useDocumentCount(agentId, 'failed')
   const chosen = documents.filter(({ id }) => selected.has(id))
   const pick = (next: Filter) => {
@@ -66,15 +63,7 @@ export function DocumentList({ agentId }: { agentId: string }) {
           </>
         )}
       </Card>
-      {!isEmpty && !isPending && (
-        <LoadMore
-          shown={documents.length}
-          {...(total !== undefined && { total })}
-          hasMore={hasNextPage}
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {!isEmpty && !isPending && <LoadMore {...more} />}
       <DeleteDocuments
         agentId={agentId}
         documents={leaving}

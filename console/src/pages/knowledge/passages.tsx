@@ -23,7 +23,7 @@ function useWanted() {
 export function Passages({ agentId, document }: { agentId: string; document: Document }) {
   const texts = useKnowledgeTexts().document
   const { id, words } = useWanted()
-  const { passages, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error, refetch } = usePassages(
+  const { passages, more, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePassages(
     agentId,
     document.id,
   )
@@ -69,15 +69,7 @@ export function Passages({ agentId, document }: { agentId: string; document: Doc
           </ol>
         )}
       </Card>
-      {passages.length > 0 && (
-        <LoadMore
-          shown={passages.length}
-          {...(total !== undefined && { total })}
-          hasMore={hasNextPage}
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {passages.length > 0 && <LoadMore {...more} />}
     </>
   )
 }

@@ -25,7 +25,7 @@ export function SourcesTab({ agentId }: { agentId: string }) {
   const texts = useKnowledgeTexts().sources
   const [isAdding, setAdding] = useState(false)
   const [leaving, setLeaving] = useState<Source>()
-  const { sources, total, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error, refetch } = useSources(agentId)
+  const { sources, more, isPending, error, refetch } = useSources(agentId)
   const remove = useDeleteSource(agentId)
   const add = (
     <Button icon="plus" size="small" onPress={() => setAdding(true)}>
@@ -45,15 +45,7 @@ export function SourcesTab({ agentId }: { agentId: string }) {
           <Rows agentId={agentId} sources={sources} onDelete={setLeaving} />
         )}
       </Card>
-      {sources.length > 0 && (
-        <LoadMore
-          shown={sources.length}
-          {...(total !== undefined && { total })}
-          hasMore={hasNextPage}
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {sources.length > 0 && <LoadMore {...more} />}
       {isAdding && <AddWeb agentId={agentId} onClose={() => setAdding(false)} />}
       <ConfirmDialog
         title={texts.removeTitle}

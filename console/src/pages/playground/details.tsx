@@ -1,23 +1,23 @@
 import type { ReactNode } from 'react'
-import type { ReplyPlace, Trace, Usage } from '../../queries/replies.ts'
+import type { MessagePlace, Trace, Usage } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Status } from '../../ui/badge.tsx'
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
 import { Drawer } from '../../ui/drawer.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Meter } from '../../ui/progress.tsx'
+import { Waterfall } from '../conversations/waterfall.tsx'
 import type { Reply, Turn } from './conversation.ts'
 import { isHtml } from './plain-text.ts'
 import { ScoreTable } from './score-table.tsx'
 import { usePlaygroundTexts } from './texts.ts'
-import { Waterfall } from './waterfall.tsx'
 
 interface DetailsProps {
   isOpen: boolean
   onClose(): void
   turn: Turn
   reply: Reply
-  place: ReplyPlace
+  place: MessagePlace
 }
 
 /** How a reply came about. */
@@ -36,7 +36,9 @@ export function Details({ isOpen, onClose, turn, reply, place }: DetailsProps) {
             <ScoreTable agentId={place.agentId} passages={trace.passages} />
           </Part>
           <Part title={texts.timings}>
-            <Waterfall timings={trace.timings} />
+            <div className="parts-small">
+              <Waterfall timings={trace.timings} hidesCaption />
+            </div>
           </Part>
           <Part title={texts.attempts}>
             <Attempts trace={trace} />

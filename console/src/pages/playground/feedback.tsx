@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { toFailure } from '../../queries/errors.ts'
-import { type Feedback, type ReplyPlace, useRate } from '../../queries/replies.ts'
+import { type Feedback, type MessagePlace, useRate } from '../../queries/replies.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -12,13 +12,13 @@ import { usePlaygroundTexts } from './texts.ts'
 type Rating = Feedback['rating']
 
 /** Says whether a reply was good, and what of it. */
-export function FeedbackButtons({ place, given }: { place: ReplyPlace; given: Feedback | undefined }) {
+export function FeedbackButtons({ place, given }: { place: MessagePlace; given: Feedback | undefined }) {
   const texts = usePlaygroundTexts()
   const uiTexts = useUiTexts()
   const { mutateAsync, isPending } = useRate(place)
   const [own, setOwn] = useState<Rating>()
   const [isAsking, setAsking] = useState(false)
-  const [comment, setComment] = useState('')
+  const [comment, setComment] = useState(given?.comment ?? '')
   const rating = own ?? given?.rating
   const say = async (feedback: Feedback) => {
     try {
@@ -32,7 +32,9 @@ export function FeedbackButtons({ place, given }: { place: ReplyPlace; given: Fe
   const rate = async (next: Rating) => {
     setOwn(next)
     setAsking(true)
-    if (!(await say({ rating: next }))) setOwn(undefined)
+    // What was said of it stays.
+    const said = given?.comment === undefined ? {} : { comment: given.comment }
+    if (!(await say({ ...said, rating: next }))) setOwn(undefined)
   }
   const tell = async () => {
     if (rating === undefined || comment.trim() === '' || !(await say({ rating, comment }))) return

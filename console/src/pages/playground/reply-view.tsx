@@ -1,5 +1,5 @@
 import { Fragment, useCallback, useState } from 'react'
-import { type CitedSource, type ReplyPlace, useKeptReply, useVersions } from '../../queries/replies.ts'
+import { type CitedSource, type MessagePlace, useOrigin, useVersions } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -16,7 +16,7 @@ import { usePlaygroundTexts } from './texts.ts'
 interface ReplyViewProps {
   turn: Turn
   reply: Reply
-  place: ReplyPlace
+  place: MessagePlace
   isLast: boolean
   onSend(text: string): void
   onRegenerate(): void
@@ -25,9 +25,9 @@ interface ReplyViewProps {
 /** A reply that is complete, with what belongs to it. */
 export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenerate }: ReplyViewProps) {
   const texts = usePlaygroundTexts()
-  const kept = useKeptReply(place, told.isKept).data
+  const kept = useOrigin(place, told.isKept).data
   const { sources, followUps = [], ...reply }: Reply = { ...kept, ...told }
-  const earlier = useVersions(place, reply.made, reply.made > 0 || (reply.isKept && isLast)).data ?? []
+  const earlier = useVersions(place, reply.made > 0 || (reply.isKept && isLast), reply.made).data ?? []
   const [picked, setPicked] = useState<number>()
   const [isOpen, setOpen] = useState(false)
   const all = earlier.length + 1
@@ -44,7 +44,7 @@ export function ReplyView({ turn, reply: told, place, isLast, onSend, onRegenera
       <div className="playground-tools">
         <CopyButton text={content} label={texts.reply.copy} />
         {isLast && <IconButton icon="refresh" size="small" label={texts.reply.regenerate} onPress={onRegenerate} />}
-        <FeedbackButtons key={reply.made} place={place} given={kept?.feedback} />
+        <FeedbackButtons key={reply.made} place={place} given={told.isKept ? kept?.feedback : undefined} />
         <Button size="small" look="quiet" icon="info" onPress={() => setOpen(true)}>
           {texts.reply.details}
         </Button>

@@ -106,8 +106,6 @@ export const arabic: Same<PlaygroundTexts> = {
       rerank: 'الترتيب',
     },
     timings: 'أين مضى الوقت',
-    steps: { retrieve: 'الاسترجاع', generate: 'الكتابة', render: 'العرض', store: 'الحفظ', followUps: 'أسئلة المتابعة' },
-    total: 'الإجمالي',
     usage: 'الاستهلاك',
     tokensIn: 'رموز الدخل',
     tokensOut: 'رموز الخرج',

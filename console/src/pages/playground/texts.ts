@@ -109,8 +109,6 @@ const english = {
       rerank: 'Rerank',
     },
     timings: 'Where the time went',
-    steps: { retrieve: 'Retrieve', generate: 'Generate', render: 'Render', store: 'Store', followUps: 'Follow-ups' },
-    total: 'In all',
     usage: 'Usage',
     tokensIn: 'Tokens in',
     tokensOut: 'Tokens out',

@@ -17,7 +17,7 @@ const isLimited = (agent: Agent) => hasBudget(agent) || agent.budget.tokensPerUs
 export function AgentBudgets() {
   const texts = useUsageTexts()
   const format = useFormat()
-  const { agents, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useAgents()
+  const { agents, isPending, error, refetch, more } = useAgents()
   const rows = [...agents.filter(isLimited), ...agents.filter((agent) => !isLimited(agent))]
   const columns: Column<Agent>[] = [
     {
@@ -65,15 +65,7 @@ export function AgentBudgets() {
           }
         />
       )}
-      {hasNextPage && (
-        <LoadMore
-          shown={agents.length}
-          {...(total !== undefined && { total })}
-          hasMore
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {more.hasMore && <LoadMore {...more} />}
     </Card>
   )
 }

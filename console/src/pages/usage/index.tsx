@@ -42,7 +42,7 @@ export default function Usage() {
 
 function KeyBudgets() {
   const texts = useUsageTexts()
-  const { keys, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useKeys()
+  const { keys, isPending, error, refetch, more } = useKeys()
   const limited = keys.filter(({ budget }) => budget !== undefined)
   const toKeys = <LinkButton href="/keys">{texts.toKeys}</LinkButton>
   return (
@@ -70,15 +70,7 @@ function KeyBudgets() {
           }
         />
       )}
-      {hasNextPage && (
-        <LoadMore
-          shown={keys.length}
-          {...(total !== undefined && { total })}
-          hasMore
-          isBusy={isFetchingNextPage}
-          onMore={() => void fetchNextPage()}
-        />
-      )}
+      {more.hasMore && <LoadMore {...more} />}
     </Card>
   )
 }

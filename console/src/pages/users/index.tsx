@@ -27,7 +27,7 @@ export default function UsersPage({ agentId }: PageProps) {
   const [text, setText] = useState('')
   const typed = digitsOf(text)
   const digits = useDeferredValue(typed ?? '')
-  const { users, total, isPending, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useUsers(agentId, digits)
+  const { users, total, isPending, error, refetch, more } = useUsers(agentId, digits)
   return (
     <Page title={texts.title} of={useAgentName(agentId)} description={texts.description}>
       {total !== 0 && (
@@ -50,15 +50,7 @@ export default function UsersPage({ agentId }: PageProps) {
         ) : (
           <>
             <UserTable agentId={agentId} users={users} isSearch={digits !== ''} />
-            {users.length > 0 && (
-              <LoadMore
-                shown={users.length}
-                {...(digits === '' && total !== undefined && { total })}
-                hasMore={hasNextPage}
-                isBusy={isFetchingNextPage}
-                onMore={() => void fetchNextPage()}
-              />
-            )}
+            {users.length > 0 && <LoadMore {...more} total={digits === '' ? total : undefined} />}
           </>
         )}
       </Card>

@@ -18,9 +18,9 @@ const TONES: Record<Delivery['state'], Tone> = { waiting: 'accent', delivered: '
 /** What was sent to a webhook, with a second try for each. */
 export function DeliveryList({ webhookId }: { webhookId: string }) {
   const texts = useWebhookTexts().deliveries
-  const { deliveries, total, isPending, isFetching, error, refetch, ...pages } = useDeliveries(webhookId)
+  const { deliveries, total, isPending, isFetching, error, refetch, more } = useDeliveries(webhookId)
   const refresh = (
-    <IconButton icon="refresh" label={texts.refresh} size="small" isDisabled={isFetching} onPress={() => void refetch()} />
+    <IconButton icon="refresh" label={texts.refresh} size="small" isPending={isFetching} onPress={() => void refetch()} />
   )
   return (
     <Card title={texts.title} description={texts.text} actions={refresh} isFlush>
@@ -33,15 +33,7 @@ export function DeliveryList({ webhookId }: { webhookId: string }) {
       ) : (
         <Rows webhookId={webhookId} deliveries={deliveries} />
       )}
-      {total !== undefined && total > 0 && (
-        <LoadMore
-          shown={deliveries.length}
-          total={total}
-          hasMore={pages.hasNextPage}
-          isBusy={pages.isFetchingNextPage}
-          onMore={() => void pages.fetchNextPage()}
-        />
-      )}
+      {total !== undefined && total > 0 && <LoadMore {...more} />}
     </Card>
   )
 }
@@ -95,6 +87,7 @@ function Rows({ webhookId, deliveries }: { webhookId: string; deliveries: readon
           icon="refresh"
           label={texts.retryOf(delivery.event, format.time(delivery.createdAt))}
           size="small"
+          isPending={retry.isPending && retry.variables === delivery.id}
           onPress={() => void again(delivery)}
         />
       )}
