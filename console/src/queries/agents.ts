@@ -102,6 +102,8 @@ export function useAgentsWithStats(agentIds: readonly string[]) {
     })),
     combine: (answers) => ({
       isPending: answers.some(({ isPending }) => isPending),
+      error: answers.find(({ error }) => error !== null)?.error ?? null,
+      refetch: () => void Promise.all(answers.map(({ refetch }) => refetch())),
       agents: answers.flatMap(({ data }) => (data === undefined ? [] : [data])),
     }),
   })

@@ -25,6 +25,10 @@ export default function OverviewPage() {
   const newest = agents.slice(0, LOOKED_AT)
   const looked = useAgentsWithStats(newest.map(({ id }) => id))
   const isLoading = isPending || looked.isPending
+  const again = () => {
+    void refetch()
+    looked.refetch()
+  }
   const [isHidden, setHidden] = useState(kept('first-steps') === 'hidden')
   const isComplete = !isLoading && isStarted(looked.agents)
   // Once they are all done their place is not held any more: it would be given back, and everything would move.
@@ -40,10 +44,12 @@ export default function OverviewPage() {
       {texts.create}
     </LinkButton>
   )
-  if (error !== null && agents.length === 0)
+  // One of them that was deleted meanwhile is no reason.
+  const failure = agents.length === 0 ? error : looked.agents.length === 0 ? looked.error : null
+  if (failure !== null)
     return (
       <Page title={texts.title}>
-        <ErrorNote error={error} onRetry={() => void refetch()} />
+        <ErrorNote error={failure} onRetry={again} />
       </Page>
     )
   return (
