@@ -1,6 +1,6 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { type Document, type DocumentStatus, useDocumentCount, useDocuments } from '../../queries/documents.ts'
+import { type Document, type DocumentStatus, isUnfinished, useDocumentCount, useDocuments } from '../../queries/documents.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -27,7 +27,9 @@ export function DocumentList({ agentId }: { agentId: string }) {
   const [selected, setSelected] = useState<Set<string>>(new Set())
   const [leaving, setLeaving] = useState<Document[]>([])
   const { documents, more, isPending, error, refetch } = useDocuments(agentId, filter === 'all' ? undefined : filter)
-  const { data: failures = 0, isPending: isCounting } = useDocumentCount(agentId, 'failed')
+  const { data: counted = 0, isPending: isCounting, refetch: count } = useDocumentCount(agentId, 'failed')
+  const failures = Math.max(counted, documents.filter(({ status }) => status === 'failed').length)
+  useWhenRead(documents, count)
   const chosen = documents.filter(({ id }) => selected.has(id))
   const pick = (next: Filter) => {
     setFilter(next)
@@ -72,6 +74,16 @@ export function DocumentList({ agentId }: { agentId: string }) {
       />
     </>
   )
+}
+
+/** What was read, or could not be, is found out by looking at the list again: then they are counted anew. */
+function useWhenRead(documents: readonly Document[], count: () => unknown): void {
+  const unread = documents.filter(isUnfinished).length
+  const before = useRef(unread)
+  useEffect(() => {
+    if (unread < before.current) void count()
+    before.current = unread
+  }, [unread, count])
 }
 
 interface RowsProps {
@@ -152,7 +164,7 @@ function Name({ document: { title, source, error } }: { document: Document }) {
 function Actions({ agentId, document, onDelete }: { agentId: string; document: Document; onDelete(): void }) {
   const texts = useKnowledgeTexts()
   const [, navigate] = useLocation()
-  const fetchAgain = useFetchAgain(agentId)
+  const { fetchAgain } = useFetchAgain(agentId)
   return (
     <MoreMenu label={texts.list.actions(document.title)}>
       <MenuItem icon="file" onAction={() => navigate(`/agents/${agentId}/knowledge/documents/${document.id}`)}>

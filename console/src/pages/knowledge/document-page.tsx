@@ -93,7 +93,7 @@ const Back = ({ href }: { href: string }) => (
 function Actions({ agentId, document, onDelete }: { agentId: string; document: Document; onDelete(): void }) {
   const texts = useKnowledgeTexts()
   const { mutateAsync, isPending, error } = useReplaceDocument(agentId)
-  const fetchAgain = useFetchAgain(agentId)
+  const { fetchAgain, isPending: isFetching } = useFetchAgain(agentId)
   const replace = async (file: File | undefined) => {
     if (file === undefined) return
     const replaced = await mutateAsync({ document, by: file }).catch(() => undefined)
@@ -103,7 +103,7 @@ function Actions({ agentId, document, onDelete }: { agentId: string; document: D
     <>
       {error !== null && <ErrorNote error={error} />}
       {document.source.type === 'url' && (
-        <Button icon="refresh" onPress={() => void fetchAgain(document)}>
+        <Button icon="refresh" isBusy={isFetching} onPress={() => void fetchAgain(document)}>
           {texts.document.fetchAgain}
         </Button>
       )}

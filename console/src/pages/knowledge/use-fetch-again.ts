@@ -8,8 +8,8 @@ import { useKnowledgeTexts } from './texts.ts'
 export function useFetchAgain(agentId: string) {
   const texts = useKnowledgeTexts().document
   const uiTexts = useUiTexts()
-  const { mutateAsync } = useReplaceDocument(agentId)
-  return async (document: Document) => {
+  const { mutateAsync, isPending } = useReplaceDocument(agentId)
+  const fetchAgain = async (document: Document) => {
     const { url } = document.source
     if (url === undefined) return
     try {
@@ -19,4 +19,5 @@ export function useFetchAgain(agentId: string) {
       toast(toFailure(error, uiTexts).message, { tone: 'bad' })
     }
   }
+  return { fetchAgain, isPending }
 }
