@@ -3,10 +3,13 @@ import { type ReactNode, useState } from 'react'
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
 import { Heading } from 'react-aria-components/Heading'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { toFailure } from '../queries/errors.ts'
 import { Button, IconButton } from './button.tsx'
 import { ErrorNote } from './error-note.tsx'
 import { TextField } from './field.tsx'
 import { useUiTexts } from './texts.ts'
+import { toast } from './toast.tsx'
+import { useIsThere } from './use-is-there.ts'
 
 export interface DialogProps {
   title: string
@@ -57,7 +60,7 @@ export interface ConfirmProps {
   action: string
   isOpen: boolean
   onClose(): void
-  /** Where it fails the dialog stays and shows why; where it works the dialog closes. */
+  /** Where it fails the dialog stays and shows why; where it works the dialog closes. Who leaves it meanwhile is told of a failure in passing. */
   onConfirm(): Promise<unknown>
   /** Has to be typed first: for what takes much with it. */
   word?: string
@@ -74,6 +77,7 @@ function OpenConfirm({ title, children, action, onClose, onConfirm, word }: Conf
   const [typed, setTyped] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
+  const isThere = useIsThere()
   const isReady = word === undefined || typed.trim() === word.trim()
   const confirm = async () => {
     if (!isReady || isBusy) return
@@ -81,10 +85,12 @@ function OpenConfirm({ title, children, action, onClose, onConfirm, word }: Conf
     setError(undefined)
     try {
       await onConfirm()
-      onClose()
+      // Who did not wait may have the next question before them.
+      if (isThere()) onClose()
     } catch (failure) {
       setError(failure)
       setBusy(false)
+      if (!isThere()) toast(`${title} ${toFailure(failure, texts).message}`, { tone: 'bad' })
     }
   }
   const actions = (

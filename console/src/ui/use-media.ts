@@ -10,3 +10,6 @@ export const useMedia = (query: string): boolean =>
     },
     () => matchMedia(query).matches,
   )
+
+/** Whether the first field of a form takes the focus: with the keyboard of a phone in its way the form would not be seen as a whole. */
+export const useTakesFocus = (): boolean => !useMedia('(pointer: coarse)')

@@ -1,10 +1,9 @@
 import './agents.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { useLocation } from 'wouter'
 import { type AgentWithStats, useAgent, useUpdateAgent } from '../../queries/agents.ts'
 import { fieldErrors } from '../../queries/errors.ts'
+import { useGoOn } from '../../routing/go-on.ts'
 import { useLeaveGuard } from '../../routing/leave-guard.tsx'
-import { lowerGuards } from '../../routing/location.ts'
 import type { PageProps } from '../../routing/routes.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
@@ -74,7 +73,7 @@ const EditLoading = () => (
 
 function Editor({ agent }: { agent: AgentWithStats }) {
   const texts = useAgentTexts().edit
-  const [, navigate] = useLocation()
+  const goOn = useGoOn()
   const update = useUpdateAgent(agent.id)
   const form = useRef<HTMLFormElement>(null)
   const [draft, setDraft] = useState(() => toDraft(agent))
@@ -151,14 +150,7 @@ function Editor({ agent }: { agent: AgentWithStats }) {
         </div>
       </form>
       <TryIt agent={agent} isDirty={isDirty} save={save} />
-      <DeleteAgent
-        agent={isDeleting ? agent : undefined}
-        onClose={() => setDeleting(false)}
-        onDeleted={() => {
-          lowerGuards()
-          navigate('/agents')
-        }}
-      />
+      <DeleteAgent agent={isDeleting ? agent : undefined} onClose={() => setDeleting(false)} onDeleted={() => goOn('/agents')} />
     </div>
   )
 }

@@ -1,10 +1,9 @@
 import './agents.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { useLocation } from 'wouter'
 import { useCreateAgent } from '../../queries/agents.ts'
 import { fieldErrors } from '../../queries/errors.ts'
+import { useGoOn } from '../../routing/go-on.ts'
 import { useLeaveGuard } from '../../routing/leave-guard.tsx'
-import { lowerGuards } from '../../routing/location.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
@@ -23,7 +22,7 @@ import { useAgentTexts } from './texts.ts'
 export default function NewAgentPage() {
   const texts = useAgentTexts()
   const ui = useUiTexts()
-  const [, navigate] = useLocation()
+  const goOn = useGoOn()
   const create = useCreateAgent()
   const form = useRef<HTMLFormElement>(null)
   const [template, setTemplate] = useState<TemplateId>('documentation')
@@ -50,29 +49,21 @@ export default function NewAgentPage() {
     setTemplate(id)
     setDraft({ ...next, ...(Object.fromEntries(kept) as typeof draft) })
   }
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     if (create.isPending) return
     if (draft.name.trim() === '') return setProblem(texts.create.missingName)
-    try {
-      const agent = await create.mutateAsync(toCreate(draft))
-      toast(texts.create.done(agent.name))
-      lowerGuards()
-      navigate(`/agents/${agent.id}/knowledge`)
-    } catch {
-      // shown below
-    }
+    create.mutate(toCreate(draft), {
+      onSuccess: (agent) => {
+        toast(texts.create.done(agent.name))
+        goOn(`/agents/${agent.id}/knowledge`)
+      },
+    })
   }
 
   return (
     <Page title={texts.create.title} description={texts.create.description} width="narrow">
-      <form
-        ref={form}
-        className="stack"
-        style={{ '--gap': 'var(--s5)' } as React.CSSProperties}
-        onSubmit={(event) => void submit(event)}
-        noValidate
-      >
+      <form ref={form} className="stack" style={{ '--gap': 'var(--s5)' } as React.CSSProperties} onSubmit={submit} noValidate>
         <TemplatePicker value={template} onChange={pick} />
         <Card title={texts.fields.identity} description={texts.fields.identityText}>
           <div className="stack">

@@ -1,15 +1,15 @@
 import { useState } from 'react'
-import { useLocation } from 'wouter'
 import { useAgentName } from '../../queries/agents.ts'
 import { type SessionHead, useRenameSession } from '../../queries/conversations.ts'
 import { fieldErrors, toFailure } from '../../queries/errors.ts'
+import { useGoOn } from '../../routing/go-on.ts'
 import { useClient, useRights } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { useCopy } from '../../ui/copy.ts'
 import { download } from '../../ui/download.ts'
-import { ErrorNote } from '../../ui/error-note.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Menu, MenuItem, MenuLine, MoreMenu } from '../../ui/menu.tsx'
 import { useUiTexts } from '../../ui/texts.ts'
 import { toast } from '../../ui/toast.tsx'
@@ -31,12 +31,12 @@ export function ConversationActions({ agentId, head, userId, list }: Props) {
   const texts = useConversationTexts()
   const format = useFormat()
   const rights = useRights()
-  const [, navigate] = useLocation()
+  const goOn = useGoOn()
   const { save, isBusy } = useExport(agentId, head, userId)
   const [open, setOpen] = useState<'rename' | 'delete'>()
   const close = () => setOpen(undefined)
-  const share = () =>
-    void navigator.clipboard.writeText(addressOf(hrefOf(agentId, head.id))).then(() => toast(texts.list.linkCopied))
+  const copy = useCopy()
+  const share = () => void copy(addressOf(hrefOf(agentId, head.id)), texts.list.linkCopied)
   return (
     <>
       <Menu
@@ -77,7 +77,7 @@ export function ConversationActions({ agentId, head, userId, list }: Props) {
         name={nameOf(head.name, format)}
         isOpen={open === 'delete'}
         onClose={close}
-        onDeleted={() => navigate(list)}
+        onDeleted={() => goOn(list)}
       />
     </>
   )
@@ -118,23 +118,17 @@ function RenameDialog({ agentId, head, onClose }: { agentId: string; head: Sessi
         onClose()
       },
     })
-  const actions = (
-    <Button look="primary" isBusy={isPending} onPress={save}>
-      {texts.save}
-    </Button>
-  )
   const own = fieldErrors(error)['name']
   return (
-    <Dialog title={texts.renameTitle} isOpen onClose={onClose} actions={actions}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          save()
-        }}
-      >
-        <TextField label={texts.name} value={name} onChange={setName} error={own} autoFocus autoComplete="off" />
-      </form>
-      {error !== null && own === undefined && <ErrorNote error={error} />}
-    </Dialog>
+    <FormDialog
+      title={texts.renameTitle}
+      action={texts.save}
+      onSubmit={save}
+      onClose={onClose}
+      error={own === undefined ? error : undefined}
+      isBusy={isPending}
+    >
+      <TextField label={texts.name} value={name} onChange={setName} error={own} autoFocus autoComplete="off" />
+    </FormDialog>
   )
 }

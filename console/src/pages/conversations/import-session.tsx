@@ -5,9 +5,8 @@ import { type ImportSessionBody, useImportSession } from '../../queries/conversa
 import { fieldErrors } from '../../queries/errors.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ErrorNote } from '../../ui/error-note.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Note } from '../../ui/note.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { hrefOf } from './names.ts'
@@ -37,7 +36,7 @@ function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }
   const take = async (files: FileList | null) => {
     const [file] = files ?? []
     if (file === undefined) return
-    const read = fromJson(await file.text())
+    const read = fromJson(await file.text().catch(() => ''))
     reset()
     setBody(read)
     setBad(read === undefined)
@@ -61,13 +60,16 @@ function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }
     )
   }
   const errors = fieldErrors(error)
-  const actions = (
-    <Button look="primary" isDisabled={body === undefined} isBusy={isPending} onPress={submit}>
-      {texts.submit}
-    </Button>
-  )
   return (
-    <Dialog title={texts.title} isOpen onClose={onClose} actions={actions}>
+    <FormDialog
+      title={texts.title}
+      action={texts.submit}
+      onSubmit={submit}
+      onClose={onClose}
+      error={error}
+      isBusy={isPending}
+      isDisabled={body === undefined}
+    >
       <p className="muted">{texts.text}</p>
       <div>
         <FileTrigger acceptedFileTypes={['application/json', '.json']} onSelect={(files) => void take(files)}>
@@ -99,8 +101,7 @@ function ImportDialog({ agentId, onClose }: { agentId: string; onClose(): void }
           />
         </>
       )}
-      {error !== null && <ErrorNote error={error} />}
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -1,16 +1,13 @@
 import './keys.css'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { fieldErrors } from '../../queries/errors.ts'
 import { useCreateKey } from '../../queries/keys.ts'
 import type { Scope } from '../../session/rights.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ErrorNote } from '../../ui/error-note.tsx'
 import { NumberField, TextField } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Note } from '../../ui/note.tsx'
-import { useUiTexts } from '../../ui/texts.ts'
 import { Checkbox } from '../../ui/toggle.tsx'
-import { useMedia } from '../../ui/use-media.ts'
+import { useTakesFocus } from '../../ui/use-media.ts'
 import { AgentChoice } from '../parts/agent-choice.tsx'
 import { usePartTexts } from '../parts/texts.ts'
 import { type Draft, findMissing, NEW, toBody } from './draft.ts'
@@ -27,62 +24,49 @@ interface FieldsProps {
 
 export function NewKey({ onClose, onCreated }: { onClose(): void; onCreated(issued: Issued): void }) {
   const texts = useKeyTexts().form
-  const { cancel } = useUiTexts()
   const { missing: noAgents } = usePartTexts().agents
-  const id = useId()
-  // With the keyboard of a phone in its way the form would not be seen as a whole.
-  const isTouched = useMedia('(pointer: coarse)')
+  const takesFocus = useTakesFocus()
   const [draft, setDraft] = useState(NEW)
   const [isTried, setTried] = useState(false)
   const { mutateAsync, isPending, error } = useCreateKey()
   const errors = fieldErrors(error)
   const missing = isTried ? findMissing(draft) : []
   const change = (changes: Partial<Draft>) => setDraft((now) => ({ ...now, ...changes }))
-  const submit = async () => {
+  const submit = () => {
     setTried(true)
-    if (findMissing(draft).length > 0 || isPending) return
-    const created = await mutateAsync(toBody(draft)).catch(() => undefined)
-    if (created !== undefined) onCreated(created)
+    // The secret is shown also to who did not wait for it: it comes only once.
+    if (findMissing(draft).length === 0) mutateAsync(toBody(draft)).then(onCreated, () => {})
   }
-  const actions = (
-    <>
-      <Button onPress={onClose}>{cancel}</Button>
-      <Button look="primary" type="submit" form={id} isBusy={isPending}>
-        {texts.submit}
-      </Button>
-    </>
-  )
   return (
-    <Dialog title={texts.title} isOpen onClose={onClose} actions={actions} width="38rem" isUrgent={isPending}>
-      <form
-        id={id}
-        className="stack keys-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <TextField
-          label={texts.name}
-          description={texts.nameText}
-          value={draft.name}
-          onChange={(name) => change({ name })}
-          isRequired
-          autoFocus={!isTouched}
-          error={missing.includes('name') ? texts.nameMissing : errors['name']}
-        />
-        <ScopeFields draft={draft} onChange={change} error={missing.includes('scopes') ? texts.scopesMissing : undefined} />
-        <AgentChoice
-          value={draft.agentIds}
-          onChange={(agentIds) => change({ agentIds })}
-          error={missing.includes('agentIds') ? noAgents : undefined}
-        />
-        {draft.agentIds !== null && draft.scopes.includes('admin') && <Note>{texts.boundAdmin}</Note>}
-        <ExpiryFields draft={draft} onChange={change} isMissing={missing.includes('day')} />
-        <BudgetFields draft={draft} onChange={change} />
-      </form>
-      {error !== null && <ErrorNote error={error} />}
-    </Dialog>
+    <FormDialog
+      title={texts.title}
+      action={texts.submit}
+      onSubmit={submit}
+      onClose={onClose}
+      error={error}
+      isBusy={isPending}
+      width="38rem"
+      className="keys-form"
+    >
+      <TextField
+        label={texts.name}
+        description={texts.nameText}
+        value={draft.name}
+        onChange={(name) => change({ name })}
+        isRequired
+        autoFocus={takesFocus}
+        error={missing.includes('name') ? texts.nameMissing : errors['name']}
+      />
+      <ScopeFields draft={draft} onChange={change} error={missing.includes('scopes') ? texts.scopesMissing : undefined} />
+      <AgentChoice
+        value={draft.agentIds}
+        onChange={(agentIds) => change({ agentIds })}
+        error={missing.includes('agentIds') ? noAgents : undefined}
+      />
+      {draft.agentIds !== null && draft.scopes.includes('admin') && <Note>{texts.boundAdmin}</Note>}
+      <ExpiryFields draft={draft} onChange={change} isMissing={missing.includes('day')} />
+      <BudgetFields draft={draft} onChange={change} />
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,7 @@
 import { useState } from 'react'
 import { type Key, useRollKey } from '../../queries/keys.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ErrorNote } from '../../ui/error-note.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select } from '../../ui/select.tsx'
-import { useUiTexts } from '../../ui/texts.ts'
 import type { Issued } from './key-secret.tsx'
 import { useKeyTexts } from './texts.ts'
 
@@ -14,7 +11,6 @@ type Overlap = keyof typeof HOURS
 /** Puts a new key into the place of one. */
 export function RollKey({ of, onClose, onRolled }: { of: Key; onClose(): void; onRolled(issued: Issued): void }) {
   const texts = useKeyTexts().roll
-  const { cancel } = useUiTexts()
   const [overlap, setOverlap] = useState<Overlap>('h24')
   const { mutateAsync, isPending, error } = useRollKey()
   const roll = async () => {
@@ -26,16 +22,15 @@ export function RollKey({ of, onClose, onRolled }: { of: Key; onClose(): void; o
     const oldEndsAt = of.expiresAt === null ? end : Math.min(end, Date.parse(of.expiresAt))
     onRolled({ key: rolled.key, secret: rolled.secret, oldEndsAt })
   }
-  const actions = (
-    <>
-      <Button onPress={onClose}>{cancel}</Button>
-      <Button look="primary" isBusy={isPending} onPress={() => void roll()}>
-        {texts.submit}
-      </Button>
-    </>
-  )
   return (
-    <Dialog title={texts.title(of.name)} isOpen onClose={onClose} actions={actions} isUrgent={isPending}>
+    <FormDialog
+      title={texts.title(of.name)}
+      action={texts.submit}
+      onSubmit={() => void roll()}
+      onClose={onClose}
+      error={error}
+      isBusy={isPending}
+    >
       <p className="muted">{texts.text}</p>
       <Select<Overlap>
         label={texts.overlap}
@@ -43,7 +38,6 @@ export function RollKey({ of, onClose, onRolled }: { of: Key; onClose(): void; o
         onChange={setOverlap}
         options={(Object.keys(HOURS) as Overlap[]).map((id) => ({ id, label: texts.overlaps[id] }))}
       />
-      {error !== null && <ErrorNote error={error} />}
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,15 +1,15 @@
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { useAddDocument } from '../../queries/documents.ts'
 import { fieldErrors, toFailure } from '../../queries/errors.ts'
 import { useAddSource } from '../../queries/sources.ts'
-import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { ErrorNote } from '../../ui/error-note.tsx'
 import { NumberField, TextField } from '../../ui/field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Select } from '../../ui/select.tsx'
 import { useUiTexts } from '../../ui/texts.ts'
 import { toast } from '../../ui/toast.tsx'
 import { RadioGroup } from '../../ui/toggle.tsx'
+import { useIsThere } from '../../ui/use-is-there.ts'
+import { useTakesFocus } from '../../ui/use-media.ts'
 import { useKnowledgeTexts } from './texts.ts'
 
 type Kind = 'url' | 'sitemap' | 'site'
@@ -22,7 +22,8 @@ const HOURS: Record<Refresh, number | undefined> = { never: undefined, hour: 1, 
 export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?: string; onClose(): void }) {
   const texts = useKnowledgeTexts().web
   const uiTexts = useUiTexts()
-  const id = useId()
+  const takesFocus = useTakesFocus()
+  const isThere = useIsThere()
   const [kind, setKind] = useState<Kind>('url')
   const [lines, setLines] = useState(urls)
   const [maxPages, setMaxPages] = useState(100)
@@ -49,6 +50,8 @@ export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?
     setFailure(undefined)
     const left: string[] = []
     for (const url of asked) {
+      // Who leaves the dialog takes back what was not asked for yet.
+      if (!isThere()) return
       try {
         await add(url)
       } catch (error) {
@@ -58,63 +61,54 @@ export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?
         setProblem(`${url}: ${own ?? toFailure(error, uiTexts).message}`)
       }
     }
+    if (!isThere()) return
     setBusy(false)
     if (left.length < asked.length) toast(texts.done(asked.length - left.length))
     // What was taken is not asked for again.
     if (left.length > 0) setLines(left.join('\n'))
     else onClose()
   }
-  const actions = (
-    <>
-      <Button onPress={onClose}>{uiTexts.cancel}</Button>
-      <Button look="primary" type="submit" form={id} isBusy={isBusy}>
-        {texts.submit}
-      </Button>
-    </>
-  )
   return (
-    <Dialog title={texts.title} isOpen onClose={onClose} actions={actions} width="34rem" isUrgent={isBusy}>
-      <form
-        id={id}
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void submit()
-        }}
-      >
-        <RadioGroup<Kind>
-          label={texts.kind}
-          value={kind}
-          onChange={setKind}
-          choices={kinds.map((one) => ({ id: one, label: texts.kinds[one], description: texts.kindTexts[one] }))}
-        />
-        <TextField
-          label={kind === 'url' ? texts.urls : texts.url}
-          value={lines}
-          onChange={setLines}
-          {...(kind === 'url' && { rows: 3 })}
-          isCode
-          isRequired
-          autoFocus
-          placeholder={kind === 'sitemap' ? 'https://example.com/sitemap.xml' : 'https://example.com/help'}
-          error={problem}
-        />
-        {kind !== 'url' && (
-          <div className="knowledge-numbers">
-            <NumberField label={texts.maxPages} value={maxPages} onChange={setMaxPages} minValue={1} maxValue={10_000} />
-            {kind === 'site' && (
-              <NumberField label={texts.maxDepth} value={maxDepth} onChange={setMaxDepth} minValue={0} maxValue={20} />
-            )}
-          </div>
-        )}
-        <Select<Refresh>
-          label={texts.refresh}
-          value={refresh}
-          onChange={setRefresh}
-          options={refreshes.map((one) => ({ id: one, label: texts.refreshes[one] }))}
-        />
-      </form>
-      {failure !== undefined && fieldErrors(failure)['url'] === undefined && <ErrorNote error={failure} />}
-    </Dialog>
+    <FormDialog
+      title={texts.title}
+      action={texts.submit}
+      onSubmit={() => void submit()}
+      onClose={onClose}
+      error={fieldErrors(failure)['url'] === undefined ? failure : undefined}
+      isBusy={isBusy}
+      width="34rem"
+    >
+      <RadioGroup<Kind>
+        label={texts.kind}
+        value={kind}
+        onChange={setKind}
+        choices={kinds.map((one) => ({ id: one, label: texts.kinds[one], description: texts.kindTexts[one] }))}
+      />
+      <TextField
+        label={kind === 'url' ? texts.urls : texts.url}
+        value={lines}
+        onChange={setLines}
+        {...(kind === 'url' && { rows: 3 })}
+        isCode
+        isRequired
+        autoFocus={takesFocus}
+        placeholder={kind === 'sitemap' ? 'https://example.com/sitemap.xml' : 'https://example.com/help'}
+        error={problem}
+      />
+      {kind !== 'url' && (
+        <div className="knowledge-numbers">
+          <NumberField label={texts.maxPages} value={maxPages} onChange={setMaxPages} minValue={1} maxValue={10_000} />
+          {kind === 'site' && (
+            <NumberField label={texts.maxDepth} value={maxDepth} onChange={setMaxDepth} minValue={0} maxValue={20} />
+          )}
+        </div>
+      )}
+      <Select<Refresh>
+        label={texts.refresh}
+        value={refresh}
+        onChange={setRefresh}
+        options={refreshes.map((one) => ({ id: one, label: texts.refreshes[one] }))}
+      />
+    </FormDialog>
   )
 }

@@ -1,10 +1,9 @@
 import { useState } from 'react'
 import { FileTrigger } from 'react-aria-components/FileTrigger'
-import { useLocation } from 'wouter'
 import { useAgentName } from '../../queries/agents.ts'
 import { type Document, isUnfinished, useDocument, useReplaceDocument } from '../../queries/documents.ts'
 import { isNotFound } from '../../queries/errors.ts'
-import { lowerGuards } from '../../routing/location.ts'
+import { useGoOn } from '../../routing/go-on.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
@@ -28,7 +27,7 @@ import { useFetchAgain } from './use-fetch-again.ts'
 export function DocumentPage({ agentId, documentId }: { agentId: string; documentId: string }) {
   const texts = useKnowledgeTexts().document
   const agentName = useAgentName(agentId)
-  const [, navigate] = useLocation()
+  const goOn = useGoOn()
   const { data: document, error, refetch } = useDocument(agentId, documentId)
   const [isLeaving, setLeaving] = useState(false)
   const home = `/agents/${agentId}/knowledge`
@@ -75,10 +74,7 @@ export function DocumentPage({ agentId, documentId }: { agentId: string; documen
         agentId={agentId}
         documents={isLeaving ? [document] : []}
         onClose={() => setLeaving(false)}
-        onDone={() => {
-          lowerGuards()
-          navigate(home, { replace: true })
-        }}
+        onDone={() => goOn(home, { replace: true })}
       />
     </Page>
   )

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { useLocation } from 'wouter'
 import { useWebhooks, type Webhook } from '../../queries/webhooks.ts'
+import { useGoOn } from '../../routing/go-on.ts'
 import { useFormat } from '../../texts/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -56,7 +56,7 @@ function Back() {
 
 function Found({ webhook }: { webhook: Webhook }) {
   const texts = useWebhookTexts()
-  const [, navigate] = useLocation()
+  const goOn = useGoOn()
   const [isLeaving, setLeaving] = useState(false)
   const trial = useTrial()
   const actions = (
@@ -78,7 +78,7 @@ function Found({ webhook }: { webhook: Webhook }) {
       <DeleteWebhook
         webhook={isLeaving ? webhook : undefined}
         onClose={() => setLeaving(false)}
-        onDeleted={() => navigate('/webhooks')}
+        onDeleted={() => goOn('/webhooks')}
       />
     </Page>
   )
