@@ -198,6 +198,8 @@ describe('agents in the console', { skip: needsProcess, concurrency: 3 }, () => 
     await confirm.click()
     await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
     assert.equal(await page.getByRole('link', { name: 'To be deleted' }).count(), 0)
+    await page.getByRole('button', { name: 'Pick an agent', exact: true }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Setup' }).count(), 0, 'nothing leads to it any more')
     assert.equal((await service.client.get(`/agents/${id}`)).status, 404)
     assert.deepEqual(console.troubles, [])
     await console.close()

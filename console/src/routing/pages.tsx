@@ -28,9 +28,9 @@ export function Pages() {
 function OnePage({ route, agentId }: { route: PageRoute; agentId: string }) {
   const { Page, needs, path } = route
   const rights = useRights()
-  const { error } = useAgent(agentId === '' ? undefined : agentId)
+  const { error } = useAgent(isUuid(agentId) ? agentId : undefined)
   if (needs !== undefined && !rights.can(needs)) return <NotAllowed scope={needs} />
-  if (agentId !== '' && (isNotFound(error) || !isUuid(agentId))) return <NoAgent />
+  if (agentId !== '' && (isNotFound(error) || !isUuid(agentId))) return <NoAgent agentId={agentId} />
   return (
     // What a page holds is of one agent.
     <ErrorBoundary key={`${path} ${agentId}`}>

@@ -5,7 +5,7 @@ import { DialogTrigger } from 'react-aria-components/Dialog'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { Popover } from 'react-aria-components/Popover'
 import { useLocation } from 'wouter'
-import { useAgentName, useAgentSearch } from '../queries/agents.ts'
+import { useAgent, useAgentName, useAgentSearch } from '../queries/agents.ts'
 import { SearchField } from '../ui/field.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Spinner } from '../ui/progress.tsx'
@@ -19,6 +19,7 @@ export function AgentSwitcher({ onPick }: { onPick?(): void }) {
   const texts = useShellTexts().agents
   const agentId = useCurrentAgentId()
   const name = useAgentName(agentId)
+  const { isError } = useAgent(agentId)
   const [isOpen, setOpen] = useState(false)
   const close = () => {
     setOpen(false)
@@ -30,7 +31,7 @@ export function AgentSwitcher({ onPick }: { onPick?(): void }) {
         {agentId === undefined ? <Icon name="agents" size={17} className="muted" /> : <Tile name={name ?? ''} />}
         {agentId !== undefined && <span className="hidden-visually">{texts.pick}: </span>}
         <span className="switcher-name clip as-written">
-          {agentId === undefined ? texts.pick : (name ?? <Skeleton width={12} />)}
+          {agentId === undefined ? texts.pick : (name ?? (isError ? agentId : <Skeleton width={12} />))}
         </span>
         <Icon name="upDown" size={15} className="muted" />
       </AriaButton>

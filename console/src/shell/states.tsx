@@ -1,8 +1,10 @@
+import { useEffect } from 'react'
 import { LinkButton } from '../ui/button.tsx'
 import { Card } from '../ui/card.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { Page } from '../ui/page.tsx'
 import { Loading, Skeleton } from '../ui/skeleton.tsx'
+import { useForgetAgent } from './current-agent.ts'
 import { useShellTexts } from './texts.ts'
 
 /** Where an address leads nowhere. */
@@ -34,8 +36,12 @@ export function NotAllowed({ scope }: { scope: string }) {
 }
 
 /** Where an agent was deleted, or never was. */
-export function NoAgent() {
+export function NoAgent({ agentId }: { agentId: string }) {
   const texts = useShellTexts()
+  const forget = useForgetAgent()
+  // Once the address names another, nothing leads back here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when it is left
+  useEffect(() => () => forget(agentId), [agentId])
   return (
     <Page title={texts.noAgent.title}>
       <Card>

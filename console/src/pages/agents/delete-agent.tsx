@@ -1,5 +1,5 @@
 import { type Agent, useAgent, useDeleteAgent } from '../../queries/agents.ts'
-import { forgetAgent } from '../../shell/current-agent.ts'
+import { useForgetAgent } from '../../shell/current-agent.ts'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useAgentTexts } from './texts.ts'
@@ -9,6 +9,7 @@ export function DeleteAgent({ agent, onClose, onDeleted }: { agent: Agent | unde
   const texts = useAgentTexts().edit
   const { data } = useAgent(agent?.id)
   const remove = useDeleteAgent()
+  const forgetAgent = useForgetAgent()
   if (agent === undefined) return null
   const { documents = 0, sessions = 0 } = data?.stats ?? {}
   return (
