@@ -5,10 +5,12 @@ import { Router, useLocation, useRouter } from 'wouter'
 import { newQueryClient } from './queries/client.ts'
 import { useGuardedLocation } from './routing/location.ts'
 import { SessionProvider, useSession } from './session/session.tsx'
+import { ErrorBoundary } from './shell/error-boundary.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { useShellTexts } from './shell/texts.ts'
 import { LocaleProvider } from './texts/locale.tsx'
+import { ErrorNote } from './ui/error-note.tsx'
 import { Spinner } from './ui/progress.tsx'
 import { Toasts } from './ui/toast.tsx'
 
@@ -23,7 +25,9 @@ export function App() {
         <Router base={BASE} hook={useGuardedLocation}>
           <LinksOfComponents>
             <SessionProvider>
-              <Door />
+              <ErrorBoundary>
+                <Door />
+              </ErrorBoundary>
               <Toasts />
             </SessionProvider>
           </LinksOfComponents>
@@ -48,19 +52,25 @@ function LinksOfComponents({ children }: { children: ReactNode }) {
 function Door() {
   const { state } = useSession()
   if (state.is === 'out') return <SignIn />
-  if (state.is === 'opening') return <Opening />
+  if (state.is === 'opening') return <Opening error={state.error} />
   return <Shell />
 }
 
-function Opening() {
+/** The key of this tab is tried; where nobody answers, once more when the connection is back. */
+function Opening({ error }: { error: unknown }) {
   const texts = useShellTexts().signIn
+  const { reopen } = useSession()
+  useEffect(() => {
+    addEventListener('online', reopen)
+    return () => removeEventListener('online', reopen)
+  }, [reopen])
   useEffect(() => {
     document.title = 'Repartee'
   }, [])
   return (
     <main className="opening">
       <h1 className="hidden-visually">{texts.opening}</h1>
-      <Spinner size={22} />
+      {error === undefined ? <Spinner size={22} /> : <ErrorNote error={error} onRetry={reopen} />}
     </main>
   )
 }

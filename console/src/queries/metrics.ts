@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { ReparteeError } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 
@@ -31,8 +32,13 @@ export function useMetrics() {
     queryKey: keyOf.metrics,
     queryFn: async ({ signal }) => {
       const key = await connection.credentials.get()
-      const response = await fetch('/metrics', { signal, cache: 'no-store', headers: { authorization: `Bearer ${key}` } })
-      if (!response.ok) throw new Error(`/metrics: ${response.status}`)
+      const response = await fetch('/metrics', { signal, cache: 'no-store', headers: { authorization: `Bearer ${key}` } }).catch(
+        (cause) => {
+          throw new ReparteeError('connection_failed', '/metrics', { cause })
+        },
+      )
+      if (response.status === 401) await connection.credentials.renew(key)
+      if (!response.ok) throw new ReparteeError('connection_failed', `/metrics: ${response.status}`, { status: response.status })
       return parseMetrics(await response.text())
     },
     refetchInterval: EVERY_MS,

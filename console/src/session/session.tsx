@@ -7,15 +7,58 @@ import { type Rights, readRights } from './rights.ts'
 /** Only where the reader asked for it: the key stays in this tab, until the tab or the session in it is ended. */
 const STORED = 'repartee.key'
 
+// Storage may be forbidden altogether: then a reload asks for the key again.
+function storedKey(): string | undefined {
+  try {
+    return sessionStorage.getItem(STORED) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function storeKey(key: string | undefined): void {
+  try {
+    if (key === undefined) sessionStorage.removeItem(STORED)
+    else sessionStorage.setItem(STORED, key)
+  } catch {
+    // it holds until the page is left
+  }
+}
+
+/** The key that a client works with: it may take the place of one that was refused, and all that is under way goes on with it. */
+class Keyring {
+  #key: string
+  #given: string | undefined
+  /** Told of every answer that refused the key. */
+  onRefused: () => void = () => {}
+
+  constructor(key: string) {
+    this.#key = key
+  }
+
+  change(key: string): void {
+    this.#key = key
+  }
+
+  /** The client asks for the key once, and for another when the service has refused it. */
+  readonly get = (): string => {
+    if (this.#given === this.#key) this.onRefused()
+    this.#given = this.#key
+    return this.#key
+  }
+}
+
 export interface SignedIn {
   client: Repartee
+  keyring: Keyring
   rights: Rights
   /** The first characters of the key, which are not secret. */
   prefix: string
 }
 
 type State =
-  | { is: 'opening' }
+  /** The key of this tab is tried; with an error: nobody has answered. */
+  | { is: 'opening'; error?: unknown }
   | { is: 'out' }
   | { is: 'in'; session: SignedIn }
   /** The key was refused in the middle of the work: the page stays as it is, under the question for another. */
@@ -26,83 +69,75 @@ interface SessionValue {
   /** Throws what the service says of the key. */
   signIn(key: string, isKept: boolean): Promise<void>
   signOut(): void
-  /** Tells of an answer that refused the key. */
-  refuse(): void
+  /** Tries the key of this tab once more. */
+  reopen(): void
 }
 
 const SessionContext = createContext<SessionValue | undefined>(undefined)
 
-const clientOf = (key: string) => new Repartee({ baseUrl: '/v1', key, maxRetries: 2 })
+const ADDRESS = { baseUrl: '/v1', maxRetries: 2 }
 
-async function open(key: string): Promise<SignedIn> {
-  const client = clientOf(key)
-  const rights = await readRights(client)
-  return { client, rights, prefix: key.slice(0, 8) }
+/** Tries a key, and takes it for a client that there is already, or for a new one. Throws what the service says of it. */
+async function open(key: string, before?: SignedIn): Promise<SignedIn> {
+  const rights = await readRights(new Repartee({ ...ADDRESS, key }))
+  const prefix = key.slice(0, 8)
+  if (before !== undefined) {
+    before.keyring.change(key)
+    return { ...before, rights, prefix }
+  }
+  const keyring = new Keyring(key)
+  return { client: new Repartee({ ...ADDRESS, token: keyring.get }), keyring, rights, prefix }
 }
 
 /** Holds who is signed in. The key lives in the client alone, and nowhere else unless the reader asked for it. */
 export function SessionProvider({ children }: { children: ReactNode }) {
   const queries = useQueryClient()
-  const [state, setState] = useState<State>(() => (sessionStorage.getItem(STORED) === null ? { is: 'out' } : { is: 'opening' }))
-  const isOpened = useRef(false)
+  const [state, setState] = useState<State>(() => (storedKey() === undefined ? { is: 'out' } : { is: 'opening' }))
+  const isOpening = useRef(false)
 
-  useEffect(() => {
-    const key = sessionStorage.getItem(STORED)
-    if (key === null || isOpened.current) return
-    isOpened.current = true
-    open(key).then(
-      (session) => setState({ is: 'in', session }),
-      (error) => {
-        if (isUnauthorized(error)) sessionStorage.removeItem(STORED)
-        setState({ is: 'out' })
-      },
-    )
+  const enter = useCallback((session: SignedIn) => {
+    session.keyring.onRefused = () => {
+      storeKey(undefined)
+      setState((now) => (now.is === 'in' ? { is: 'refused', session: now.session } : now))
+    }
+    setState({ is: 'in', session })
   }, [])
 
+  const reopen = useCallback(() => {
+    const key = storedKey()
+    if (key === undefined || isOpening.current) return
+    isOpening.current = true
+    setState({ is: 'opening' })
+    open(key)
+      .then(enter, (error) => {
+        if (isUnauthorized(error)) storeKey(undefined)
+        setState(isUnauthorized(error) ? { is: 'out' } : { is: 'opening', error })
+      })
+      .finally(() => {
+        isOpening.current = false
+      })
+  }, [enter])
+  useEffect(reopen, [reopen])
+
+  const before = state.is === 'refused' ? state.session : undefined
   const signIn = useCallback(
     async (key: string, isKept: boolean) => {
-      const session = await open(key)
-      if (isKept) sessionStorage.setItem(STORED, key)
-      else sessionStorage.removeItem(STORED)
-      // What was asked with the key before must not refuse the new one.
-      await queries.cancelQueries()
+      enter(await open(key, before))
+      storeKey(isKept ? key : undefined)
+      if (before === undefined) return
+      // What a page shows is asked for anew: another key may see other things.
       queries.removeQueries({ type: 'inactive' })
-      setState({ is: 'in', session })
+      await queries.invalidateQueries()
     },
-    [queries],
+    [queries, enter, before],
   )
   const signOut = useCallback(() => {
-    sessionStorage.removeItem(STORED)
+    storeKey(undefined)
     queries.clear()
     setState({ is: 'out' })
   }, [queries])
-  const refuse = useCallback(() => {
-    sessionStorage.removeItem(STORED)
-    setState((now) => (now.is === 'in' ? { is: 'refused', session: now.session } : now))
-  }, [])
 
-  // What a page shows is asked for anew, under the new key: once its questions hold the new client.
-  const session = state.is === 'in' ? state.session : undefined
-  useEffect(() => {
-    if (session !== undefined) void queries.invalidateQueries()
-  }, [queries, session])
-
-  useEffect(() => {
-    const watch = (error: unknown) => isUnauthorized(error) && refuse()
-    const stops = [
-      queries.getQueryCache().subscribe((event) => {
-        if (event.type === 'updated' && event.action.type === 'error') watch(event.action.error)
-      }),
-      queries.getMutationCache().subscribe((event) => {
-        if (event.type === 'updated' && event.action.type === 'error') watch(event.action.error)
-      }),
-    ]
-    return () => {
-      for (const stop of stops) stop()
-    }
-  }, [queries, refuse])
-
-  const value = useMemo(() => ({ state, signIn, signOut, refuse }), [state, signIn, signOut, refuse])
+  const value = useMemo(() => ({ state, signIn, signOut, reopen }), [state, signIn, signOut, reopen])
   return <SessionContext value={value}>{children}</SessionContext>
 }
 
