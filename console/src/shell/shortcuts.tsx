@@ -15,6 +15,10 @@ const isTyping = (target: EventTarget | null) =>
   (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName) || target.role === 'textbox')
 const isInDialog = () => document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]') !== null
 
+/** What the key stands for in Latin letters, also on a keyboard of another script. What browsers fill in by themselves has no key. */
+const letterOf = ({ key = '', code = '' }: Partial<KeyboardEvent>): string =>
+  /^[a-z]$/i.test(key) ? key.toLowerCase() : (/^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? key)
+
 /** Ctrl or Cmd with K, `?`, and `g` with the letter of a page. */
 export function useShortcuts({ onPalette, onHelp }: { onPalette(): void; onHelp(): void }): void {
   const [, navigate] = useLocation()
@@ -22,18 +26,19 @@ export function useShortcuts({ onPalette, onHelp }: { onPalette(): void; onHelp(
   const went = useRef(0)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && !event.shiftKey && !event.altKey) {
+      const key = letterOf(event)
+      if (key === 'k' && (event.metaKey || event.ctrlKey) && !event.shiftKey && !event.altKey) {
         event.preventDefault()
         return onPalette()
       }
       const isPlain = !event.metaKey && !event.ctrlKey && !event.altKey && !event.isComposing
       if (!isPlain || isTyping(event.target) || isInDialog() || kept('shortcuts') === 'off') return
-      if (event.key === '?') return onHelp()
+      if (key === '?' || key === '؟') return onHelp()
       const now = performance.now()
-      if (event.key === 'g') went.current = now
+      if (key === 'g') went.current = now
       else if (now - went.current < THEN_MS) {
         went.current = 0
-        const place = places.find(({ route }) => route.nav?.shortcut === event.key)
+        const place = places.find(({ route }) => route.nav?.shortcut === key)
         if (place !== undefined) navigate(place.href)
       }
     }
