@@ -1,6 +1,9 @@
-import { QueryClient } from '@tanstack/react-query'
+import { notifyManager, QueryClient } from '@tanstack/react-query'
 
 const FRESH_MS = 15_000
+
+// A button is busy before the next press reaches it: a task later a quick second press would do the thing twice.
+notifyManager.setScheduler(queueMicrotask)
 
 /** The client of the service tries again by itself where that may help, so nothing is tried again here. */
 export const newQueryClient = () =>

@@ -25,7 +25,7 @@ interface Entry {
 const MOST_AGENTS = 8
 
 /** Everything that the keyboard can go to, by a few letters of its name. */
-export default function CommandPalette({ onClose }: { onClose(): void }) {
+export function CommandPalette({ onClose }: { onClose(): void }) {
   const texts = useShellTexts()
   const [text, setText] = useState('')
   const [, navigate] = useLocation()

@@ -14,9 +14,21 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { error?: 
     return { error }
   }
 
+  override componentDidMount() {
+    addEventListener('online', this.#whenOnline)
+  }
+
+  override componentWillUnmount() {
+    removeEventListener('online', this.#whenOnline)
+  }
+
   #again = () => {
     fetchAnew()
     this.setState({ error: undefined })
+  }
+
+  #whenOnline = () => {
+    if (isUnfetched(this.state.error)) this.#again()
   }
 
   override render() {

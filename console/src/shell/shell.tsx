@@ -1,5 +1,5 @@
 import './shell.css'
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { Link, useLocation } from 'wouter'
@@ -8,6 +8,9 @@ import { Pages } from '../routing/pages.tsx'
 import { useSession } from '../session/session.tsx'
 import { IconButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { loaded } from '../ui/loaded.ts'
+import { useUiTexts } from '../ui/texts.ts'
+import { toast } from '../ui/toast.tsx'
 import { ConnectionNotice } from './connection.tsx'
 import { Logo } from './logo.tsx'
 import { ShortcutHelp, useShortcuts } from './shortcuts.tsx'
@@ -15,14 +18,18 @@ import { Sidebar } from './sidebar.tsx'
 import { Refused } from './sign-in.tsx'
 import { useShellTexts } from './texts.ts'
 
-const CommandPalette = lazy(() => import('./command-palette.tsx'))
+const palette = loaded(async () => (await import('./command-palette.tsx')).CommandPalette)
+
+/** What lies over the pages. */
+type Open = 'drawer' | 'palette' | 'help' | undefined
 
 /** Everything around the pages, for who is signed in. */
 export function Shell() {
   const texts = useShellTexts()
-  const [open, setOpen] = useState<'drawer' | 'palette' | 'help'>()
+  const [open, setOpen] = useState<Open>()
   const close = useCallback(() => setOpen(undefined), [])
-  const onPalette = useCallback(() => setOpen('palette'), [])
+  const onPalette = useOpenPalette(setOpen)
+  const CommandPalette = palette.use()
   const onShortcuts = useCallback(() => setOpen('help'), [])
   useShortcuts({ onPalette, onHelp: onShortcuts })
   const [path] = useLocation()
@@ -62,15 +69,22 @@ export function Shell() {
         </Modal>
       </ModalOverlay>
       <ShortcutHelp isOpen={open === 'help'} onClose={close} />
-      {open === 'palette' && (
-        <Suspense>
-          <CommandPalette onClose={close} />
-        </Suspense>
-      )}
+      {open === 'palette' && CommandPalette !== undefined && <CommandPalette onClose={close} />}
       <LeaveDialog />
       <RefusedDialog />
     </div>
   )
+}
+
+/** Opens the palette as soon as its code is there, unless something else was opened by then. */
+function useOpenPalette(setOpen: (change: (now: Open) => Open) => void): () => void {
+  const { noConnection } = useUiTexts()
+  return useCallback(() => {
+    palette.want().then(
+      () => setOpen((now) => (now === undefined || now === 'drawer' ? 'palette' : now)),
+      () => toast(noConnection, { tone: 'bad' }),
+    )
+  }, [setOpen, noConnection])
 }
 
 function RefusedDialog() {

@@ -18,6 +18,15 @@ export interface Days {
   to: string
 }
 
+/** Whether a text, of an address for example, is a day. */
+export function isDay(text: string): boolean {
+  try {
+    return parseDate(text).toString() === text
+  } catch {
+    return false
+  }
+}
+
 /** The days up to today, so many of them. */
 export function lastDays(days: number): Days {
   const to = today('UTC')

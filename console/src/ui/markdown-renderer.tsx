@@ -5,13 +5,7 @@ import { SafeHtml } from './safe-html.tsx'
 const markdownIt = new MarkdownIt({ html: false, linkify: true, breaks: false })
 
 /** See `Markdown`, which loads this when it is first needed. */
-export default function MarkdownRenderer({
-  text,
-  citation,
-}: {
-  text: string
-  citation?: ((n: number) => ReactNode) | undefined
-}) {
+export function MarkdownRenderer({ text, citation }: { text: string; citation?: ((n: number) => ReactNode) | undefined }) {
   const html = useMemo(() => markdownIt.render(text), [text])
   return <SafeHtml html={html} citation={citation} />
 }

@@ -1,22 +1,26 @@
 import './prose.css'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { type ReactNode, useEffect } from 'react'
+import { loaded } from './loaded.ts'
 
-const load = () => import('./markdown-renderer.tsx')
-const Renderer = lazy(load)
+const renderer = loaded(async () => (await import('./markdown-renderer.tsx')).MarkdownRenderer)
 
-/** For a page that will soon show some: then nothing moves when it comes. */
-export const preloadMarkdown = () => void load()
+/** For a page that will soon show some: then nothing moves when it comes. Without a connection the next text asks for it again. */
+export const preloadMarkdown = () => void renderer.want().catch(() => {})
 
 /** Text of a model or an author. HTML in it is text, images are links, and until the renderer is there the text is shown as it was written. */
 export function Markdown({ text, citation }: { text: string; citation?: ((n: number) => ReactNode) | undefined }) {
-  const asWritten = (
+  const Renderer = renderer.use()
+  const isThere = Renderer !== undefined
+  useEffect(() => {
+    if (isThere) return
+    preloadMarkdown()
+    addEventListener('online', preloadMarkdown)
+    return () => removeEventListener('online', preloadMarkdown)
+  }, [isThere])
+  if (isThere) return <Renderer text={text} citation={citation} />
+  return (
     <div className="prose" dir="auto">
       <p style={{ whiteSpace: 'pre-wrap' }}>{text}</p>
     </div>
-  )
-  return (
-    <Suspense fallback={asWritten}>
-      <Renderer text={text} citation={citation} />
-    </Suspense>
   )
 }

@@ -57,6 +57,7 @@ function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: Ret
   const [isBlocked, setBlocked] = useState(false)
   const end = useRef<HTMLDivElement>(null)
   const { turns, ask, isRunning } = trial
+  const [isSaving, setSaving] = useState(false)
   const last = turns.at(-1)
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever grows is followed to its end
   useEffect(
@@ -65,8 +66,10 @@ function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: Ret
   )
 
   const send = async (text: string) => {
-    if (text.trim() === '' || isRunning) return
+    if (text.trim() === '' || isRunning || isSaving) return
+    setSaving(true)
     const isSaved = await save()
+    setSaving(false)
     setBlocked(!isSaved)
     if (!isSaved) return
     setQuestion('')
@@ -113,7 +116,7 @@ function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: Ret
             onChange={setQuestion}
             autoComplete="off"
           />
-          <Button type="submit" look="primary" isDisabled={question.trim() === ''} isBusy={isRunning}>
+          <Button type="submit" look="primary" isDisabled={question.trim() === ''} isBusy={isRunning || isSaving}>
             {isDirty ? texts.saveAndAsk : texts.ask}
           </Button>
         </div>

@@ -17,6 +17,7 @@ export function useTrial(agentId: string, name: string) {
   const [turns, setTurns] = useState<readonly TrialTurn[]>([])
   const session = useRef<Promise<string>>(undefined)
   const running = useRef<AbortController>(undefined)
+  const lastId = useRef(0)
 
   const change = useCallback(
     (id: number, more: Partial<TrialTurn>) =>
@@ -36,15 +37,13 @@ export function useTrial(agentId: string, name: string) {
     async (question: string) => {
       const stop = new AbortController()
       running.current = stop
-      let id = 0
-      setTurns((now) => {
-        id = now.length + 1
-        return [...now, { id, question, reply: '' }]
-      })
+      const id = ++lastId.current
+      setTurns((now) => [...now, { id, question, reply: '' }])
       try {
         session.current ??= begin()
-        const sessionId = await session.current.catch((error) => {
-          session.current = undefined
+        const mine = session.current
+        const sessionId = await mine.catch((error) => {
+          if (session.current === mine) session.current = undefined
           throw error
         })
         const turn = client.messages.stream(

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react'
-import { useLocation, useSearch } from 'wouter'
+import { useLocation, useRouter, useSearch } from 'wouter'
 import type { SessionFilter } from '../../queries/conversations.ts'
-import { DateRange, type Days, lastDays, toTimes } from '../../ui/date-range.tsx'
+import { DateRange, type Days, isDay, lastDays, toTimes } from '../../ui/date-range.tsx'
 import { SearchField } from '../../ui/field.tsx'
 import { Select } from '../../ui/select.tsx'
 import { useConversationTexts } from './texts.ts'
@@ -32,18 +32,18 @@ export function useFilter() {
   }, [search])
 }
 
-const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-
 /** Where conversations of one user are listed. */
 export const hrefOfUser = (agentId: string, userId: string) => `/agents/${agentId}/conversations?user=${userId}`
 
 /** What of all conversations is listed. What is typed takes effect when the typing stops. */
 export function FilterBar() {
   const texts = useConversationTexts().filter
-  const [path, navigate] = useLocation()
+  const [, navigate] = useLocation()
+  const { base } = useRouter()
   const { user, q, days } = useFilter()
   const set = (values: Record<string, string | undefined>) => {
-    // As it is now: another field may have been told of while this one waited.
+    // As it is now: another field may have been told of, and another conversation opened, while this one waited.
+    const path = location.pathname.slice(base.length)
     const next = new URLSearchParams(location.search)
     for (const [name, value] of Object.entries(values))
       if (value === undefined || value === '') next.delete(name)

@@ -2,13 +2,11 @@ import { useMemo } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
 import { useLocation, useSearch } from 'wouter'
-import { DateRange, type Days, lastDays } from '../../ui/date-range.tsx'
+import { DateRange, type Days, isDay, lastDays } from '../../ui/date-range.tsx'
 import { useInsightTexts } from './texts.ts'
 
 const PRESETS = ['7', '30', '90'] as const
 const USUAL = '30'
-
-const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '') && !Number.isNaN(Date.parse(text!))
 
 interface Range {
   days: Days
@@ -24,7 +22,7 @@ export function useRange(): Range {
   const [path, navigate] = useLocation()
   return useMemo(() => {
     const given = new URLSearchParams(search)
-    const [from, to] = [given.get('from'), given.get('to')]
+    const [from, to] = [given.get('from') ?? '', given.get('to') ?? '']
     const set = (text: string) => navigate(`${path}?${text}`, { replace: true })
     const setDays = ({ from, to }: Days) => set(`from=${from}&to=${to}`)
     const preset = PRESETS.find((one) => one === given.get('days')) ?? USUAL

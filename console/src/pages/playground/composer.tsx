@@ -25,6 +25,11 @@ export function Composer({ text, canSend, isWriting, isStopping, onSend, onStop 
     setTyped('')
     field.current?.focus()
   }
+  const stop = () => {
+    onStop()
+    // The button goes with the reply.
+    field.current?.focus()
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     if (matchMedia('(pointer: coarse)').matches) return
@@ -52,7 +57,7 @@ export function Composer({ text, canSend, isWriting, isStopping, onSend, onStop 
         onKeyDown={onKeyDown}
       />
       {isWriting ? (
-        <IconButton icon="stop" look="plain" label={texts.stop} isDisabled={isStopping} onPress={onStop} />
+        <IconButton icon="stop" look="plain" label={texts.stop} isPending={isStopping} onPress={stop} />
       ) : (
         <IconButton icon="send" look="primary" label={texts.send} type="submit" isDisabled={!isReady} />
       )}

@@ -58,6 +58,8 @@ type Stream = AsyncIterable<TurnEvent>
 
 export const isBusy = ({ state }: Turn) => state === 'sending' || state === 'replying' || state === 'lost'
 
+let made = 0
+
 /** One session, as it is held in the playground. It goes on while other pages are shown. */
 export class Conversation {
   #talk: Talk
@@ -67,6 +69,8 @@ export class Conversation {
   readonly #client: Repartee
   readonly #agentId: string
   readonly #listeners = new Set<() => void>()
+  /** Tells it from all others of this page. */
+  readonly number = ++made
   /** Told of the session as soon as it is made. */
   onSession: (sessionId: string) => void = () => {}
 

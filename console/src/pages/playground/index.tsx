@@ -51,7 +51,7 @@ export default function Playground({ agentId }: PageProps) {
         <div className="playground-talk">
           <Thread agentId={agentId} conversation={conversation} talk={talk} wishes={wishes} sent={sent} onSend={send} />
           <Composer
-            key={conversation.sessionId === undefined ? `new ${asked}` : 'old'}
+            key={conversation.number}
             text={asked}
             canSend={canSend}
             isWriting={isWriting}
