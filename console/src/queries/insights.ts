@@ -60,7 +60,8 @@ export function useAddAnswer(agentId: string, onStep: (step: Step) => void, onDo
         const answer = await client.messages.send(agentId, session.id, { message: question, include })
         return { documentId: document.id, answer }
       } finally {
-        await client.sessions.delete(agentId, session.id)
+        // Nobody waits for it; one that stays behind is an ordinary session, which can be deleted among the conversations.
+        client.sessions.delete(agentId, session.id).catch(() => {})
       }
     },
     onSettled: () => queries.invalidateQueries({ queryKey: keyOf.of(agentId, 'documents') }),

@@ -34,8 +34,14 @@ export function Intake({ agentId, onAdd }: { agentId: string; onAdd(added: Added
       getDropOperation={() => 'copy'}
       onDrop={async ({ items }) => {
         setReading(true)
-        take(await filesOf(items))
-        setReading(false)
+        try {
+          take(await filesOf(items))
+        } catch {
+          // A folder or a file that the browser may not read.
+          toast(texts.drop.nothing, { tone: 'bad' })
+        } finally {
+          setReading(false)
+        }
       }}
     >
       {({ isDropTarget }) => (
