@@ -24,7 +24,6 @@ export function toFailure(error: unknown, texts: Same<{ noConnection: string }>)
 }
 
 export const isNotFound = (error: unknown) => error instanceof ReparteeError && error.status === 404
-export const isForbidden = (error: unknown) => error instanceof ReparteeError && error.status === 403
 export const isUnauthorized = (error: unknown) => error instanceof ReparteeError && error.status === 401
 
 /** What the service says of the fields of a body, by their paths: `name`, `retrieval.topK`, `starters.2`. */

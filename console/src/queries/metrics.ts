@@ -12,7 +12,7 @@ export interface Sample {
 }
 
 /** The samples of a text as Prometheus has it. Comments and what is no number are left out. */
-export function parseMetrics(text: string): Sample[] {
+function parseMetrics(text: string): Sample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? []
     if (name === undefined || Number.isNaN(Number(value))) return []

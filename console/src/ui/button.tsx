@@ -1,5 +1,5 @@
 import './button.css'
-import type { ReactNode, Ref } from 'react'
+import type { ReactNode } from 'react'
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button'
 import { Link as AriaLink, type LinkProps as AriaLinkProps } from 'react-aria-components/Link'
 import { Icon, type IconName } from './icon.tsx'
@@ -20,7 +20,6 @@ export interface ButtonProps extends Omit<AriaButtonProps, 'children' | 'classNa
   /** Its work is under way: it keeps its size and its focus, and cannot be pressed. */
   isBusy?: boolean
   className?: string
-  ref?: Ref<HTMLButtonElement>
 }
 
 export function Button({ look, size, icon, isBusy = false, children, className, ...props }: ButtonProps) {

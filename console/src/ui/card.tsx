@@ -12,20 +12,17 @@ interface CardProps {
   /** Under a line at its end, e.g. the button that saves it. */
   foot?: ReactNode
   className?: string
-  /** Of its title. */
-  level?: 2 | 3
 }
 
 /** A part of a page. With a title it is a region that can be jumped to. */
-export function Card({ title, description, actions, children, isFlush = false, foot, className = '', level = 2 }: CardProps) {
+export function Card({ title, description, actions, children, isFlush = false, foot, className = '' }: CardProps) {
   const id = useId()
-  const Title = `h${level}` as const
   const head = title !== undefined && (
     <div className="card-head">
       <div className="card-words">
-        <Title id={id} className="card-title">
+        <h2 id={id} className="card-title">
           {title}
-        </Title>
+        </h2>
         {description !== undefined && <p className="card-description">{description}</p>}
       </div>
       {actions !== undefined && <div className="row">{actions}</div>}

@@ -55,7 +55,6 @@ export interface TextFieldProps extends Own<AriaTextFieldProps> {
   rows?: number
   /** Set in the face of code. */
   isCode?: boolean
-  ref?: React.Ref<HTMLInputElement>
 }
 
 /** A text of one line, or of several with `rows`. */
@@ -67,7 +66,6 @@ export function TextField({
   hidesLabel = false,
   rows,
   isCode = false,
-  ref,
   ...props
 }: TextFieldProps) {
   const className = `input ${isCode ? 'mono' : ''}`
@@ -82,7 +80,7 @@ export function TextField({
     >
       {!hidesLabel && <FieldLabel isRequired={props.isRequired === true}>{label}</FieldLabel>}
       {rows === undefined ? (
-        <Input {...hint} {...(ref && { ref })} dir="auto" className={className} />
+        <Input {...hint} dir="auto" className={className} />
       ) : (
         <AriaTextArea
           {...hint}

@@ -33,7 +33,6 @@ export interface MenuItemProps {
   onAction?(): void
   href?: string
   isDanger?: boolean
-  isDisabled?: boolean
   hint?: ReactNode
 }
 

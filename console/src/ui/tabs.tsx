@@ -16,14 +16,11 @@ export function Tabs<V extends string>({
   items,
   value,
   onChange,
-  keepsAll = false,
 }: {
   label: string
   items: readonly TabItem<V>[]
   value: V
   onChange(value: NoInfer<V>): void
-  /** Keeps what was typed in the tabs that are not shown. */
-  keepsAll?: boolean
 }) {
   return (
     <AriaTabs selectedKey={value} onSelectionChange={(key) => onChange(key as V)} className="tabs">
@@ -36,7 +33,7 @@ export function Tabs<V extends string>({
         ))}
       </TabList>
       {items.map((item) => (
-        <TabPanel key={item.id} id={item.id} className="tab-panel" shouldForceMount={keepsAll}>
+        <TabPanel key={item.id} id={item.id} className="tab-panel">
           {item.content}
         </TabPanel>
       ))}

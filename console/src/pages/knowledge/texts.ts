@@ -54,7 +54,6 @@ const english = {
     text: 'Text',
     selected: (n: number) => en(n, { one: '# document is selected', other: '# documents are selected' }),
     clear: 'Clear the selection',
-    total: (n: number) => en(n, { one: '# document', other: '# documents' }),
     failures: (n: number) => en(n, { one: '# document could not be read.', other: '# documents could not be read.' }),
     showFailures: 'Show why',
     empty: 'This agent knows nothing yet',
@@ -138,7 +137,6 @@ const english = {
     add: 'Add from the web',
     address: 'Address',
     status: 'Status',
-    pages: 'Pages',
     documents: 'Documents',
     synced: 'Up to date as of',
     types: { url: 'Page', sitemap: 'Sitemap', site: 'Site' },
@@ -230,7 +228,6 @@ const english = {
         one: 'A reply is given the passage above: this agent takes #.',
         other: 'A reply is given the passages above: this agent takes #.',
       }),
-    open: 'Open in the document',
     ask: 'Ask this in the playground',
     askText:
       'The details of a reply there show the score of each passage by each method: words, pieces of words, nearness, meaning, reranking.',

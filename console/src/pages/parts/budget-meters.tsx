@@ -6,7 +6,7 @@ import { useUiTexts } from '../../ui/texts.ts'
 import { usePartTexts } from './texts.ts'
 
 /** Whether nothing more can be asked of models today. */
-export const isUsedUp = (use: NonNullable<BudgetUse>) =>
+const isUsedUp = (use: NonNullable<BudgetUse>) =>
   (use.tokensPerDay !== null && use.tokens >= use.tokensPerDay) || (use.costPerDay !== null && use.cost >= use.costPerDay)
 
 interface BudgetCellProps {
@@ -16,7 +16,7 @@ interface BudgetCellProps {
   of: string
 }
 
-/** The same in a list, where not everything has a budget. Until it is known, meters of the same size hold its place. */
+/** What is used of a budget, in a list, where not everything has one. Until it is known, meters of the same size hold its place. */
 export function BudgetCell({ budget, usage: { data, isPending, isError }, of }: BudgetCellProps) {
   const texts = usePartTexts().budget
   const { failed } = useUiTexts()
@@ -31,7 +31,7 @@ export function BudgetCell({ budget, usage: { data, isPending, isError }, of }: 
 }
 
 /** What is used of the budget of the day. `of` is who has it: its name for those who only hear the meters. */
-export function BudgetMeters({ use, of }: { use: NonNullable<BudgetUse>; of: string }) {
+function BudgetMeters({ use, of }: { use: NonNullable<BudgetUse>; of: string }) {
   const texts = usePartTexts().budget
   const format = useFormat()
   const { tokens, tokensPerDay, cost, costPerDay, resetsAt } = use

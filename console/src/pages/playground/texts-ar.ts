@@ -63,8 +63,6 @@ export const arabic: Same<PlaygroundTexts> = {
     outside: 'افتح الصفحة',
   },
   settings: {
-    title: 'خيارات',
-    text: 'كيف تُرسل الرسالة التالية.',
     format: 'صيغة الرد',
     formats: { markdown: 'Markdown', html: 'HTML' },
     formatText: 'تنشئ الخدمة HTML وتنقّيه، ويُعرض هنا كما يصل.',

@@ -62,8 +62,6 @@ const english = {
     outside: 'Open the page',
   },
   settings: {
-    title: 'Options',
-    text: 'How the next message is sent.',
     format: 'Format of the reply',
     formats: { markdown: 'Markdown', html: 'HTML' },
     formatText: 'HTML is made and cleaned by the service; here it is shown as it comes.',

@@ -4,7 +4,6 @@ export const useSystemTexts = textsOf(
   {
     title: 'System',
     description: 'How the service is, which models it can use, and what the process that answers tells of itself.',
-    state: 'State',
     alive: 'Process',
     ready: 'Requests',
     up: 'Running',
@@ -51,7 +50,6 @@ export const useSystemTexts = textsOf(
     ar: {
       title: 'النظام',
       description: 'حال الخدمة، والنماذج التي تستطيع استخدامها، وما تخبر به العملية المجيبة عن نفسها.',
-      state: 'الحالة',
       alive: 'العملية',
       ready: 'الطلبات',
       up: 'تعمل',
