@@ -79,6 +79,7 @@ describe('agents in the console', { skip: needsProcess, concurrency: 3 }, () => 
     })
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByText('Everything is saved.').waitFor()
+    await until('the focus is there', () => page.evaluate(`document.activeElement.innerText === 'Everything is saved.'`))
     assert.deepEqual(sent, {
       greeting: 'Hello!',
       starters: ['What is it?'],

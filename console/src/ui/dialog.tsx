@@ -1,5 +1,5 @@
 import './overlay.css'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
 import { Heading } from 'react-aria-components/Heading'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
@@ -7,6 +7,7 @@ import { toFailure } from '../queries/errors.ts'
 import { Button, IconButton } from './button.tsx'
 import { ErrorNote } from './error-note.tsx'
 import { TextField } from './field.tsx'
+import { focusIfLost } from './focus.ts'
 import { useUiTexts } from './texts.ts'
 import { toast } from './toast.tsx'
 import { useIsThere } from './use-is-there.ts'
@@ -24,9 +25,10 @@ export interface DialogProps {
   isUrgent?: boolean
 }
 
-/** Takes the focus, keeps it, and gives it back to what it came from. */
+/** Takes the focus, keeps it, and gives it back to what it came from; where that is gone with what was done, to the heading of the page. */
 export function Dialog({ title, isOpen, onClose, children, actions, width, isUrgent = false }: DialogProps) {
   const texts = useUiTexts()
+  useEffect(() => (isOpen ? focusHeadingBehind : undefined), [isOpen])
   const style = width === undefined ? {} : { style: { '--dialog-width': width } as React.CSSProperties }
   return (
     <ModalOverlay
@@ -51,6 +53,8 @@ export function Dialog({ title, isOpen, onClose, children, actions, width, isUrg
     </ModalOverlay>
   )
 }
+
+const focusHeadingBehind = () => focusIfLost(() => document.querySelector<HTMLElement>('main h1'))
 
 export interface ConfirmProps {
   title: string

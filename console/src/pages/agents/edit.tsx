@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
+import { focusIfLost } from '../../ui/focus.ts'
 import { Page } from '../../ui/page.tsx'
 import { Loading, Skeleton } from '../../ui/skeleton.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -76,6 +77,8 @@ function Editor({ agent }: { agent: AgentWithStats }) {
   const goOn = useGoOn()
   const update = useUpdateAgent(agent.id)
   const form = useRef<HTMLFormElement>(null)
+  // The buttons beside it have nothing to do any more, and cannot keep the focus.
+  const said = useRef<HTMLSpanElement>(null)
   const [draft, setDraft] = useState(() => toDraft(agent))
   // A field that holds text of its own, which its value is read from, begins anew with the draft.
   const [generation, setGeneration] = useState(0)
@@ -103,12 +106,15 @@ function Editor({ agent }: { agent: AgentWithStats }) {
   }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (!update.isPending && (await save())) toast(texts.done)
+    if (update.isPending || !(await save())) return
+    toast(texts.done)
+    focusIfLost(() => said.current)
   }
   const discard = () => {
     setDraft(toDraft(agent))
     setGeneration(generation + 1)
     update.reset()
+    focusIfLost(() => said.current)
   }
   const fields = { draft, errors, onChange: (change: Partial<typeof draft>) => setDraft((now) => ({ ...now, ...change })) }
 
@@ -132,7 +138,7 @@ function Editor({ agent }: { agent: AgentWithStats }) {
         />
         {update.error !== null && <ErrorNote error={update.error} title={texts.failed} />}
         <div className="agents-save">
-          <span role="status" className="muted">
+          <span ref={said} tabIndex={-1} role="status" className="muted">
             {update.error !== null && Object.keys(errors).length > 0
               ? texts.wrong(Object.keys(errors).length)
               : isDirty

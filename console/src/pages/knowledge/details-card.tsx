@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type Document, useUpdateDocument } from '../../queries/documents.ts'
 import { fieldErrors } from '../../queries/errors.ts'
 import { useLeaveGuard } from '../../routing/leave-guard.tsx'
@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { focusIfLost } from '../../ui/focus.ts'
 import { toast } from '../../ui/toast.tsx'
 import { type Entry, problemOf, toEntries, toMetadata } from './metadata.ts'
 import { MetadataEditor } from './metadata-editor.tsx'
@@ -24,6 +25,7 @@ export function DetailsCard({ agentId, document }: { agentId: string; document: 
   // Undefined: nothing was changed, and what the service has is shown.
   const [draft, setDraft] = useState<Draft>()
   const [wasTried, setTried] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
   const { mutateAsync, isPending, error, reset } = useUpdateDocument(agentId, document.id)
   const { title, entries } = draft ?? draftOf(document)
   const isDirty = draft !== undefined && JSON.stringify(draft) !== JSON.stringify(draftOf(document))
@@ -34,6 +36,8 @@ export function DetailsCard({ agentId, document }: { agentId: string; document: 
     setDraft(undefined)
     setTried(false)
     reset()
+    // The buttons go, and the focus would go with them.
+    focusIfLost(() => form.current?.querySelector('input'))
   }
   const save = async () => {
     setTried(true)
@@ -55,6 +59,7 @@ export function DetailsCard({ agentId, document }: { agentId: string; document: 
   return (
     <Card title={texts.details} description={texts.detailsText} {...(foot && { foot })}>
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault()

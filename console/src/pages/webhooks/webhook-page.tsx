@@ -22,8 +22,9 @@ import { WebhookState } from './webhook-table.tsx'
 export function WebhookPage({ webhookId }: { webhookId: string }) {
   const texts = useWebhookTexts()
   const { webhooks, isPending, error, refetch } = useWebhooks()
+  const goOn = useGoOn()
   const webhook = webhooks.find(({ id }) => id === webhookId)
-  if (webhook !== undefined) return <Found webhook={webhook} />
+  if (webhook !== undefined) return <Found webhook={webhook} onDeleted={() => goOn('/webhooks')} />
   return (
     <Page title={texts.title} above={<Back />}>
       <Card isFlush>
@@ -54,9 +55,9 @@ function Back() {
   )
 }
 
-function Found({ webhook }: { webhook: Webhook }) {
+/** It may be gone from the list before it is known to be deleted. */
+function Found({ webhook, onDeleted }: { webhook: Webhook; onDeleted(): void }) {
   const texts = useWebhookTexts()
-  const goOn = useGoOn()
   const [isLeaving, setLeaving] = useState(false)
   const trial = useTrial()
   const actions = (
@@ -75,11 +76,7 @@ function Found({ webhook }: { webhook: Webhook }) {
       <Facts of={webhook} />
       <DeliveryList webhookId={webhook.id} />
       <TestDialog trial={trial} />
-      <DeleteWebhook
-        webhook={isLeaving ? webhook : undefined}
-        onClose={() => setLeaving(false)}
-        onDeleted={() => goOn('/webhooks')}
-      />
+      <DeleteWebhook webhook={isLeaving ? webhook : undefined} onClose={() => setLeaving(false)} onDeleted={onDeleted} />
     </Page>
   )
 }
