@@ -123,7 +123,11 @@ describe('agents in the console', { skip: needsProcess, concurrency: 3 }, () => 
     await page.getByRole('link', { name: 'Atlas' }).first().click()
     await page.getByLabel('Greeting').fill('Hello!')
     const question = page.getByRole('alertdialog', { name: 'Leave without saving?' })
-    for (const leave of [() => page.getByRole('link', { name: 'Overview' }).click(), () => page.goBack()]) {
+    const signOut = async () => {
+      await page.getByRole('button', { name: /^Account/ }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    }
+    for (const leave of [() => page.getByRole('link', { name: 'Overview' }).click(), () => page.goBack(), signOut]) {
       await leave()
       await question.waitFor()
       await page.getByRole('button', { name: 'Stay here' }).click()

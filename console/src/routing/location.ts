@@ -80,6 +80,12 @@ export function guard(): () => void {
 /** For a page that has just saved what it guarded, and goes on at once. */
 export const lowerGuards = () => guards.clear()
 
+/** Does what leaves all pages, such as signing out; where something is not saved, once the reader has agreed. */
+export function leaveBy(deed: () => void): void {
+  if (guards.size === 0) deed()
+  else hold({ leave: deed })
+}
+
 /** wouter's location, guarded. */
 export const useGuardedLocation = (): [string, typeof navigate] => [usePathname(), navigate]
 

@@ -1,4 +1,5 @@
 import { Button as AriaButton } from 'react-aria-components/Button'
+import { leaveBy } from '../routing/location.ts'
 import { useRights, useSession, useSignedIn } from '../session/session.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Menu, MenuItem, MenuLine } from '../ui/menu.tsx'
@@ -33,7 +34,7 @@ export function AccountMenu({ onShortcuts }: { onShortcuts(): void }) {
       <MenuItem icon="keyboard" onAction={onShortcuts} hint={<kbd className="keycap">?</kbd>}>
         {texts.shortcuts}
       </MenuItem>
-      <MenuItem icon="signOut" onAction={signOut}>
+      <MenuItem icon="signOut" onAction={() => leaveBy(signOut)}>
         {texts.signOut}
       </MenuItem>
     </Menu>

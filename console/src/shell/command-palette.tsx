@@ -7,6 +7,7 @@ import { ListBox, ListBoxItem, ListBoxSection } from 'react-aria-components/List
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { useLocation } from 'wouter'
 import { useAgentSearch } from '../queries/agents.ts'
+import { leaveBy } from '../routing/location.ts'
 import { useRights, useSession } from '../session/session.tsx'
 import { applyTheme, themes } from '../session/theme.ts'
 import { SearchField } from '../ui/field.tsx'
@@ -94,7 +95,7 @@ function useEntries(text: string, navigate: (to: string) => void) {
       icon: (theme === 'dark' ? 'moon' : theme === 'light' ? 'sun' : 'screen') as IconName,
       act: () => applyTheme(theme),
     })),
-    { id: 'out', label: texts.account.signOut, icon: 'signOut', act: signOut },
+    { id: 'out', label: texts.account.signOut, icon: 'signOut', act: () => leaveBy(signOut) },
   ]
   const words = text.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   const fitting = (entries: Entry[]) =>
