@@ -104,6 +104,9 @@ describe('insights and users in the console', { skip: needsProcess }, () => {
     await console.goto(at('/insights'))
     const sessions = (await client.get(at('/sessions?limit=1'))).body.pagination.total
     await ask('Which countries do you ship to?').click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await ask('Which countries do you ship to?').click()
     await page.getByRole('button', { name: 'Add and check' }).click()
     await page.getByText('Enter the answer.').waitFor()
     await page

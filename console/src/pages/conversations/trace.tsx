@@ -69,7 +69,7 @@ function factsOf(
     ],
     ...(retrieval === undefined
       ? []
-      : ([[texts.search, [retrieval.mode, retrieval.reason].filter(Boolean).join(': ')]] as [string, ReactNode][])),
+      : ([[texts.search, [texts.modes[retrieval.mode], retrieval.reason].filter(Boolean).join(': ')]] as [string, ReactNode][])),
     [texts.citations, texts.citationsOf(format.number(citations.supported), format.number(citations.unsupported))],
     [texts.finish, texts.finishes[finish]],
   ]

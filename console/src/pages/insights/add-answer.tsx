@@ -9,6 +9,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Spinner } from '../../ui/progress.tsx'
+import { useUiTexts } from '../../ui/texts.ts'
 import { useInsightTexts } from './texts.ts'
 
 interface Props {
@@ -21,6 +22,7 @@ interface Props {
 /** Writes the answer to a question into the knowledge base, and looks whether the agent gives it. */
 export function AddAnswer({ agentId, question, onAnswered, onClose }: Props) {
   const texts = useInsightTexts().answer
+  const { cancel } = useUiTexts()
   const [heading, setHeading] = useState(question)
   const [text, setText] = useState('')
   const [isTried, setTried] = useState(false)
@@ -39,6 +41,7 @@ export function AddAnswer({ agentId, question, onAnswered, onClose }: Props) {
   // One button throughout: what it is busy with is announced by its name, also when it is done.
   const actions = (
     <>
+      {data === undefined && <Button onPress={onClose}>{cancel}</Button>}
       {data !== undefined && isGood(data) && (
         <LinkButton href={`/agents/${agentId}/knowledge/documents/${data.documentId}`}>{texts.document}</LinkButton>
       )}

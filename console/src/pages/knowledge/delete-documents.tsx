@@ -19,7 +19,7 @@ export function DeleteDocuments({ agentId, documents, onClose, onDone }: DeleteD
   const texts = useKnowledgeTexts().remove
   const format = useFormat()
   const { mutateAsync } = useDeleteDocuments(agentId)
-  const names = documents.slice(0, MOST_NAMED).map(({ title }) => `“${title}”`)
+  const names = documents.slice(0, MOST_NAMED).map(({ title }) => texts.named(title))
   const named = documents.length > MOST_NAMED ? [...names, '…'] : names
   return (
     <ConfirmDialog

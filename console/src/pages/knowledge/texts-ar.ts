@@ -94,6 +94,7 @@ export const arabic: Same<KnowledgeTexts> = {
   remove: {
     action: 'حذف',
     title: (n) => `حذف ${ar(n, documents)}؟`,
+    named: (title) => `«${title}»`,
     text: (titles) => `${titles}: سيُحذف فورًا، ولن تستخدمه الردود بعد ذلك.`,
     confirm: (n) => `احذف ${ar(n, documents)}`,
     done: (n) => `تم حذف ${ar(n, documents)}`,

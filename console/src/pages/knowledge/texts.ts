@@ -96,6 +96,7 @@ const english = {
   remove: {
     action: 'Delete',
     title: (n: number) => en(n, { one: 'Delete this document?', other: 'Delete # documents?' }),
+    named: (title: string) => `“${title}”`,
     text: (titles: string) => `${titles} will be gone at once, and replies will not use it any more.`,
     confirm: (n: number) => en(n, { one: 'Delete the document', other: 'Delete # documents' }),
     done: (n: number) => en(n, { one: 'The document is deleted', other: '# documents are deleted' }),
