@@ -12,17 +12,23 @@ export interface Deadline {
 /** Runs until the signal of the caller, with `aborted`, or until the time is over, with an error of the kind that is told. */
 export function deadline(ms: number, tooLate: () => ReparteeError, signal?: AbortSignal | undefined): Deadline {
   const controller = new AbortController()
-  const abort = () => controller.abort(toAborted(signal!))
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort, { once: true })
   const timer = ms <= MAX_TIMER_MS ? setTimeout(() => controller.abort(tooLate()), ms) : undefined
+  const unfollow = follow(controller, signal)
   return {
     signal: controller.signal,
     clear() {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
+      unfollow()
     },
   }
+}
+
+/** Aborts with the signal of a caller. Returns what ends that. */
+export function follow(controller: AbortController, signal: AbortSignal | undefined): () => void {
+  const abort = () => controller.abort(toAborted(signal!))
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort, { once: true })
+  return () => signal?.removeEventListener('abort', abort)
 }
 
 /** The caller has stopped it; its own reason is the cause. */

@@ -5,7 +5,7 @@ export interface ConnectionOptions {
   baseUrl: string
   /** An API key. Never in a page: whoever reads the page has it. */
   key?: string | undefined
-  /** A token of a user, or a function that gets one; the function is asked again when a token is refused. */
+  /** A token of a user, or a function that gets one; the function is asked again when a token is refused, or about to end where it told when. */
   token?: string | GetToken | undefined
   fetch?: typeof globalThis.fetch | undefined
   /** How long a call may take, its tries and the pauses between them together; of a stream, until its first event. 180,000 unless given. */

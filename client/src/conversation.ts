@@ -51,6 +51,12 @@ export interface ConversationState {
   error: ReparteeError | undefined
 }
 
+/** A message on its way. Sent again it is the same request: wherever the line broke, it is stored once. */
+interface Sending {
+  body: SendMessageBody
+  key: string
+}
+
 /** The messages of a turn that is running, behind those that came before it. */
 interface Running {
   before: readonly ChatMessage[]
@@ -74,6 +80,8 @@ export class Conversation {
   /** The message whose turn is running, when the service has stored it. */
   #asked: string | undefined
   #isStopWanted = false
+  /** A message of which it is not known what became, because the line broke. */
+  #lost: Sending | undefined
 
   constructor(connection: Connection, options: ConversationOptions) {
     this.#connection = connection
@@ -95,6 +103,7 @@ export class Conversation {
   open(): void {
     this.close()
     this.#open = new AbortController()
+    this.#lost = undefined
     const { sessionId } = this.#state
     if (sessionId === undefined) this.#set({ messages: [], status: 'ready' })
     else this.#loaded = this.#load(sessionId, this.#open.signal)
@@ -119,11 +128,15 @@ export class Conversation {
     const isAgain = last?.role === 'USER' && last.turn === 'failed' && last.content === message
     const user: ChatMessage = { id: uuid(), role: 'USER', content: message, createdAt: new Date().toISOString(), turn: 'running' }
     const running = { before: isAgain ? all.slice(0, -1) : all, user }
-    await this.#follow(signal, running, async () => {
-      const sessionId = await this.#getSession(signal)
-      const body = { ...this.#wishes(), ...more, message }
-      return messages.stream(this.#connection, this.#options.agentId, sessionId, body, { signal })
+    const lost = isAgain ? this.#lost : undefined
+    const sending = lost ?? { body: { ...this.#wishes(), ...more, message }, key: uuid() }
+    this.#lost = undefined
+    const error = await this.#follow(signal, running, async () => {
+      const sessionId = await this.#getSession(sending, signal)
+      const options = { signal, idempotencyKey: sending.key }
+      return messages.stream(this.#connection, this.#options.agentId, sessionId, sending.body, options)
     })
+    if (error?.code === 'connection_failed' || error?.code === 'timeout') this.#lost = sending
   }
 
   /** Has the last reply made anew. Where that fails it stays as it was. Does nothing while a turn is running. */
@@ -164,10 +177,8 @@ export class Conversation {
     this.#set({ status: 'loading', error: undefined })
     const { agentId } = this.#options
     try {
-      const history: ChatMessage[] = (await sessions.get(this.#connection, agentId, sessionId, { signal })).messages
-      const last = history.at(-1)
-      if (last === undefined) return this.#set({ messages: [], status: 'ready' })
-      const { message } = await messages.get(this.#connection, agentId, sessionId, last.id, undefined, { signal })
+      const { history, message } = await this.#read(sessionId, signal)
+      if (message === undefined) return this.#set({ messages: [], status: 'ready' })
       const all = [...history.slice(0, -1), toShown(message)]
       const at = all.findLastIndex(({ role }) => role === 'USER')
       const user = all[at]
@@ -181,8 +192,28 @@ export class Conversation {
     }
   }
 
-  /** Shows a turn while it runs, to its end. */
-  async #follow(signal: AbortSignal, { before, user, reply, old }: Running, start: () => Promise<TurnStream>): Promise<void> {
+  /** The history, and more about its last message. */
+  async #read(
+    sessionId: string,
+    signal: AbortSignal,
+    isAgain = false,
+  ): Promise<{ history: ChatMessage[]; message?: MessageDetail }> {
+    const { agentId } = this.#options
+    const history = (await sessions.get(this.#connection, agentId, sessionId, { signal })).messages
+    const last = history.at(-1)
+    if (last === undefined) return { history }
+    const { message } = await messages.get(this.#connection, agentId, sessionId, last.id, undefined, { signal })
+    // The reply has come since the history was read. An imported history may end with a message that has none.
+    if (message.role === 'USER' && message.turn === 'done' && !isAgain) return this.#read(sessionId, signal, true)
+    return { history, message }
+  }
+
+  /** Shows a turn while it runs, to its end. Resolves to what it failed with. */
+  async #follow(
+    signal: AbortSignal,
+    { before, user, reply, old }: Running,
+    start: () => Promise<TurnStream>,
+  ): Promise<ReparteeError | undefined> {
     const given = user
     const show = (status: ConversationState['status'], error?: ReparteeError) =>
       this.#set({ messages: [...before, user, ...(reply === undefined ? [] : [reply])], status, error })
@@ -204,16 +235,20 @@ export class Conversation {
           reply = toReply(event.answer)
         }
       }
+      // It was closed when all had come.
+      if (signal.aborted) return undefined
       this.#endTurn()
       show('ready')
+      return undefined
     } catch (thrown) {
-      if (signal.aborted) return
+      if (signal.aborted) return undefined
       const error = toError(thrown)
       const isCancelled = error.code === 'turn_cancelled'
       user = old === undefined ? { ...user, turn: isCancelled ? 'cancelled' : 'failed' } : given
       reply = old
       this.#endTurn()
       show('ready', isCancelled ? undefined : error)
+      return error
     }
   }
 
@@ -222,10 +257,11 @@ export class Conversation {
     this.#isStopWanted = false
   }
 
-  async #getSession(signal: AbortSignal): Promise<string> {
+  async #getSession({ key }: Sending, signal: AbortSignal): Promise<string> {
     const { sessionId } = this.#state
     if (sessionId !== undefined) return sessionId
-    const { session } = await sessions.create(this.#connection, this.#options.agentId, this.#options.create, { signal })
+    const { agentId, create } = this.#options
+    const { session } = await sessions.create(this.#connection, agentId, create, { signal, idempotencyKey: `${key}-session` })
     this.#set({ sessionId: session.id })
     return session.id
   }
@@ -246,7 +282,14 @@ export class Conversation {
 
   #set(changes: Partial<ConversationState>): void {
     this.#state = { ...this.#state, ...changes }
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners)
+      try {
+        listener()
+      } catch (error) {
+        // Told of as the platform does it for events; the other listeners, and the turn, go on.
+        const { reportError = console.error } = globalThis as { reportError?: (error: unknown) => void }
+        reportError(error)
+      }
   }
 }
 

@@ -15,7 +15,7 @@ export async function* readLines<T>(open: () => Promise<Response>, signal: Abort
       const [end, ...lines] = decoder.decode(value, { stream: !done }).split('\n')
       rest += end
       for (const next of done ? [...lines, ''] : lines) {
-        if (rest !== '') yield JSON.parse(rest) as T
+        if (rest !== '') yield parse<T>(rest)
         rest = next
       }
       if (done) return
@@ -23,6 +23,14 @@ export async function* readLines<T>(open: () => Promise<Response>, signal: Abort
   } finally {
     signal?.removeEventListener('abort', close)
     close()
+  }
+}
+
+function parse<T>(line: string): T {
+  try {
+    return JSON.parse(line)
+  } catch (cause) {
+    throw new ReparteeError('connection_failed', 'The answer is not one of Repartee: its lines are not JSON.', { cause })
   }
 }
 

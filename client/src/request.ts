@@ -46,9 +46,9 @@ export async function request<T>(
   read: Read<T> = readJson as Read<T>,
 ): Promise<T> {
   const { timeoutMs = connection.timeoutMs, maxRetries = connection.maxRetries, signal } = options
+  const init = toInit(call, options.idempotencyKey)
   const tooLate = () => new ReparteeError('timeout', `There was no answer within ${timeoutMs} ms.`)
   const whole = deadline(timeoutMs, tooLate, signal)
-  const init = toInit(call, options.idempotencyKey)
   const isSafe = call.method !== 'POST' || !call.keepsNoAnswer
   try {
     for (let tries = 0; ; ) {
@@ -68,28 +68,51 @@ export async function request<T>(
 }
 
 async function tryOnce<T>(connection: Connection, call: Call, init: Init, whole: AbortSignal, read: Read<T>): Promise<T> {
-  const url = `${connection.baseUrl}${call.path()}${toQuery(call.query)}`
+  const url = toUrl(connection, call)
   const { silenceMs = Number.POSITIVE_INFINITY } = call
   const one = deadline(silenceMs, () => new ReparteeError('connection_failed', `Nothing came for ${silenceMs} ms.`), whole)
   const ask = (credential: string | undefined) => {
     const own: Record<string, string> = credential === undefined ? {} : { authorization: `Bearer ${credential}` }
-    return connection.fetch(url, { ...init, headers: { ...init.headers, ...own }, signal: one.signal })
+    const headers = checked({ ...init.headers, ...own })
+    return connection.fetch(url, { ...init, headers, signal: one.signal })
   }
   try {
     const credential = await orAborted(connection.credentials.get(), one.signal)
     let response = await ask(credential)
     if (response.status === 401) {
+      // Read first: whatever comes of asking for another token, its connection is free.
+      const refusal = await fromResponse(response)
       const fresh = await orAborted(connection.credentials.renew(credential), one.signal)
-      if (fresh !== undefined && fresh !== credential) {
-        response.body?.cancel().catch(() => {})
-        response = await ask(fresh)
-      }
+      if (fresh === undefined || fresh === credential) throw refusal
+      response = await ask(fresh)
     }
     if (!response.ok) throw await fromResponse(response)
     return await read(response)
   } finally {
     one.clear()
   }
+}
+
+/** What cannot be sent at all would look as if the service could not be reached, and be tried again in vain. */
+function toUrl({ baseUrl }: Connection, { path, query }: Call): string {
+  const url = `${baseUrl}${path()}${toQuery(query)}`
+  const { location } = globalThis as { location?: { href: string; protocol: string } }
+  const base = location?.href
+  const { protocol } = URL.canParse(url, base) ? new URL(url, base) : {}
+  if (protocol !== undefined && (/^https?:$/.test(protocol) || protocol === location?.protocol)) return url
+  throw new ReparteeError('invalid_request', `${baseUrl} is no address here: it begins with https:// or http://.`)
+}
+
+/** As with addresses: a token that is a page of HTML, or an Idempotency-Key in Greek, is no header. */
+function checked(headers: Record<string, string>): Record<string, string> {
+  for (const [name, value] of Object.entries(headers))
+    try {
+      new Headers({ [name]: value })
+    } catch (cause) {
+      const what = name === 'authorization' ? 'key or token' : name
+      throw new ReparteeError('invalid_request', `The ${what} holds characters that no header may hold.`, { cause })
+    }
+  return headers
 }
 
 function toInit({ method, body, headers, keepsNoAnswer }: Call, idempotencyKey: string | undefined): Init {

@@ -1,4 +1,4 @@
-import { pause, toAborted } from './cancel.ts'
+import { follow, pause, toAborted } from './cancel.ts'
 import type { Connection } from './connection.ts'
 import { fromBody, ReparteeError } from './errors.ts'
 import { readEvents, type ServerEvent } from './events.ts'
@@ -15,7 +15,7 @@ export type TurnEvent =
   /** The whole answer. It counts. */
   | { type: 'turn.completed'; id: string; answer: Answer }
 
-/** A turn, event by event. */
+/** A turn, event by event. `return` closes its connection at once, also while an event is waited for. */
 export type TurnStream = AsyncGenerator<TurnEvent, void>
 
 /** How the stream of a turn is asked for: at first, and behind what was seen of it already. */
@@ -28,7 +28,32 @@ export interface TurnCalls {
 const ACCEPT = { accept: 'text/event-stream' }
 
 /** The events of a turn. A connection that breaks, or falls silent, is taken up again behind the last event, until the turn is over. */
-export async function* streamTurn(connection: Connection, calls: TurnCalls, options: PostOptions = {}): TurnStream {
+export function streamTurn(connection: Connection, calls: TurnCalls, options: PostOptions = {}): TurnStream {
+  const left = new AbortController()
+  const events = turnEvents(connection, calls, options, left)
+  const leave = events.return.bind(events)
+  // A generator hears of `return` only when what it waits for has come: a `ReadableStream` of it would hold on to the connection.
+  events.return = (value) => {
+    left.abort()
+    return leave(value)
+  }
+  return events
+}
+
+async function* turnEvents(connection: Connection, calls: TurnCalls, options: PostOptions, left: AbortController): TurnStream {
+  const unfollow = follow(left, options.signal)
+  const { signal } = left
+  try {
+    yield* eventsOf(connection, calls, { ...options, signal })
+  } catch (error) {
+    // Whoever has left is told nothing; whose signal was given is.
+    if (!signal.aborted || options.signal?.aborted) throw error
+  } finally {
+    unfollow()
+  }
+}
+
+async function* eventsOf(connection: Connection, calls: TurnCalls, options: PostOptions & { signal: AbortSignal }): TurnStream {
   const { silenceMs } = connection
   const { signal, maxRetries = connection.maxRetries } = options
   const same = { ...options, idempotencyKey: options.idempotencyKey ?? uuid() }
@@ -39,6 +64,8 @@ export async function* streamTurn(connection: Connection, calls: TurnCalls, opti
     const asked = { ...call, headers: { ...ACCEPT, ...call.headers }, silenceMs }
     const body = await request(connection, asked, same, bodyOf)
     for await (const received of readEvents(body, { silenceMs, signal })) {
+      // Several come in one piece.
+      if (signal.aborted) break
       const event = toTurnEvent(received)
       if (event === undefined) continue
       yield event
@@ -47,7 +74,7 @@ export async function* streamTurn(connection: Connection, calls: TurnCalls, opti
       call = calls.resume(messageId, event.id) ?? call
       breaks = 0
     }
-    if (signal?.aborted) throw toAborted(signal)
+    if (signal.aborted) throw toAborted(signal)
   }
   throw new ReparteeError('connection_failed', 'The stream of the reply broke off, and could not be taken up again.')
 }
@@ -73,9 +100,17 @@ async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
 
 /** Undefined for what a newer service may say that this client does not know. Throws what the turn failed with. */
 function toTurnEvent({ type, id, data }: ServerEvent): TurnEvent | undefined {
-  if (type === 'turn.started') return { type, id, ...JSON.parse(data) }
-  if (type === 'message.delta') return { type, id, text: JSON.parse(data).text }
-  if (type === 'turn.completed') return { type, id, answer: JSON.parse(data) }
-  if (type === 'turn.failed') throw fromBody(JSON.parse(data).error)
+  if (type === 'turn.started') return { type, id, ...parse(data) }
+  if (type === 'message.delta') return { type, id, text: parse(data).text }
+  if (type === 'turn.completed') return { type, id, answer: parse(data) }
+  if (type === 'turn.failed') throw fromBody(parse(data).error)
   return undefined
+}
+
+function parse(data: string) {
+  try {
+    return JSON.parse(data)
+  } catch (cause) {
+    throw new ReparteeError('connection_failed', 'The stream of the reply holds what Repartee does not say.', { cause })
+  }
 }

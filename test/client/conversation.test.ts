@@ -133,6 +133,62 @@ describe('a conversation', () => {
     assert.deepEqual(away.shown(), ['USER Hello failed'])
   })
 
+  test('has the reply that came while its history was read', async () => {
+    const first = open()
+    void first.conversation.send('Hello')
+    await speaker.say('Good day.')
+    await first.is('streaming')
+    const { sessionId } = first.state()
+    let reads = 0
+    const fetchSlowly: typeof fetch = async (...args) => {
+      const response = await fetch(...args)
+      if (String(args[0]).endsWith(sessionId!) && reads++ === 0) {
+        await speaker.end()
+        await first.is('ready')
+      }
+      return response
+    }
+    const { shown, is } = open({ sessionId }, { fetch: fetchSlowly })
+    await is('ready')
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day. done'])
+  })
+
+  test('whose line broke, so that it does not know what became of a message, does not send it a second time', async () => {
+    let isBroken = true
+    const fetchAndBreak: typeof fetch = async (...args) => {
+      const response = await fetch(...args)
+      if (!isBroken || !String(args[0]).endsWith('/messages')) return response
+      await response.text()
+      throw new TypeError('the line broke')
+    }
+    const { conversation, state, shown } = open({}, { fetch: fetchAndBreak, maxRetries: 0 })
+    model.behaviour = says('Good day.')
+    await conversation.send('Hello')
+    assert.equal(state().error?.code, 'connection_failed')
+    assert.deepEqual(shown(), ['USER Hello failed'])
+    isBroken = false
+    await conversation.send('Hello')
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day.'])
+    assert.equal((await client.sessions.get(agentId, state().sessionId!)).messages.length, 2)
+    await conversation.send('Hello')
+    assert.equal(shown().length, 4)
+  })
+
+  test('goes on where a listener throws, which is told as of any event', async (t) => {
+    const told: unknown[] = []
+    Object.assign(globalThis, { reportError: (error: unknown) => told.push(error) })
+    t.after(() => Reflect.deleteProperty(globalThis, 'reportError'))
+    const { conversation, state, shown } = open()
+    conversation.subscribe(() => {
+      throw new Error('of the page')
+    })
+    model.behaviour = says('Good day.')
+    await conversation.send('Hello')
+    assert.deepEqual(shown(), ['USER Hello', 'AI Good day.'])
+    assert.equal(state().error, undefined)
+    assert.match(String(told[0]), /of the page/)
+  })
+
   test('that is closed reads no more, and its turn goes on', async () => {
     const { conversation, state, is } = open()
     void conversation.send('Hello')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { credentials } from '../../client/src/credentials.ts'
 import { answerOf, type ConnectionOptions, Repartee, ReparteeError } from '../../client/src/index.ts'
 
 type Behaviour = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -146,6 +147,85 @@ describe('is not tried again', () => {
   })
 })
 
+describe('what cannot be sent at all is said at once', () => {
+  test('an address that is none', async () => {
+    for (const wrong of ['chat.example.com/v1', 'localhost:8080/v1', '/v1'])
+      await failsWith(create({ baseUrl: wrong }), 'invalid_request', { status: undefined })
+  })
+
+  test('what no header can hold', async () => {
+    await failsWith(open().sessions.create('agent', {}, { idempotencyKey: 'κλειδί' }), 'invalid_request')
+    await failsWith(create({ key: undefined, token: async () => '<!doctype html>\n<title>Sign in</title>' }), 'invalid_request')
+    assert.equal(requests.length, 0)
+  })
+
+  test('what is no JSON, and no timer is left behind', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    const circular: { name: string; self?: object } = { name: 'A' }
+    circular.self = circular
+    await assert.rejects(open().agents.create(circular), TypeError)
+    assert.equal(timers(), before)
+  })
+})
+
+describe('a stream', () => {
+  const type = { 'content-type': 'text/event-stream' }
+  const started = 'id: 1\nevent: turn.started\ndata: {"userMessage":{"id":"m"}}\n\n'
+  const delta = 'id: 2\nevent: message.delta\ndata: {"text":"a"}\n\n'
+  const completed = 'event: turn.completed\ndata: {"success":true}\n\n'
+  const stream = (signal?: AbortSignal) => open().messages.stream('agent', 'session', { message: 'Hello' }, { signal })
+  /** Sends one event and keeps the line open. Resolves when the client has closed it. */
+  const waits = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    behaviours = [
+      (_, response) =>
+        response
+          .on('close', () => resolve())
+          .writeHead(200, type)
+          .write(started),
+    ]
+    return promise
+  }
+
+  test('that is left while an event is waited for is closed at once', async () => {
+    const closed = waits()
+    const turn = stream()
+    assert.equal((await turn.next()).value?.type, 'turn.started')
+    const waiting = turn.next()
+    assert.deepEqual(await turn.return(), { done: true, value: undefined })
+    assert.deepEqual(await waiting, { done: true, value: undefined })
+    await closed
+  })
+
+  test('that is passed on as a ReadableStream is closed with it', async () => {
+    const closed = waits()
+    const reader = ReadableStream.from(stream()).getReader()
+    await reader.read()
+    await reader.cancel()
+    await closed
+  })
+
+  test('whose signal is given tells nothing of what had come in the same piece', async () => {
+    behaviours = [answers(200, started + delta + completed, type)]
+    const controller = new AbortController()
+    const seen: string[] = []
+    const read = async () => {
+      for await (const event of stream(controller.signal)) {
+        seen.push(event.type)
+        controller.abort()
+      }
+    }
+    await failsWith(read(), 'aborted')
+    assert.deepEqual(seen, ['turn.started'])
+  })
+
+  test('that holds what is no event of the service is an error', async () => {
+    behaviours = [answers(200, 'event: message.delta\ndata: <h1>Hello</h1>\n\n', type)]
+    await failsWith(answerOf(stream()), 'connection_failed')
+  })
+})
+
 describe('a call ends', () => {
   test('when its time is over', async () => {
     behaviours = [hangs]
@@ -198,6 +278,32 @@ describe('a token', () => {
     assert.equal(asked, 2)
   })
 
+  test('that several requests were refused with is got anew once', async () => {
+    let asked = 0
+    const { get, renew } = credentials({ token: () => `token-${++asked}` })
+    const refused = await get()
+    assert.deepEqual(await Promise.all([renew(refused), renew(refused), renew(refused)]), ['token-2', 'token-2', 'token-2'])
+  })
+
+  test('of which it is known when it ends is not used any more in its last moments', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-01-01T00:00:00Z') })
+    let asked = 0
+    const { get } = credentials({
+      token: () => ({ token: `token-${++asked}`, expiresAt: new Date(Date.now() + 3_600_000).toISOString() }),
+    })
+    assert.equal(await get(), 'token-1')
+    t.mock.timers.setTime(Date.now() + 3_560_000)
+    assert.equal(await get(), 'token-1')
+    t.mock.timers.setTime(Date.now() + 15_000)
+    assert.deepEqual(await Promise.all([get(), get()]), ['token-2', 'token-2'])
+  })
+
+  test('that is none is an error', async () => {
+    behaviours = [succeeds]
+    await failsWith(create({ key: undefined, token: async () => ({ token: '' }) }), 'unauthorized')
+    assert.equal(requests.length, 0)
+  })
+
   test('that is refused when it is fresh is an error', async () => {
     behaviours = [fails(401, 'unauthorized')]
     await failsWith(create({ key: undefined, token: async () => String(Math.random()) }), 'unauthorized', { status: 401 })
@@ -235,6 +341,11 @@ describe('lines', () => {
       },
     ]
     assert.deepEqual(await exported(), lines)
+  })
+
+  test('that are none are an error', async () => {
+    behaviours = [answers(200, '<h1>Welcome to the hotel</h1>\n')]
+    await failsWith(exported(), 'connection_failed')
   })
 
   test('that break off are an error, because they are not all', async () => {
