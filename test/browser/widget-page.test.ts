@@ -71,6 +71,80 @@ describe('the page', () => {
     assert.equal(await page.locator('repartee-chat').count(), 0)
   })
 
+  test('may make the chat before there is a body, and replace the body, and all that is in it, later', async () => {
+    site.pages['/head'] = pageOf(`${tag('', '')}<script src="/head.js"></script>`, '<main><h1>Lanterns</h1></main>', 'lang="de"')
+    site.pages['/head.js'] = `Repartee.create({ agentId: '${agent}', tokenUrl: '/chat-token', lang: 'en' }); Repartee.open()`
+    const page = await visit('/head')
+    await ask(page, 'Hello?')
+    await isDone(page)
+    await page.evaluate(
+      `document.body.replaceWith(Object.assign(document.createElement('body'), { textContent: 'Another page' }))`,
+    )
+    await page.evaluate('document.body.replaceChildren()')
+    await ask(page, 'Still there?')
+    await isDone(page, 2)
+  })
+
+  test('has its keyboard shortcuts, which are not what is typed into the chat', async () => {
+    site.pages['/keys'] = `${pageOf(tag())}<script src="/keys.js"></script>`
+    site.pages['/keys.js'] = `globalThis.pressed = []
+      for (const type of ['keydown', 'keypress', 'keyup'])
+        addEventListener(type, (event) => {
+          if (event.target.closest('input, textarea')) return
+          event.preventDefault()
+          if (type === 'keydown') pressed.push(event.key)
+        })`
+    const page = await open('/keys')
+    const field = page.getByRole('textbox', { name: 'Write a message …' })
+    await field.pressSequentially('/s?')
+    assert.equal(await field.inputValue(), '/s?')
+    await page.keyboard.press('Control+k')
+    assert.deepEqual(await page.evaluate('pressed'), ['Control', 'k'])
+  })
+
+  test('may say later which agent it is, and change it, as frameworks do', async () => {
+    site.pages['/open/later'] = pageOf(tag('', ''), '<main><h1>Lanterns</h1><repartee-chat></repartee-chat></main>')
+    const page = await visit('/open/later')
+    const set = (name: string, value: string) =>
+      page.evaluate(`document.querySelector('repartee-chat').setAttribute('${name}', '${value}')`)
+    await page.evaluate(`document.querySelector('repartee-chat').send('Hello?')`)
+    await set('token-url', '/chat-token')
+    await set('agent', agent)
+    await isDone(page)
+    await set('title', 'Ask Lantern')
+    await page.getByRole('region', { name: 'Ask Lantern' }).waitFor()
+    await isDone(page)
+    const other = await stage.newAgent()
+    site.agent = other
+    await set('agent', other)
+    await page.getByRole('region', { name: 'Ask Lantern' }).waitFor()
+    assert.equal(await replies(page).count(), 0, 'the conversation with the other agent is another one')
+    await ask(page, 'And you?')
+    await isDone(page)
+  })
+
+  test('that cannot say what it is about does not keep back what is written', async () => {
+    site.pages['/silent'] = `${pageOf('')}${tag('', '')}<script src="/silent.js"></script>`
+    site.pages['/silent.js'] =
+      `Repartee.create({ agentId: '${agent}', tokenUrl: '/chat-token', context: () => new Promise(() => {}) })`
+    const silent = await visit('/silent')
+    await silent.clock.install()
+    await launcher(silent).click()
+    await ask(silent, 'Hello?')
+    await until('it is sent', async () => {
+      await silent.clock.runFor(1_000)
+      return (await replies(silent).count()) === 1
+    })
+    await isDone(silent)
+    // The cut falls into the middle of a character.
+    site.pages['/cut'] = `${pageOf('')}${tag('', '')}<script src="/cut.js"></script>`
+    site.pages['/cut.js'] =
+      `Repartee.create({ agentId: '${agent}', tokenUrl: '/chat-token', context: () => 'x'.repeat(11999) + '\u{1F600}' })`
+    const cut = await open('/cut')
+    await ask(cut, 'Hello?')
+    await isDone(cut)
+  })
+
   test('keeps its styles to itself, and holds a chat where it wants one', async () => {
     const element = `<repartee-chat agent="${agent}" token-url="/chat-token"></repartee-chat>`
     const styles =

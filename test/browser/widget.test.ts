@@ -120,6 +120,7 @@ describe('the widget', () => {
     await page.getByText('The reply could not be written.').waitFor()
     service.model.behaviour = says('Here I am.')
     await page.getByRole('button', { name: 'Try again' }).click()
+    assert.equal(await inChat(page, 'chat.activeElement?.localName'), 'textarea', 'the focus stays in the chat')
     await isDone(page)
     assert.deepEqual(
       (await history()).map(({ role, content }) => [role, content]),
@@ -132,6 +133,69 @@ describe('the widget', () => {
 })
 
 describe('a conversation', () => {
+  test('with a message that failed, and one behind it: it is said anew at the end', async () => {
+    service.model.behaviour = refuses(500)
+    const page = await open()
+    await ask(page, 'First?')
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    service.model.behaviour = says('Here I am.')
+    await ask(page, 'Second?')
+    await isDone(page)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await isDone(page, 2)
+    const shown = page.locator('.question p')
+    assert.deepEqual(await shown.allTextContents(), ['First?', 'Second?', 'First?'])
+    assert.deepEqual(
+      (await history()).filter(({ role }) => role === 'USER').map(({ content }) => content),
+      ['First?', 'Second?', 'First?'],
+    )
+  })
+
+  test('that is left for a new one while it is being loaded does not come back', async () => {
+    const messages = [{ role: 'AI', content: 'Of the one before.' }]
+    const made = await service.client.post(`/agents/${agent}/sessions/import`, { externalUserId: user, messages })
+    const page = await visitIn(made.body.session.id)
+    await page.reload()
+    const [asked, given] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/messages?*', async (route) => {
+      asked.resolve()
+      await given.promise
+      await route.continue().catch(() => {})
+    })
+    await launcher(page).click()
+    await asked.promise
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    given.resolve()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await ask(page, 'Something else.')
+    await isDone(page)
+    assert.equal(await replies(page).count(), 1)
+    assert.equal((await history()).length, 2)
+  })
+
+  test('that a device remembers is the same in all its tabs, and so is a new one', async () => {
+    site.pages['/device'] = pageOf(tag('data-remember="device"'))
+    const of = await newContext()
+    const first = await open('/device', of)
+    const second = await open('/device', of)
+    await ask(first, 'From the first tab.')
+    await isDone(first)
+    await isDone(second)
+    assert.deepEqual(await second.locator('.question p').allTextContents(), ['From the first tab.'])
+    await ask(second, 'From the second tab.')
+    await isDone(second, 2)
+    await isDone(first, 2)
+    assert.equal((await history()).length, 4)
+    await first.getByRole('button', { name: 'New conversation' }).click()
+    await until('it is empty there, too', async () => (await replies(second).count()) === 0)
+    await ask(first, 'A new one.')
+    await isDone(second)
+    await second.getByRole('button', { name: 'Close the chat' }).first().click()
+    await first.reload()
+    await isDone(first)
+    assert.deepEqual(await first.locator('.question p').allTextContents(), ['A new one.'])
+  })
+
   test('is there after a reload, with its sources, and goes on; a new one begins without it', async () => {
     service.model.behaviour = says('The shop is open on Saturday from 10:00 to 16:00. [1]')
     const page = await open()
@@ -139,6 +203,7 @@ describe('a conversation', () => {
     await isDone(page)
     await page.reload()
     await replies(page).locator('details').waitFor()
+    assert.equal(await replies(page).getAttribute('aria-live'), 'off', 'what was there before is not read out')
     await ask(page, 'And then?')
     await isDone(page, 2)
     assert.equal((await history()).length, 4)

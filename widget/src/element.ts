@@ -1,4 +1,4 @@
-import { type ChatOptions, complain, readAttributes } from './options.ts'
+import { ATTRIBUTES, type ChatOptions, complain, readAttributes } from './options.ts'
 import css from './style.css?inline'
 import { ChatView } from './view/chat-view.ts'
 
@@ -24,9 +24,13 @@ function sheetOf(): CSSStyleSheet {
  * `floating` it is a button in the corner that opens it. `options` sets what attributes cannot hold, such as functions.
  */
 export class ChatElement extends HTMLElement {
-  static readonly observedAttributes = ['theme']
+  static readonly observedAttributes = [...Object.keys(ATTRIBUTES), 'floating']
   #options: Partial<ChatOptions> = {}
   #view: ChatView | undefined
+  /** What is to be done as soon as it can be. */
+  #early: ((view: ChatView) => void)[] = []
+  #wasConnected = false
+  #isChanging = false
 
   constructor() {
     super()
@@ -48,6 +52,7 @@ export class ChatElement extends HTMLElement {
   }
 
   connectedCallback(): void {
+    this.#wasConnected = true
     this.#start()
   }
 
@@ -56,8 +61,16 @@ export class ChatElement extends HTMLElement {
     queueMicrotask(() => !this.isConnected && this.#stop())
   }
 
-  attributeChangedCallback(_name: string, _before: string | null, theme: string | null): void {
-    this.#view?.theme(theme)
+  /** Frameworks set attributes when the element stands in the page already, and other ones later on. */
+  attributeChangedCallback(name: string, before: string | null, value: string | null): void {
+    if (name === 'theme') this.#view?.theme(value)
+    if (name === 'theme' || before === value || !this.#wasConnected || this.#isChanging) return
+    this.#isChanging = true
+    queueMicrotask(() => {
+      this.#isChanging = false
+      this.#stop()
+      this.#start()
+    })
   }
 
   /** Whether it can be seen. */
@@ -67,7 +80,7 @@ export class ChatElement extends HTMLElement {
 
   /** Shows the chat and puts the focus into it. */
   open(): void {
-    this.#view?.open()
+    this.#with((view) => view.open())
   }
 
   close(): void {
@@ -76,13 +89,19 @@ export class ChatElement extends HTMLElement {
 
   /** Sends a message as if the visitor had written it. */
   send(text: string): void {
-    void this.#view?.send(String(text))
+    this.#with((view) => void view.send(String(text)))
   }
 
   /** Takes the chat out of the page. */
   destroy(): void {
+    this.#early = []
     this.#stop()
     this.remove()
+  }
+
+  #with(act: (view: ChatView) => void): void {
+    if (this.#view === undefined) this.#early.push(act)
+    else act(this.#view)
   }
 
   #start(): void {
@@ -95,6 +114,7 @@ export class ChatElement extends HTMLElement {
     this.#view = view
     this.shadowRoot!.append(view.root)
     view.ready()
+    for (const act of this.#early.splice(0)) act(view)
   }
 
   #stop(): void {

@@ -26,20 +26,33 @@ export interface ReparteeWidget {
   on<E extends keyof ChatEvents>(event: E, listener: (detail: ChatEvents[E]) => void): () => void
 }
 
+/** One that is put into the page when that is there. */
+let waiting: ChatElement | undefined
+const floatingOne = () => document.querySelector<ChatElement>(`${NAME}[floating]`) ?? waiting
 /** The chat that calls without an element are about. */
-const current = () => document.querySelector<ChatElement>(`${NAME}[floating]`) ?? document.querySelector<ChatElement>(NAME)
+const current = () => floatingOne() ?? document.querySelector<ChatElement>(NAME)
 
 function create(options: ChatOptions): ChatElement {
   const { target } = options
-  const floating = target === undefined ? document.querySelector<ChatElement>(`${NAME}[floating]`) : null
-  if (floating?.options.agentId === options.agentId) return floating!
-  floating?.destroy()
+  const before = target === undefined ? floatingOne() : undefined
+  if (before !== undefined && (before.options.agentId ?? before.getAttribute('agent')) === options.agentId) return before
+  before?.destroy()
   const chat = document.createElement(NAME) as ChatElement
   if (target === undefined) chat.setAttribute('floating', '')
   chat.options = options
-  const place = typeof target === 'string' ? document.querySelector(target) : (target ?? document.body)
-  if (place === null) complain(`there is no ${target} in the page.`)
-  place?.append(chat)
+  // Beside the body, because many pages replace that, or all that is in it, when they go to another page.
+  const place = () => (typeof target === 'string' ? document.querySelector(target) : (target ?? document.body?.parentElement))
+  const put = () => {
+    if (waiting === chat) waiting = undefined
+    if (!place()) complain(`there is no ${target} in the page.`)
+    place()?.append(chat)
+  }
+  if (place() || document.readyState !== 'loading') put()
+  else {
+    // A script in the head is run before there is anything.
+    if (target === undefined) waiting = chat
+    document.addEventListener('DOMContentLoaded', () => (target !== undefined || waiting === chat) && put(), { once: true })
+  }
   return chat
 }
 
@@ -48,7 +61,10 @@ const api: ReparteeWidget = {
   open: (options) => (options === undefined ? current() : create(options))?.open(),
   close: () => current()?.close(),
   send: (text) => current()?.send(text),
-  destroy: () => current()?.destroy(),
+  destroy() {
+    current()?.destroy()
+    waiting = undefined
+  },
   on(event, listener) {
     const hear = (told: Event) => listener((told as CustomEvent).detail)
     document.addEventListener(`repartee-${event}`, hear)

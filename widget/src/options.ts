@@ -1,7 +1,5 @@
+import type { GetToken } from 'repartee-client'
 import type { Labels } from './labels/labels.ts'
-
-/** A token of a user, as `POST /v1/agents/{agentId}/tokens` answers it; `expiresAt` lets it be renewed before it ends. */
-export type UserToken = string | { token: string; expiresAt?: string }
 
 /** How a chat is set up. Only `agentId`, and `tokenUrl` or `getToken`, are needed. */
 export interface ChatOptions {
@@ -12,7 +10,7 @@ export interface ChatOptions {
   /** An address of the page's own server that answers `{ token, expiresAt }` for whoever is signed in. */
   tokenUrl?: string
   /** Instead of `tokenUrl`. Asked again when a token is about to end, or is refused. */
-  getToken?: () => UserToken | Promise<UserToken>
+  getToken?: GetToken
   /** In the head of the chat. */
   title?: string
   /** What the chat says before the first message. */
@@ -50,7 +48,7 @@ export function readAttributes(get: (name: string) => string | null | undefined)
 }
 
 /** The only names that attributes have. */
-const ATTRIBUTES: Record<string, keyof ChatOptions> = {
+export const ATTRIBUTES: Record<string, keyof ChatOptions> = {
   agent: 'agentId',
   'base-url': 'baseUrl',
   'token-url': 'tokenUrl',

@@ -5,12 +5,16 @@ const MAX_CHARS = 12_000
 /** What nobody reads, and what a visitor has typed or chosen. */
 const LEFT_OUT =
   'script,style,noscript,template,svg,iframe,object,input,textarea,select,datalist,output,[contenteditable]:not([contenteditable=false]),[role=textbox],[hidden],[aria-hidden=true],repartee-chat'
+/** Waiting longer would keep back what the visitor has written. */
+const PATIENCE_MS = 3_000
+/** Half of a character, such as a cut leaves, is no text that the service takes. */
+const NO_TEXT = /[\p{Surrogate}\0]/gu
 const INLINE = /^(inline|contents|ruby)/
 
 /** What goes with a message about the page that the visitor is on, as its owner wants it. A failure of that is no reason not to send. */
 export async function contextOf(wish: ChatOptions['context']): Promise<string | undefined> {
   try {
-    if (typeof wish === 'function') return (await wish())?.slice(0, MAX_CHARS) || undefined
+    if (typeof wish === 'function') return cut((await within(PATIENCE_MS, wish())) ?? '') || undefined
     if (!wish) return undefined
     const root = wish === 'page' ? document.querySelector('main, article') : document.querySelector(wish)
     return toContext(root ?? (wish === 'page' ? document.body : undefined))
@@ -22,10 +26,21 @@ export async function contextOf(wish: ChatOptions['context']): Promise<string | 
 
 /** The address goes without what stands behind `?` and `#`, where secrets are handed over. */
 const toContext = (root: Element | undefined): string =>
-  `${document.title}\n${location.origin}${location.pathname}\n\n${root === undefined ? '' : visibleText(root)}`.slice(
-    0,
-    MAX_CHARS,
-  )
+  cut(`${document.title}\n${location.origin}${location.pathname}\n\n${root === undefined ? '' : visibleText(root)}`)
+
+const cut = (text: string): string => text.slice(0, MAX_CHARS).replace(NO_TEXT, '')
+
+async function within<T>(ms: number, value: T): Promise<Awaited<T>> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it took longer than ${ms} ms`)), ms)
+  })
+  try {
+    return await Promise.race([value, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** The text that can be seen, without what stands in fields of forms. */
 export function visibleText(root: Element): string {

@@ -11,6 +11,8 @@ export interface Listener {
   replaced(): void
   /** A turn runs, or no turn does. */
   busy(isBusy: boolean): void
+  /** A reply is whole. */
+  finished(reply: Reply): void
   broken(isBroken: boolean): void
   /** A message of which nothing is known but its text. */
   unsent(text: string): void
@@ -37,12 +39,16 @@ export class Conversation {
   #running: Running | undefined
   #restored: Promise<void> | undefined
   #isRestored = false
+  /** Ends what is being read of the conversation that was held before. */
+  #reading = new AbortController()
+  readonly #unwatch: () => void
 
   constructor(connection: Connection, agentId: string, memory: Memory, listener: Listener) {
     this.#connection = connection
     this.#agentId = agentId
     this.#memory = memory
     this.#listener = listener
+    this.#unwatch = memory.watch(() => this.#catchUp())
   }
 
   get isBusy(): boolean {
@@ -60,7 +66,10 @@ export class Conversation {
 
   /** Brings back the conversation that was held before the page was loaded. Rejects where the service is away; then it can be tried again. */
   restore(): Promise<void> {
-    this.#restored ??= this.#restore().catch((error: unknown) => {
+    const { signal } = this.#reading
+    this.#restored ??= this.#restore(signal).catch((error: unknown) => {
+      // Another conversation has begun meanwhile, or the chat is gone.
+      if (signal.aborted) return
       this.#restored = undefined
       throw error
     })
@@ -82,6 +91,9 @@ export class Conversation {
     const question = this.entries[this.entries.indexOf(reply) - 1]
     if (this.isBusy || question?.role !== 'user') return
     const before = this.#turns.get(reply) ?? toTurn(question.text)
+    const isLast = reply === this.entries.at(-1)
+    // The service continues only the last message: another one is said anew.
+    if (!isLast && !isBroken(reply.error)) return void this.send(before.text, before.context)
     // Where the line broke the turn may be running still, and is taken up. Where it failed, the same text continues its message.
     const turn = isBroken(reply.error) ? before : toTurn(before.text, before.context)
     this.#change(reply, { state: 'waiting', error: undefined })
@@ -124,32 +136,51 @@ export class Conversation {
 
   /** Begins anew. The session before stays at the service. */
   reset(): void {
-    this.leave()
+    this.#leave()
     this.#memory.keep({ session: undefined, unsent: undefined })
     this.#restored = Promise.resolve()
     this.#show([])
   }
 
-  /** Hears no more of a turn that runs; the service finishes it. */
-  leave(): void {
+  /** Hears no more of anything; the service finishes a turn that runs. */
+  close(): void {
+    this.#leave()
+    this.#unwatch()
+  }
+
+  #leave(): void {
+    this.#reading.abort()
+    this.#reading = new AbortController()
     const running = this.#running
     this.#running = undefined
     running?.abort.abort()
     if (running !== undefined) this.#listener.busy(false)
   }
 
-  async #restore(): Promise<void> {
+  /** Shows what was said in another tab, where this one has shown anything. */
+  #catchUp(): void {
+    if (this.#restored === undefined || this.isBusy) return
+    this.#leave()
+    this.#restored = undefined
+    if (this.sessionId === undefined) this.#show([])
+    // What cannot be read now is there after a reload.
+    this.restore().catch(() => {})
+  }
+
+  async #restore(signal: AbortSignal): Promise<void> {
     const { session, unsent } = this.#memory.kept
     if (unsent !== undefined) this.#memory.keep({ unsent: undefined })
     if (session !== undefined) {
       try {
-        await this.#load(session)
+        await this.#load(session, signal)
       } catch (error) {
+        if (signal.aborted) throw error
         if (!isGone(error)) {
           this.#memory.keep({ unsent })
           throw error
         }
         this.#memory.keep({ session: undefined })
+        this.#isRestored = false
       }
     }
     if (!this.#isRestored) this.#show([])
@@ -157,16 +188,18 @@ export class Conversation {
     if (unsent !== undefined && last?.text !== unsent) this.#listener.unsent(unsent)
   }
 
-  async #load(session: string): Promise<void> {
+  async #load(session: string, signal: AbortSignal): Promise<void> {
     const history: Message[] = []
     const read = async (cursor?: string) => {
-      for await (const message of messages.iterate(this.#connection, this.#agentId, session, { cursor })) history.push(message)
+      for await (const message of messages.iterate(this.#connection, this.#agentId, session, { cursor }, { signal }))
+        history.push(message)
     }
     await read()
     const last = history.at(-1)
-    const state = last?.role === 'USER' ? await this.#stateOf(session, last.id) : 'done'
+    const state = last?.role === 'USER' ? await this.#stateOf(session, last.id, signal) : 'done'
     // The reply has come since the history was read.
     if (last?.role === 'USER' && state === 'done') await read(last.id)
+    signal.throwIfAborted()
     this.#show(history.map(toEntry))
     const question = this.entries.at(-1)
     if (question?.role !== 'user') return
@@ -179,16 +212,18 @@ export class Conversation {
       })
   }
 
-  async #stateOf(session: string, messageId: string) {
-    return (await messages.get(this.#connection, this.#agentId, session, messageId)).message.turn
+  async #stateOf(session: string, messageId: string, signal: AbortSignal) {
+    return (await messages.get(this.#connection, this.#agentId, session, messageId, undefined, { signal })).message.turn
   }
 
   async #run(question: Question, reply: Reply, turn: Turn): Promise<void> {
     const running: Running = { turn, question, reply, abort: new AbortController(), isStopped: false }
     this.#running = running
     this.#listener.busy(true)
+    let finished: Reply | undefined
     try {
-      this.#finish(running, await this.#runIn(running))
+      const answer = await this.#runIn(running)
+      if (this.#running === running) finished = this.#finish(running, answer)
     } catch (thrown) {
       if (this.#running === running) this.#fail(running, toError(thrown))
     }
@@ -196,6 +231,7 @@ export class Conversation {
     this.#running = undefined
     this.#listener.broken(false)
     this.#listener.busy(false)
+    if (finished !== undefined) this.#listener.finished(finished)
   }
 
   async #runIn(running: Running): Promise<Answer> {
@@ -203,8 +239,9 @@ export class Conversation {
     const { signal } = running.abort
     const news = {
       started: (messageId: string) => {
+        // Other tabs hear of what was said in this one.
+        this.#memory.keep(question.id === undefined ? { unsent: undefined, session: this.sessionId } : { unsent: undefined })
         question.id = messageId
-        this.#memory.keep({ unsent: undefined })
         if (running.isStopped) this.#cancel(running)
       },
       wrote: (text: string) => this.#change(reply, { state: text === '' ? 'waiting' : 'writing', text }),
@@ -231,16 +268,20 @@ export class Conversation {
     return session.id
   }
 
-  #cancel({ turn: { messageId } }: Running): void {
-    // Where that does not get through, the reply goes on.
-    messages.cancel(this.#connection, this.#agentId, this.sessionId!, messageId!).catch(() => {})
+  #cancel(running: Running): void {
+    const { messageId } = running.turn
+    // Where that does not get through, the reply goes on, and can be stopped once more.
+    messages.cancel(this.#connection, this.#agentId, this.sessionId!, messageId!).catch(() => {
+      running.isStopped = false
+    })
   }
 
-  #finish({ question, reply, isStopped }: Running, { userMessage, aiMessage, sources = [], followUps = [] }: Answer): void {
+  #finish({ question, reply, isStopped }: Running, { userMessage, aiMessage, sources = [], followUps = [] }: Answer): Reply {
     question.id = userMessage.id
     this.#memory.keep({ unsent: undefined })
     const state = isStopped ? 'stopped' : 'done'
     this.#change(reply, { id: aiMessage.id, state, text: '', html: aiMessage.content, sources, followUps })
+    return reply
   }
 
   #fail({ reply, turn, isStopped }: Running, error: ReparteeError): void {

@@ -8,6 +8,9 @@ interface Kept {
   isOpen?: boolean | undefined
 }
 
+/** What the tabs of a device have in common. */
+const SHARED = 'localStorage'
+
 /** What is found again after a reload: which session it was, and never what was said in it, but for a message that is on its way. */
 export class Memory {
   readonly #key: string
@@ -17,7 +20,7 @@ export class Memory {
   constructor(agentId: string, remember: ChatOptions['remember'] = 'tab') {
     this.#key = `repartee:${agentId}`
     this.#remember = remember
-    this.#kept = remember === 'no' ? {} : { ...this.#read('sessionStorage'), ...(this.#isLong && this.#read('localStorage')) }
+    this.#kept = remember === 'no' ? {} : { ...this.#read('sessionStorage'), ...(this.#isLong && this.#read(SHARED)) }
   }
 
   get #isLong(): boolean {
@@ -32,8 +35,20 @@ export class Memory {
     this.#kept = { ...this.#kept, ...change }
     if (this.#remember === 'no') return
     const { session, ...brief } = this.#kept
-    if (this.#isLong) this.#write('localStorage', { session })
+    // Where nothing is new of it, another tab may know better.
+    if (this.#isLong && 'session' in change) this.#write(SHARED, { session, at: Date.now() })
     this.#write('sessionStorage', this.#isLong ? brief : this.#kept)
+  }
+
+  /** Tells when another tab has gone on with the conversation, or begun another. Returns what ends that. */
+  watch(onChange: () => void): () => void {
+    const hear = ({ key, storageArea }: StorageEvent) => {
+      if (!this.#isLong || key !== this.#key || storageArea !== window.localStorage) return
+      this.#kept = { ...this.#kept, session: this.#read(SHARED).session }
+      onChange()
+    }
+    addEventListener('storage', hear)
+    return () => removeEventListener('storage', hear)
   }
 
   #read(place: 'localStorage' | 'sessionStorage'): Kept {
@@ -44,7 +59,7 @@ export class Memory {
     }
   }
 
-  #write(place: 'localStorage' | 'sessionStorage', value: Kept): void {
+  #write(place: 'localStorage' | 'sessionStorage', value: Kept & { at?: number }): void {
     try {
       window[place].setItem(this.#key, JSON.stringify(value))
     } catch {

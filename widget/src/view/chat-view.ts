@@ -1,10 +1,10 @@
 import { agents, type Connection, connect, type ReparteeError } from 'repartee-client'
 import { contextOf } from '../chat/context.ts'
 import { Conversation } from '../chat/conversation.ts'
-import type { Entry } from '../chat/entries.ts'
+import type { Entry, Reply } from '../chat/entries.ts'
 import { Memory } from '../chat/memory.ts'
 import { untilOnline } from '../chat/online.ts'
-import { tokenCredentials, tokenFrom } from '../chat/token.ts'
+import { tokenFrom } from '../chat/token.ts'
 import { wordsFor } from '../labels/errors.ts'
 import { isFromRight, type Labels, labelsFor } from '../labels/labels.ts'
 import type { ChatOptions } from '../options.ts'
@@ -44,7 +44,7 @@ export class ChatView {
     this.#options = options
     this.#tell = tell
     const isFloating = host.hasAttribute('floating')
-    const wanted = options.lang ?? (host.closest('[lang]') as HTMLElement | null)?.lang ?? navigator.language
+    const wanted = options.lang ?? placeOf(host).closest<HTMLElement>('[lang]')?.lang ?? navigator.language
     const { labels, lang } = labelsFor(wanted, options.labels)
     this.#labels = labels
     this.#memory = new Memory(options.agentId, options.remember)
@@ -57,7 +57,11 @@ export class ChatView {
         ask(text)
         this.#focus()
       },
-      retry: this.#conversation.retry.bind(this.#conversation),
+      retry: (reply: Reply) => {
+        this.#conversation.retry(reply)
+        // The button that had the focus is gone.
+        this.#focus()
+      },
       rate: this.#conversation.rate.bind(this.#conversation),
       say: (text: string) => this.#panel.say(text),
     }
@@ -78,6 +82,8 @@ export class ChatView {
       lang,
       'data-side': options.side,
       keydown: this.#keyDown,
+      keypress: keepTyping,
+      keyup: keepTyping,
     })
     this.root.append(
       this.#panel.element,
@@ -122,7 +128,11 @@ export class ChatView {
   /** Sends a message of the visitor. What cannot be sent now is put where the visitor can send it. */
   async send(text: string): Promise<void> {
     if (text.trim() === '') return
-    const isSent = (await this.#restore()) && this.#conversation.send(text, await contextOf(this.#options.context))
+    const isThere = await this.#restore()
+    const context = isThere ? await contextOf(this.#options.context) : undefined
+    // The chat was taken out of the page meanwhile.
+    if (!this.root.isConnected) return
+    const isSent = isThere && this.#conversation.send(text, context)
     if (!isSent && this.#composer.text === '') this.#composer.text = text
   }
 
@@ -131,7 +141,7 @@ export class ChatView {
   }
 
   destroy(): void {
-    this.#conversation.leave()
+    this.#conversation.close()
     this.#log.close()
     for (const end of this.#end) end()
     this.root.remove()
@@ -182,7 +192,10 @@ export class ChatView {
 
   /** Resolves to whether the conversation is there; where it is not, that is shown. */
   async #restore(): Promise<boolean> {
-    const again = () => void this.#restore()
+    const again = () => {
+      this.#focus()
+      void this.#restore()
+    }
     if (this.#conversation.isLoading) this.#panel.say(this.#labels.loading)
     try {
       await this.#conversation.restore()
@@ -212,8 +225,8 @@ export class ChatView {
       busy: (isBusy: boolean) => {
         this.#composer.busy(isBusy)
         this.#panel.say(isBusy ? this.#labels.waiting : '')
-        if (!isBusy) this.#ended()
       },
+      finished: (reply: Reply) => this.#finished(reply),
       broken: (isBroken: boolean) => this.#connection(isBroken),
       unsent: (text: string) => {
         this.#composer.text = text
@@ -226,11 +239,7 @@ export class ChatView {
     this.#tell('error', { code, message, requestId })
   }
 
-  /** A turn is over. */
-  #ended(): void {
-    const reply = this.#conversation.entries.at(-1)
-    if (reply?.role !== 'agent' || reply.html === undefined) return
-    const { id, html, sources } = reply
+  #finished({ id, html, sources }: Reply): void {
     if (!this.#isOpen) this.root.dataset.unread = ''
     this.#label()
     this.#tell('message', { role: 'agent', id, html, sources, sessionId: this.#conversation.sessionId })
@@ -260,6 +269,7 @@ export class ChatView {
   }
 
   readonly #keyDown = (event: KeyboardEvent): void => {
+    keepTyping(event)
     if (this.#launcher === undefined || event.isComposing) return
     if (event.key === 'Escape' && this.#isOpen) {
       event.stopPropagation()
@@ -275,7 +285,7 @@ export class ChatView {
 
   /** The direction of writing is that of the page, which may change. */
   #turnTo(): void {
-    const { direction } = getComputedStyle(this.#host)
+    const { direction } = getComputedStyle(placeOf(this.#host))
     const isToldBy = this.#options.lang ?? (document.documentElement.dir === '' ? this.root.lang : '')
     this.root.dir = direction === 'rtl' || isFromRight(isToldBy) ? 'rtl' : 'ltr'
   }
@@ -293,12 +303,21 @@ export class ChatView {
   }
 }
 
+/** What says how it is written around the chat. One that floats stands beside the body, and goes by what that says. */
+const placeOf = (host: HTMLElement): Element => (host.parentElement === document.documentElement ? document.body : host)
+
+/** What is typed stays in the chat: seen from the page it happens to no field, and its shortcuts would take it for themselves. */
+function keepTyping(event: KeyboardEvent): void {
+  const { key, target, metaKey, ctrlKey, altKey } = event
+  const isShortcut = metaKey || ctrlKey !== altKey || /^(Escape|Tab|F\d+)$/.test(key)
+  if (target instanceof HTMLTextAreaElement && !isShortcut) event.stopPropagation()
+}
+
 /** Requests wait while the device has no network, and are not used up in trying. */
 function toConnection({ baseUrl, tokenUrl, getToken }: ChatOptions): Connection {
   const waitingFetch: typeof fetch = async (input, init) => {
     await untilOnline(init?.signal)
     return fetch(input, init)
   }
-  const credentials = tokenCredentials(getToken ?? tokenFrom(tokenUrl!))
-  return { ...connect({ baseUrl: baseUrl!, fetch: waitingFetch }), credentials }
+  return connect({ baseUrl: baseUrl!, fetch: waitingFetch, token: getToken ?? tokenFrom(tokenUrl!) })
 }

@@ -32,7 +32,7 @@ export class Log {
       welcome,
       this.#list,
     )
-    this.#toEnd = iconButton('down', labels.latest, () => this.toEnd(), { class: 'icon to-end', hidden: true })
+    this.#toEnd = iconButton('down', labels.latest, () => this.#goToEnd(), { class: 'icon to-end', hidden: true })
     this.element = h('div', { class: 'middle' }, this.#log, this.#toEnd)
     this.#resized = new ResizeObserver(() => this.#isAtEnd && this.toEnd())
     for (const element of [this.#log, this.#list]) this.#resized.observe(element)
@@ -72,6 +72,12 @@ export class Log {
     this.#isAtEnd = true
     this.#log.scrollTop = this.#log.scrollHeight
     this.#toEnd.hidden = true
+  }
+
+  /** The button goes away, and must not take the focus along. */
+  #goToEnd(): void {
+    this.toEnd()
+    this.#log.focus()
   }
 
   close(): void {

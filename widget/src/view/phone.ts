@@ -7,7 +7,8 @@ export const isPhone = (): boolean => PHONE.matches
 export function followScreen(element: HTMLElement, onChange: () => void): () => void {
   const view = window.visualViewport
   const fit = () => {
-    if (view === null || !isPhone()) return
+    // What is enlarged by two fingers is to be enlarged, and not fitted in again.
+    if (view === null || !isPhone() || view.scale > 1.01) return
     element.style.setProperty('--_height', `${view.height}px`)
     element.style.setProperty('--_top', `${view.offsetTop}px`)
   }

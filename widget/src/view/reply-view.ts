@@ -22,11 +22,14 @@ export class ReplyView {
   readonly #actions: ReplyActions
   readonly #body = h('div', { class: 'body', dir: 'auto' })
   readonly #after = h('div', { class: 'after' })
+  /** It was there before, and is not news when its sources come. */
+  readonly #isOld: boolean
   #shown = ''
   #thumbs: HTMLElement[] = []
 
   constructor(reply: Reply, labels: Labels, actions: ReplyActions) {
     this.#reply = reply
+    this.#isOld = reply.isBare === true
     this.#labels = labels
     this.#actions = actions
     this.element = h('div', { class: 'reply' }, h('span', { class: 'unseen' }, labels.agent), this.#body, this.#after)
@@ -38,8 +41,8 @@ export class ReplyView {
     const { state, text, html, sources, followUps, rating } = this.#reply
     const isGrowing = state === 'waiting' || state === 'writing'
     this.element.dataset.state = state
-    // What is read out is the whole reply, and not piece after piece of it.
-    this.element.ariaLive = isGrowing ? 'off' : null
+    // What is read out is the whole reply, once, and not piece after piece of it.
+    this.element.ariaLive = isGrowing || this.#isOld ? 'off' : null
     if (isGrowing) this.#grow(text)
     const shown = isGrowing ? '' : JSON.stringify([state, html, sources, followUps])
     if (shown !== this.#shown && !isGrowing) this.#showWhole()
@@ -91,11 +94,13 @@ export class ReplyView {
       iconButton('thumb', bad, rate('down'), { class: 'icon', 'data-rate': 'down' }),
     ]
     const copyReply = () =>
-      navigator.clipboard?.writeText(this.#body.innerText).then(
+      navigator.clipboard.writeText(this.#body.innerText).then(
         () => this.#actions.say(copied),
         () => {},
       )
-    return h('div', { class: 'tools' }, ...this.#thumbs, iconButton('copy', copy, copyReply))
+    // Pages that did not come by https have no clipboard.
+    const isCopied = 'clipboard' in navigator
+    return h('div', { class: 'tools' }, ...this.#thumbs, isCopied && iconButton('copy', copy, copyReply))
   }
 
   #followUps(): HTMLElement | undefined {
