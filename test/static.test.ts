@@ -1,7 +1,10 @@
 // The files that browsers are given: the console, the widget and the documentation.
 import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { basename } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { startService } from './support/service.ts'
 
@@ -62,6 +65,23 @@ describe('files for browsers', async () => {
     assert.equal(headers['access-control-allow-origin'], '*')
     assert.equal(headers['cross-origin-resource-policy'], 'cross-origin')
     assert.match(String(headers['content-type']), /^text\/javascript/)
+  })
+
+  test('what could not be read once is read the next time', async () => {
+    const file = fileURLToPath(new URL(`../static/docs/read-again-${process.pid}.txt`, import.meta.url))
+    after(() => rmSync(file, { force: true }))
+    writeFileSync(file, 'here')
+    const other = await startService()
+    try {
+      const ask = async (name: string) => (await fetch(`${new URL(other.client.address.baseUrl).origin}/docs/${name}`)).status
+      assert.equal(await ask('llms.txt'), 200, 'the names of files are known')
+      rmSync(file)
+      assert.equal(await ask(basename(file)), 500)
+      writeFileSync(file, 'here again')
+      assert.equal(await ask(basename(file)), 200)
+    } finally {
+      await other.stop()
+    }
   })
 
   test('nothing else of the disk is to be had', async () => {

@@ -75,8 +75,10 @@ function idOf(text: string, before: readonly Heading[]): string {
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replace(/\s/g, '-')
-  const same = before.filter((heading) => heading.id === id || heading.id.replace(/-\d+$/, '') === id).length
-  return same === 0 ? id : `${id}-${same}`
+  const isTaken = (id: string) => before.some((heading) => heading.id === id)
+  let free = id
+  for (let n = 1; isTaken(free); n++) free = `${id}-${n}`
+  return free
 }
 
 const OUTSIDE = /^(https?:|mailto:)/

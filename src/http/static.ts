@@ -87,6 +87,8 @@ class Files {
     if (file === undefined) {
       file = readWhole(join(this.#folder, name), this.has(`${name}.gz`))
       this.#read.set(name, file)
+      // What could not be read now, because there are too many files open, is read the next time.
+      file.catch(() => this.#read.delete(name))
     }
     const { bytes, gzip, etag } = await file
     reply.headers({ etag, vary: 'Accept-Encoding' })

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { exampleFor } from '../../scripts/site/examples.ts'
+import { renderPage } from '../../scripts/site/markdown.ts'
 import { openBrowser } from '../support/browser.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -174,6 +175,36 @@ describe('the documentation', () => {
     await context.close()
   })
 
+  test('the search waits for its index where a reader types faster than it comes, and asks again where it did not come', async () => {
+    const { page, context } = await open('/docs/')
+    let asked = 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await page.route('**/assets/search-*.json', async (route) => {
+      if (++asked === 1) return route.abort()
+      await promise
+      return route.continue()
+    })
+    await page.keyboard.press('/')
+    await page.keyboard.type('a')
+    await page.locator('#results').getByText('The search could not be loaded.').waitFor()
+    await page.keyboard.type('dd folder')
+    await page.keyboard.press('Enter')
+    resolve()
+    await page.waitForURL('**/docs/quick-start/#how-do-i-add-a-folder')
+    await context.close()
+  })
+
+  test('code is copied where a page has no clipboard, as on a network of one’s own without https', async () => {
+    const { page, context } = await open('/docs/quick-start/', { permissions: ['clipboard-read'] })
+    await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+    await page.evaluate(`addEventListener('copy', () => { globalThis.copied = document.activeElement.value })`)
+    await page.locator('.frame').first().hover()
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.match((await page.evaluate('copied')) as string, /^git clone .*\nnpm start$/)
+    await context.close()
+  })
+
   test('code is copied as it is typed, and the theme that was picked is kept', async () => {
     const { page, context } = await open('/docs/quick-start/', {
       colorScheme: 'light',
@@ -201,6 +232,8 @@ describe('the documentation', () => {
     assert.equal(await link.isVisible(), false)
     await page.getByRole('button', { name: 'Pages' }).click()
     assert.equal(await link.isVisible(), true)
+    await page.evaluate('location.hash = "server"')
+    await link.waitFor({ state: 'hidden' })
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
     await page.goto(`${origin}/docs/api/`)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360)
@@ -249,6 +282,15 @@ describe('the documentation', () => {
     assert.equal(body.sessions[0].totalMessages, 2)
     assert.deepEqual(wrong, [])
     await context.close()
+  })
+
+  test('headings of one name have anchors of their own', () => {
+    const place = { file: 'docs/client.md', toRoot: '../', pathOf: new Map() }
+    const { headings } = renderPage('# Step 1\n\n## Step\n\n## Step\n\n## Step 1\n', place)
+    assert.deepEqual(
+      headings.map(({ id }) => id),
+      ['step-1', 'step', 'step-2', 'step-1-1'],
+    )
   })
 
   test('the bodies that the reference begins with are ones that the service takes', () => {

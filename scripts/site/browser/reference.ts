@@ -70,17 +70,24 @@ async function send(form: HTMLFormElement): Promise<void> {
   const type = response.headers.get('content-type') ?? ''
   const head = () => `${response.status} ${response.statusText} · ${Math.round(performance.now() - begun)} ms`
   if (!type.startsWith('application/json')) {
-    let text = ''
-    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += piece
-      showText(form, head(), text)
-    }
+    await showAsItComes(response, (text) => showText(form, head(), text))
     return
   }
   const text = await response.text()
   const answer = JSON.parse(text) as Record<string, unknown>
   showText(form, head(), JSON.stringify(answer, null, 2))
   remember(form, answer)
+}
+
+async function showAsItComes(response: Response, show: (text: string) => void): Promise<void> {
+  let text = ''
+  show(text)
+  // Safari has no `for await` of a stream.
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+    text += next.value
+    show(text)
+  }
 }
 
 function showText(form: HTMLFormElement, head: string, body?: string): void {

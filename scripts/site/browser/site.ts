@@ -29,6 +29,12 @@ menu.addEventListener('click', () => {
   menu.setAttribute('aria-expanded', String(isOpen))
 })
 
+// A result, or a heading, of this very page does not load it anew.
+addEventListener('hashchange', () => {
+  document.body.classList.remove('menu-open')
+  menu.setAttribute('aria-expanded', 'false')
+})
+
 for (const block of document.querySelectorAll<HTMLElement>('pre.code')) {
   const frame = document.createElement('div')
   frame.className = 'frame'
@@ -41,8 +47,8 @@ for (const block of document.querySelectorAll<HTMLElement>('pre.code')) {
     // Of a session with a terminal, what is typed.
     const text = block.textContent ?? ''
     const typed = [...text.matchAll(/^\$ (.*)$/gm)].map(([, line]) => line)
-    await navigator.clipboard.writeText(block.dataset['language'] === 'console' && typed.length > 0 ? typed.join('\n') : text)
-    button.textContent = 'Copied'
+    const isCopied = await copy(block.dataset['language'] === 'console' && typed.length > 0 ? typed.join('\n') : text)
+    button.textContent = isCopied ? 'Copied' : 'Not copied'
     setTimeout(() => {
       button.textContent = 'Copy'
     }, 1500)
@@ -50,21 +56,43 @@ for (const block of document.querySelectorAll<HTMLElement>('pre.code')) {
   frame.append(block, button)
 }
 
+/** Pages that did not come by https, as on a network of one's own, have no clipboard but this old one. */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const copied = document.createElement('textarea')
+    copied.className = 'hidden-text'
+    copied.value = text
+    document.body.append(copied)
+    copied.select()
+    const isCopied = document.execCommand('copy')
+    copied.remove()
+    return isCopied
+  }
+}
+
 const field = find<HTMLInputElement>('search')
 const results = find('results')
 let entries: Promise<Entry[]> | undefined
 const load = () => {
   entries ??= fetch(new URL('assets/SEARCH_INDEX', root)).then((response) => response.json() as Promise<Entry[]>)
+  // What could not be loaded now is asked for with the next letter.
+  entries.catch(() => {
+    entries = undefined
+  })
   return entries
 }
-field.addEventListener('focus', load)
+field.addEventListener('focus', () => void load().catch(() => {}))
 field.addEventListener('input', show)
 field.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
     field.value = ''
     show()
   }
-  if (event.key === 'Enter') results.querySelector('a')?.click()
+  // Who types fast is there before the results are.
+  if (event.key === 'Enter') void show().then(() => results.querySelector('a')?.click())
   if (event.key === 'ArrowDown') {
     event.preventDefault()
     results.querySelector('a')?.focus()
@@ -87,11 +115,13 @@ document.addEventListener('keydown', (event) => {
 
 async function show(): Promise<void> {
   const words = wordsOf(field.value)
-  const found = words.length === 0 ? [] : rank(await load(), words)
+  const all = words.length === 0 ? [] : await load().catch(() => undefined)
   if (wordsOf(field.value).join() !== words.join()) return
+  const found = rank(all ?? [], words)
   results.hidden = words.length === 0
-  find('found').textContent = words.length === 0 ? '' : found.length === 0 ? 'Nothing found' : `${found.length} found`
-  results.replaceChildren(...(found.length === 0 && words.length > 0 ? [nothing()] : found.map((entry) => item(entry, words))))
+  const none = all === undefined ? 'The search could not be loaded.' : 'Nothing found.'
+  find('found').textContent = words.length === 0 ? '' : found.length === 0 ? none : `${found.length} found`
+  results.replaceChildren(...(found.length === 0 && words.length > 0 ? [line(none)] : found.map((entry) => item(entry, words))))
 }
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? []
@@ -138,9 +168,9 @@ function item({ to, page, heading, text }: Entry, words: string[]): HTMLLIElemen
   return line
 }
 
-function nothing(): HTMLLIElement {
+function line(text: string): HTMLLIElement {
   const line = document.createElement('li')
-  line.textContent = 'Nothing found.'
+  line.textContent = text
   return line
 }
 
