@@ -1,7 +1,8 @@
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { type DetailedHTMLProps, type HTMLAttributes, useEffect, useState, useSyncExternalStore } from 'react'
 import type { Repartee } from './client.ts'
 import { Conversation, type ConversationOptions, type ConversationState } from './conversation.ts'
 import type { CitedSource, FollowUp } from './types.ts'
+import type { ChatAttributes, ChatElement, ChatOptions } from './widget.ts'
 
 export interface SessionOptions extends ConversationOptions {
   /** Made once, outside of the component. Another client is another conversation. */
@@ -42,4 +43,21 @@ function useConversation({ client, ...options }: SessionOptions): Conversation {
   const next = isOwn && held.client === client && held.agentId === agentId ? { ...held, sessionId } : make()
   hold(next)
   return next.conversation
+}
+
+/** `<repartee-chat>` in JSX. `options` is set as an object by React 19 and newer. */
+export interface ChatElementProps
+  extends ChatAttributes,
+    Omit<DetailedHTMLProps<HTMLAttributes<ChatElement>, ChatElement>, keyof ChatAttributes> {
+  options?: Partial<ChatOptions> | undefined
+  /** A button in the corner that opens the chat, and not the chat itself. */
+  floating?: boolean | undefined
+}
+
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'repartee-chat': ChatElementProps
+    }
+  }
 }

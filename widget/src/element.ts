@@ -1,3 +1,4 @@
+import type { ChatElement as Contract } from 'repartee-client/widget'
 import { ATTRIBUTES, type ChatOptions, complain, readAttributes } from './options.ts'
 import css from './style.css?inline'
 import { ChatView } from './view/chat-view.ts'
@@ -23,7 +24,7 @@ function sheetOf(): CSSStyleSheet {
  * A chat in a page. Written into the page as `<repartee-chat agent="…" token-url="…">` it stands where it is written; with the attribute
  * `floating` it is a button in the corner that opens it. `options` sets what attributes cannot hold, such as functions.
  */
-export class ChatElement extends HTMLElement {
+export class ChatElement extends HTMLElement implements Contract {
   static readonly observedAttributes = [...Object.keys(ATTRIBUTES), 'floating']
   #options: Partial<ChatOptions> = {}
   #view: ChatView | undefined

@@ -1,30 +1,6 @@
+import type { ReparteeWidget } from 'repartee-client/widget'
 import { ChatElement, NAME } from './element.ts'
 import { type ChatOptions, complain, readAttributes } from './options.ts'
-
-/** What `on` tells, by event. */
-export interface ChatEvents {
-  open: Record<string, never>
-  close: Record<string, never>
-  /** A message of the visitor, or a whole reply. */
-  message: { role: 'user' | 'agent'; sessionId?: string; text?: string; id?: string; html?: string; sources?: object[] }
-  /** What the visitor is told in plain words: `code` is one of the service, or `connection_failed`, `timeout`. */
-  error: { code: string; message: string; requestId?: string }
-}
-
-/** `window.Repartee`: the one name that the script adds to a page. */
-export interface ReparteeWidget {
-  /** Puts a chat into the page: a button in the corner, or, with `target`, the chat itself. A floating one that is there is kept, unless the agent is another. */
-  create(options: ChatOptions): ChatElement
-  /** Opens the chat; with options it is put into the page first. */
-  open(options?: ChatOptions): void
-  close(): void
-  /** Sends a message as if the visitor had written it. */
-  send(text: string): void
-  /** Takes the chat out of the page. */
-  destroy(): void
-  /** Hears of what happens in any chat of the page. Returns what ends that. */
-  on<E extends keyof ChatEvents>(event: E, listener: (detail: ChatEvents[E]) => void): () => void
-}
 
 /** One that is put into the page when that is there. */
 let waiting: ChatElement | undefined
@@ -82,9 +58,8 @@ function start(script: HTMLOrSVGScriptElement | null, widget: ReparteeWidget): v
 }
 
 // A second tag is served by what the first one brought.
-const page = globalThis as { Repartee?: ReparteeWidget }
 if (customElements.get(NAME) === undefined) {
   customElements.define(NAME, ChatElement)
-  page.Repartee = api
+  globalThis.Repartee = api
 }
-if (page.Repartee !== undefined) start(document.currentScript, page.Repartee)
+if (globalThis.Repartee !== undefined) start(document.currentScript, globalThis.Repartee)

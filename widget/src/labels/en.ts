@@ -1,4 +1,6 @@
-export const en = {
+import type { Labels } from './labels.ts'
+
+export const en: Labels = {
   title: 'Ask us',
   open: 'Open the chat',
   openNew: 'Open the chat: there is a new reply',

@@ -1,9 +1,9 @@
+import type { ChatLabels } from 'repartee-client/widget'
 import { ar } from './ar.ts'
 import { de } from './de.ts'
 import { en } from './en.ts'
 
-/** The chat's own texts, by what they are for. `{n}` and `{title}` stand for what is put there. */
-export type Labels = typeof en
+export type Labels = ChatLabels
 
 const BUILT_IN: Record<string, Labels> = { en, de, ar }
 
