@@ -53,6 +53,9 @@ export function buildSite(out: string): void {
   cpSync(join(ROOT, 'docs/images'), join(out, 'images'), { recursive: true })
 }
 
+/** In the order in which they hold. */
+const STYLES = ['base', 'side', 'text', 'contents', 'reference', 'windows']
+
 /** Under names with a hash of what is in them, so that browsers may keep them for good. */
 function writeAssets(write: (path: string, text: string) => void, index: string): Assets {
   const put = (name: string, text: string) => {
@@ -65,7 +68,7 @@ function writeAssets(write: (path: string, text: string) => void, index: string)
   const script = (name: string) => toJavaScript(source(`browser/${name}.ts`))
   const found = put('search.json', index)
   return {
-    style: put('site.css', source('site.css')),
+    style: put('site.css', STYLES.map((name) => source(`styles/${name}.css`)).join('\n')),
     theme: put('theme.js', script('theme')),
     site: put('site.js', script('site').replace('SEARCH_INDEX', found)),
     reference: put('reference.js', script('reference')),

@@ -1,6 +1,6 @@
 // The chat and the page that it stands in: what each has of the other, how it is seen, and what docs/widget.md says of it.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, afterEach, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -265,7 +265,8 @@ describe('docs/widget.md', () => {
     const source = (path: string) => readFileSync(new URL(`../../widget/src/${path}`, import.meta.url), 'utf8')
     const attributes = /const ATTRIBUTES.*?= \{(.*?)^\}/ms.exec(source('options.ts'))![1]!.matchAll(/^ {2}'?([a-z-]+)'?:/gm)
     const labels = source('labels/en.ts').matchAll(/^ {2}(\w+):/gm)
-    const properties = source('style.css').matchAll(/var\((--repartee-[a-z-]+)/g)
+    const styles = readdirSync(new URL('../../widget/src/styles/', import.meta.url)).map((name) => source(`styles/${name}`))
+    const properties = styles.join('\n').matchAll(/var\((--repartee-[a-z-]+)/g)
     const names = [
       ...Array.from(attributes, ([, name]) => `data-${name}`),
       ...Array.from(labels, ([, name]) => name!),
