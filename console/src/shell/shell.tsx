@@ -1,4 +1,6 @@
 import './shell.css'
+import './sidebar.css'
+import './palette.css'
 import { useCallback, useEffect, useState } from 'react'
 import { Dialog as AriaDialog } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'

@@ -1,3 +1,4 @@
+import './states.css'
 import { Button } from './button.tsx'
 import { ErrorNote } from './error-note.tsx'
 import { useUiTexts } from './texts.ts'

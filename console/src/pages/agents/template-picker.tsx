@@ -1,3 +1,4 @@
+import './templates.css'
 import { Label } from 'react-aria-components/Label'
 import { Radio, RadioGroup } from 'react-aria-components/RadioGroup'
 import { Icon, type IconName } from '../../ui/icon.tsx'

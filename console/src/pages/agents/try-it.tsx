@@ -1,3 +1,4 @@
+import './trial.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { AgentWithStats } from '../../queries/agents.ts'
 import { Button, IconButton } from '../../ui/button.tsx'

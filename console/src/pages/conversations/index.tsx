@@ -1,4 +1,7 @@
 import './conversations.css'
+import './messages.css'
+import './sources.css'
+import './details.css'
 import { useRoute } from 'wouter'
 import type { PageProps } from '../../routing/routes.tsx'
 import { Conversation } from './conversation.tsx'

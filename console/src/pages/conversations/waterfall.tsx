@@ -1,4 +1,4 @@
-import './conversations.css'
+import './waterfall.css'
 import type { Trace } from '../../queries/replies.ts'
 import { useFormat } from '../../texts/format.ts'
 import { useConversationTexts } from './texts.ts'

@@ -1,4 +1,7 @@
 import './knowledge.css'
+import './intake.css'
+import './document.css'
+import './search.css'
 import { useLocation, useRoute, useSearch } from 'wouter'
 import { useAgentName } from '../../queries/agents.ts'
 import type { PageProps } from '../../routing/routes.tsx'

@@ -1,4 +1,6 @@
 import './playground.css'
+import './reply.css'
+import './details.css'
 import { useEffect, useState } from 'react'
 import { useRoute, useSearch } from 'wouter'
 import { useAgentName } from '../../queries/agents.ts'
