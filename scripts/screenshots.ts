@@ -1,66 +1,104 @@
-// Makes the pictures of the console that the docs show, in docs/images/console, from a service of its own; run by hand: node scripts/screenshots.ts
-import { mkdirSync, readFileSync } from 'node:fs'
+// Makes pictures of every page that people see, from a service of its own in which much has happened; run by hand.
+//   node scripts/screenshots.ts                       those that the docs show, into docs/images
+//   node scripts/screenshots.ts --all FOLDER          all of them in all looks, to be looked at
+//   … --only setup,keys --look light,phone            some of those
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Browser, BrowserContext } from 'playwright-core'
 import { openBrowser } from '../test/support/browser.ts'
-import { Console, type Look } from '../test/support/console.ts'
-import { until } from '../test/support/poll.ts'
-import { startService } from '../test/support/service.ts'
+import { type Look, looks, openTab, rename, settled, toWebp } from './screenshots/camera.ts'
+import { inDocs } from './screenshots/in-docs.ts'
+import { type Picture, pictures } from './screenshots/pictures.ts'
+import { makeScene, type Scene } from './screenshots/scene.ts'
 
-const OUT = fileURLToPath(new URL('../docs/images/console/', import.meta.url))
-const DOCUMENTS = ['quick-start', 'documents', 'models', 'keys', 'answers']
-const QUESTIONS = ['How do I add my own documents?', 'Which models can I use?', 'How is a lost admin key replaced?']
+const DOCS = fileURLToPath(new URL('../docs/images/', import.meta.url))
+const { values } = parseArgs({ options: { all: { type: 'string' }, only: { type: 'string' }, look: { type: 'string' } } })
+const isWanted = (list: string | undefined, name: string) => list === undefined || list.split(',').includes(name)
 
-/** Each picture: the page, how it is looked at, and the question that is asked on it first. */
-const PICTURES: Record<string, { path: string; look?: Look; ask?: string }> = {
-  overview: { path: '/' },
-  setup: { path: '/agents/AGENT', look: { scheme: 'dark' }, ask: 'How is a lost admin key replaced?' },
-  agents: { path: '/agents' },
-  'new-agent': { path: '/agents/new' },
-  phone: { path: '/', look: { size: 'phone', scheme: 'dark' } },
-  arabic: { path: '/agents/new', look: { language: 'ar' } },
-}
-
-const service = await startService()
+const scene = await makeScene()
 const browser = await openBrowser()
 try {
-  for (const name of ['Physics teacher', 'Company handbook', 'Customer support'])
-    await service.newAgent({ name, model: 'extractive' })
-  const agentId = await service.newAgent({
-    name: 'Documentation assistant',
-    model: 'extractive',
-    greeting: 'Ask me anything about our product. I answer from its documentation.',
-    instructions: 'You answer questions about our product from its documentation.\n\n- Answer first, then explain.',
-    starters: QUESTIONS.slice(0, 2),
-    followUps: { enabled: true },
-  })
-  for (const name of DOCUMENTS) {
-    const markdown = readFileSync(new URL(`../docs/${name}.md`, import.meta.url), 'utf8')
-    await service.client.post(`/agents/${agentId}/documents`, { markdown })
-  }
-  await until('the documents are ready', async () => {
-    const { body } = await service.client.get(`/agents/${agentId}/documents?status=ready`)
-    return body.pagination.total === DOCUMENTS.length
-  })
-  for (const question of QUESTIONS) {
-    const session = await service.newSession(agentId, { name: question })
-    await service.client.post(`${session}/messages`, { message: question })
-  }
-  mkdirSync(OUT, { recursive: true })
-  for (const [name, { path, look, ask }] of Object.entries(PICTURES)) {
-    const console = await Console.open(browser, service.client.address.baseUrl, { ...look, key: service.client.key })
-    // Small enough for a page of the docs.
-    if (look?.size === undefined) await console.page.setViewportSize({ width: 1280, height: 560 })
-    const page = await console.goto(path.replace('AGENT', agentId))
-    if (ask !== undefined) {
-      await page.getByLabel('Question', { exact: true }).fill(ask)
-      await page.keyboard.press('Enter')
-      await page.getByRole('list', { name: 'Sources' }).waitFor()
-      await page.locator('.trial-reply sup').first().waitFor()
-      await page.evaluate('scrollTo(0, 0)')
-    }
-    await page.screenshot({ path: `${OUT}${name}.png` })
-    await console.close()
-  }
+  if (values.all === undefined) await makeThoseOfDocs(browser)
+  else await makeAll(browser, values.all)
 } finally {
-  await Promise.all([browser.close(), service.stop()])
+  await Promise.all([browser.close(), scene.close()])
+}
+
+async function makeAll(browser: Browser, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  for (const [lookName, look] of Object.entries(looks)) {
+    if (!isWanted(values.look, lookName)) continue
+    const tabs = await openTabs(browser, look)
+    for (const [name, picture] of Object.entries(pictures)) {
+      if (!isWanted(values.only, name)) continue
+      // What goes wrong with one is seen in the list, and the others are made all the same.
+      await take(tabs, picture, look, true)
+        .then((png) => writeFileSync(join(folder, `${name}.${lookName}.png`), png))
+        .catch((error: Error) => console.error(`${name} ${lookName}: ${error.message.split('\n', 1)[0]}`))
+    }
+    await tabs.close()
+  }
+}
+
+async function makeThoseOfDocs(browser: Browser): Promise<void> {
+  const darkroom = await browser.newPage()
+  for (const [path, shots] of Object.entries(inDocs)) {
+    if (!isWanted(values.only, path)) continue
+    const taken: Buffer[] = []
+    for (const { name, look, size } of shots) {
+      const seen: Look = { ...looks[look], ...(size && { size }) }
+      const tabs = await openTabs(browser, seen)
+      taken.push(await take(tabs, pictures[name]!, seen, false))
+      await tabs.close()
+    }
+    const file = join(DOCS, `${path}.webp`)
+    mkdirSync(dirname(file), { recursive: true })
+    const packed = await toWebp(darkroom, taken)
+    writeFileSync(file, packed)
+    console.log(`${path} ${Math.round(packed.length / 1_000)} kB`)
+  }
+}
+
+interface Tabs {
+  inside: BrowserContext
+  outside: BrowserContext
+  close(): Promise<unknown>
+}
+
+async function openTabs(browser: Browser, look: Look): Promise<Tabs> {
+  const [inside, outside] = await Promise.all([openTab(browser, look, scene.service.client.key), openTab(browser, look)])
+  return { inside, outside, close: () => Promise.all([inside.close(), outside.close()]) }
+}
+
+async function take(tabs: Tabs, picture: Picture, look: Look, isWhole: boolean): Promise<Buffer> {
+  const { path, act, after, isOutside, isShop, isWindow } = picture
+  const page = await (isOutside || isShop ? tabs.outside : tabs.inside).newPage()
+  page.setDefaultTimeout(12_000)
+  try {
+    const origin = isShop ? scene.shop : scene.origin
+    await page.goto(isShop ? `${origin}${look.language === 'ar' ? '/ar' : ''}` : `${origin}${fill(path)}`)
+    await settled(page)
+    await act?.(page, scene)
+    if (!isWindow) await settled(page)
+    await rename(page, scene.addresses)
+    return await page.screenshot({ fullPage: isWhole && !isWindow, animations: 'disabled' })
+  } finally {
+    after?.(scene)
+    await page.close()
+  }
+}
+
+function fill(path: string): string {
+  const ids: Record<string, keyof Scene> = {
+    FAILED_DOCUMENT: 'failedDocumentId',
+    FAILED_SESSION: 'failedSessionId',
+    DOCUMENT: 'documentId',
+    SESSION: 'sessionId',
+    WEBHOOK: 'webhookId',
+    AGENT: 'agentId',
+    EMPTY: 'emptyAgentId',
+  }
+  return Object.entries(ids).reduce((now, [name, id]) => now.replace(name, String(scene[id])), path)
 }
