@@ -20,7 +20,8 @@ export interface Picture {
 
 const ask = async (page: Page, question: string) => {
   await page.locator('.playground-input').fill(question)
-  await page.keyboard.press('Enter')
+  // On a phone Enter is for a new line.
+  await page.locator('.playground-composer button').last().click()
 }
 const isReplied = (page: Page) => page.locator('.playground-sources').last().waitFor()
 const chat = async (page: Page) => {
@@ -31,7 +32,8 @@ const chat = async (page: Page) => {
 const chatAsk = async (page: Page, question: string) => {
   await chat(page)
   await page.locator('.panel textarea').fill(question)
-  await page.keyboard.press('Enter')
+  await page.locator('.go').click()
+  await page.mouse.move(0, 0)
   await page.locator('.reply[data-state=done]').waitFor()
   await page.locator('.chips button').last().waitFor()
 }
@@ -130,7 +132,7 @@ export const pictures: Record<string, Picture> = {
     path: '/console/agents/AGENT/playground/SESSION',
     isWindow: true,
     act: async (page) => {
-      await page.locator('.playground-tools').last().locator('button:has-text("Details"), button:has-text("التفاصيل")').click()
+      await page.locator('.playground-tools').last().locator('button:not(.button-icon)').click()
       await page.locator('.drawer-end').waitFor()
     },
   },
