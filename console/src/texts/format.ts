@@ -45,9 +45,12 @@ function formatOf(tag: string) {
     bytes: (bytes: number) => {
       const step = bytes < 1 ? 0 : Math.min(BYTES.length - 1, Math.floor(Math.log(bytes) / Math.log(1024)))
       const unit = BYTES[step]!
-      return new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(
-        bytes / 1024 ** step,
-      )
+      return new Intl.NumberFormat(tag, {
+        style: 'unit',
+        unit,
+        unitDisplay: step === 0 ? 'long' : 'short',
+        maximumFractionDigits: 1,
+      }).format(bytes / 1024 ** step)
     },
     ms: (ms: number) =>
       ms < 1000

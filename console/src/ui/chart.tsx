@@ -39,7 +39,8 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
   const totals = points.map((_, i) => valuesAt(series, i).reduce((sum, value) => sum + value, 0))
   const highest =
     kind === 'bar' ? Math.max(0, ...totals) : Math.max(0, ...series.flatMap(({ values }) => values.map((v) => v ?? 0)))
-  const top = niceTop(highest)
+  const isWhole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
+  const top = niceTop(highest, isWhole)
   const marks = Array.from({ length: LINES + 1 }, (_, line) => (top * line) / LINES)
   const start = 14 + CHAR_WIDTH * Math.max(...marks.map((mark) => format(mark).length))
   const inner = { width: Math.max(0, width - start - EDGE.end), height: height - EDGE.top - EDGE.bottom }
@@ -112,13 +113,11 @@ export function Chart({ label, kind, points, series, format = String, pointLabel
 const valuesAt = (series: readonly Series[], i: number) => series.map(({ values }) => values[i] ?? 0)
 
 /** The next number that reads well on four lines. */
-function niceTop(highest: number): number {
+function niceTop(highest: number, isWhole: boolean): number {
   if (highest <= 0) return LINES
   const size = 10 ** Math.floor(Math.log10(highest / LINES))
-  const step = [1, 2, 2.5, 5, 10].find(
-    (factor) => (factor >= 2.5 || factor * size >= 1 || size < 1) && factor * size * LINES >= highest,
-  )!
-  return step * size * LINES
+  const steps = [1, 2, 2.5, 3, 4, 5, 10].map((factor) => factor * size)
+  return steps.find((step) => step * LINES >= highest && (!isWhole || Number.isInteger(step)))! * LINES
 }
 
 interface Shape {

@@ -13,6 +13,14 @@ export interface LinkProps extends Omit<AriaLinkProps, 'children' | 'className' 
 
 export const Link = ({ className = '', ...props }: LinkProps) => <AriaLink {...props} className={`link ${className}`} />
 
+/** From a page to the one that it belongs to: stands above its heading. */
+export const BackLink = ({ children, ...props }: LinkProps) => (
+  <Link {...props} className="link-back">
+    <Icon name="start" size={14} />
+    {children}
+  </Link>
+)
+
 /** Leads out of the console, and tells the other side nothing of it. Only addresses of the web become links. */
 export function OutsideLink({ href, children, className = '' }: { href: string; children: ReactNode; className?: string }) {
   const texts = useUiTexts()

@@ -42,7 +42,7 @@ export default function AgentsPage() {
       )}
       <Card isFlush>
         {error !== null && agents.length === 0 ? (
-          <div className="agents-error">
+          <div className="card-body">
             <ErrorNote error={error} onRetry={() => void refetch()} />
           </div>
         ) : isPending || (isSearching && isLoading && found.length === 0) ? (

@@ -22,22 +22,22 @@ export function EntryTable({ entries }: { entries: readonly AuditEntry[] }) {
         </time>
       ),
     },
-    { id: 'key', label: texts.columns.key, width: '13rem', cell: ({ keyId }) => <KeyName keyId={keyId} /> },
+    { id: 'key', label: texts.columns.key, width: '12rem', cell: ({ keyId }) => <KeyName keyId={keyId} /> },
     {
       id: 'agent',
       label: texts.columns.agent,
-      width: '13rem',
+      width: '12rem',
       cell: ({ agentId }) =>
         agentId === null ? <span className="muted">{texts.none}</span> : <AgentNames agentIds={[agentId]} />,
     },
     {
       id: 'address',
       label: texts.columns.address,
-      width: '9rem',
+      width: '6rem',
       isMinor: true,
       cell: ({ address }) => <bdi className="muted">{address ?? texts.none}</bdi>,
     },
-    { id: 'outcome', label: texts.columns.outcome, width: '9rem', cell: (entry) => <Outcome of={entry} /> },
+    { id: 'outcome', label: texts.columns.outcome, width: '6rem', cell: (entry) => <Outcome of={entry} /> },
   ]
   return (
     <Table

@@ -5,8 +5,7 @@ import { useFormat } from '../../texts/format.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Link } from '../../ui/link.tsx'
+import { BackLink, Link } from '../../ui/link.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ConversationActions } from './actions.tsx'
@@ -30,12 +29,7 @@ export function Conversation({ agentId, sessionId }: { agentId: string; sessionI
   const list = `/agents/${agentId}/conversations${search}`
   const written = head?.name ?? listed?.name
   const name = written === undefined ? texts.one.title : nameOf(written, format)
-  const above = (
-    <Link href={list} className="conversations-back">
-      <Icon name="start" size={14} />
-      {texts.one.all}
-    </Link>
-  )
+  const above = <BackLink href={list}>{texts.one.all}</BackLink>
   if (isNotFound(error)) {
     return (
       <Page title={texts.one.notFound} above={above}>

@@ -37,7 +37,7 @@ export function ConversationList({ agentId }: { agentId: string }) {
       {!isEmpty && <FilterBar />}
       <Card isFlush className={isPlaceholderData ? 'conversations-waits' : ''}>
         {error !== null && sessions.length === 0 ? (
-          <div className="conversations-error">
+          <div className="card-body">
             <ErrorNote error={error} onRetry={() => void refetch()} />
           </div>
         ) : isPending ? (

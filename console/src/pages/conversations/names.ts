@@ -1,8 +1,4 @@
-import type { Format } from '../../texts/format.ts'
-
-/** A conversation that nobody named is called by the time of its creation: shown as times are. */
-export const nameOf = (name: string, format: Format): string =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(name) ? format.time(name) : name
+export { nameOf } from '../parts/session-name.ts'
 
 /** Enough of an id to tell a few apart at a glance. */
 export const shortId = (id: string): string => id.slice(0, 8)

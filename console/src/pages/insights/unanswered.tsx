@@ -103,7 +103,12 @@ function Where({ agentId, sessionIds }: { agentId: string; sessionIds: readonly 
   const texts = useInsightTexts().unanswered
   const href = (id: string) => `/agents/${agentId}/conversations/${id}`
   const [first] = sessionIds
-  if (sessionIds.length <= 1) return first === undefined ? null : <Link href={href(first)}>{texts.open}</Link>
+  if (sessionIds.length <= 1)
+    return first === undefined ? null : (
+      <Link href={href(first)} className="insights-where-one">
+        {texts.open}
+      </Link>
+    )
   const name = texts.conversations(sessionIds.length)
   return (
     <Menu

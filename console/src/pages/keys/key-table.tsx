@@ -21,9 +21,9 @@ export function KeyTable({ keys, onRoll, onRevoke }: KeyTableProps) {
   const copy = useCopy()
   const { columns: names } = texts
   const columns: Column<Key>[] = [
-    { id: 'name', label: names.name, cell: (key) => <Name of={key} />, width: '25%' },
-    { id: 'scopes', label: names.scopes, cell: (key) => <Scopes of={key} />, width: '11rem' },
-    { id: 'agents', label: names.agents, cell: ({ agentIds }) => <AgentNames agentIds={agentIds} />, width: '11.5rem' },
+    { id: 'name', label: names.name, cell: (key) => <Name of={key} />, width: '24%' },
+    { id: 'scopes', label: names.scopes, cell: (key) => <Scopes of={key} />, width: '8rem' },
+    { id: 'agents', label: names.agents, cell: ({ agentIds }) => <AgentNames agentIds={agentIds} />, width: '11rem' },
     { id: 'used', label: names.used, cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} none={texts.never} />, width: '8rem' },
     { id: 'expires', label: names.expires, cell: (key) => <Expiry of={key} />, width: '7rem' },
     { id: 'budget', label: names.budget, cell: (key) => <KeyBudget of={key} />, width: '11rem' },

@@ -64,8 +64,8 @@ export function DocumentList({ agentId }: { agentId: string }) {
             {rows}
           </>
         )}
+        {!isEmpty && !isPending && <LoadMore {...more} />}
       </Card>
-      {!isEmpty && !isPending && <LoadMore {...more} />}
       <DeleteDocuments
         agentId={agentId}
         documents={leaving}
@@ -143,8 +143,7 @@ function Rows({ agentId, documents, selected, onSelect, onDelete }: RowsProps) {
 }
 
 function Name({ document: { title, source, error } }: { document: Document }) {
-  const texts = useKnowledgeTexts().list
-  const origin = source.type === 'url' ? source.url : source.type === 'file' ? source.filename : texts.text
+  const origin = source.type === 'url' ? source.url : source.type === 'file' ? source.filename : title
   return (
     <span className="knowledge-name">
       <span className="knowledge-name-title">
@@ -156,7 +155,7 @@ function Name({ document: { title, source, error } }: { document: Document }) {
           <bdi>{origin}</bdi>
         </span>
       )}
-      {error !== null && <Failure error={error} />}
+      {error !== null && <Failure error={error} isShort />}
     </span>
   )
 }

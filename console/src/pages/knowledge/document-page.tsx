@@ -10,7 +10,7 @@ import { Card } from '../../ui/card.tsx'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
-import { Link, OutsideLink } from '../../ui/link.tsx'
+import { BackLink, Link, OutsideLink } from '../../ui/link.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
@@ -80,11 +80,7 @@ export function DocumentPage({ agentId, documentId }: { agentId: string; documen
   )
 }
 
-const Back = ({ href }: { href: string }) => (
-  <Link href={href} className="knowledge-back">
-    {useKnowledgeTexts().document.back}
-  </Link>
-)
+const Back = ({ href }: { href: string }) => <BackLink href={href}>{useKnowledgeTexts().document.back}</BackLink>
 
 function Actions({ agentId, document, onDelete }: { agentId: string; document: Document; onDelete(): void }) {
   const texts = useKnowledgeTexts()

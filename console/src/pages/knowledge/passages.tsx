@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef } from 'react'
 import { useSearch } from 'wouter'
 import { type Document, isUnfinished, type Passage, usePassages } from '../../queries/documents.ts'
-import { useFormat } from '../../texts/format.ts'
 import { Card } from '../../ui/card.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { LoadMore } from '../../ui/load-more.tsx'
@@ -68,15 +67,14 @@ export function Passages({ agentId, document }: { agentId: string; document: Doc
             ))}
           </ol>
         )}
+        {passages.length > 0 && <LoadMore {...more} />}
       </Card>
-      {passages.length > 0 && <LoadMore {...more} />}
     </>
   )
 }
 
 function OnePassage({ passage, isWanted, words }: { passage: Passage; isWanted: boolean; words: string | undefined }) {
   const texts = useKnowledgeTexts().document
-  const format = useFormat()
   const element = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (isWanted) element.current?.scrollIntoView({ block: 'nearest' })
@@ -96,7 +94,7 @@ function OnePassage({ passage, isWanted, words }: { passage: Passage; isWanted: 
             <bdi>{heading}</bdi>
           </span>
         )}
-        <span className="knowledge-passage-size numbers">{format.number([...text].length)}</span>
+        <span className="knowledge-passage-size numbers">{texts.characters([...text].length)}</span>
       </div>
       <div className="knowledge-text" dir="auto">
         {isWanted && words !== undefined ? <Highlight text={text} phrase={words} /> : text}

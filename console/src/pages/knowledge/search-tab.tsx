@@ -162,7 +162,7 @@ function OneHit({ agentId, query, hit, rank, best, cut }: OneHitProps) {
           <span className="numbers">{format.number(Math.round(hit.score * 1000) / 1000)}</span>
         </span>
       </div>
-      {hit.heading !== '' && (
+      {hit.heading !== '' && hit.heading !== hit.title && (
         <p className="knowledge-hit-heading muted">
           <bdi>{hit.heading}</bdi>
         </p>

@@ -44,8 +44,8 @@ export function SourcesTab({ agentId }: { agentId: string }) {
         ) : (
           <Rows agentId={agentId} sources={sources} onDelete={setLeaving} />
         )}
+        {sources.length > 0 && <LoadMore {...more} />}
       </Card>
-      {sources.length > 0 && <LoadMore {...more} />}
       {isAdding && <AddWeb agentId={agentId} onClose={() => setAdding(false)} />}
       <ConfirmDialog
         title={texts.removeTitle}
@@ -110,7 +110,7 @@ function Address({ source: { url, type, pages, error } }: { source: Source }) {
         <Badge>{texts.types[type]}</Badge>
       </span>
       <span className="knowledge-origin muted">{texts.found(pages.found, pages.taken, pages.unchanged, pages.failed)}</span>
-      {error !== null && <Failure error={error} />}
+      {error !== null && <Failure error={error} isShort />}
     </span>
   )
 }

@@ -192,6 +192,7 @@ export const arabic: Same<KnowledgeTexts> = {
     noPassages: 'لا توجد مقاطع بعد.',
     page: (n) => `صفحة ${ar(n, { other: '#' })}`,
     number: (n) => `#${n}`,
+    characters: (n) => ar(n, { zero: 'لا أحرف', one: 'حرف واحد', two: 'حرفان', few: '# أحرف', other: '# حرفًا' }),
     notFound: 'لم يعد المقطع في هذا المستند.',
     looking: 'جارٍ البحث عن المقطع…',
     failedOld: 'ما كان يقوله من قبل يظل يجيب.',

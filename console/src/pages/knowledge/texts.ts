@@ -194,6 +194,7 @@ const english = {
     noPassages: 'There are no passages yet.',
     page: (n: number) => `Page ${en(n, { other: '#' })}`,
     number: (n: number) => `#${n}`,
+    characters: (n: number) => en(n, { one: '# character', other: '# characters' }),
     notFound: 'The passage is not in this document any more.',
     looking: 'Looking for the passage…',
     failedOld: 'What it said before goes on answering.',

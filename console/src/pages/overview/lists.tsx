@@ -10,6 +10,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { Tile } from '../../ui/tile.tsx'
+import { nameOf } from '../parts/session-name.ts'
 import { useOverviewTexts } from './texts.ts'
 
 const MOST = 5
@@ -69,7 +70,7 @@ export function RecentSessions({ agents, isLoading }: { agents: readonly Agent[]
       {isLoading || isPending ? (
         <SkeletonRows rows={MOST} />
       ) : error ? (
-        <div className="overview-error">
+        <div className="card-body">
           <ErrorNote error={error} />
         </div>
       ) : sessions.length === 0 ? (
@@ -83,7 +84,7 @@ export function RecentSessions({ agents, isLoading }: { agents: readonly Agent[]
               <Link href={`/agents/${agent.id}/conversations/${id}`} className="overview-row">
                 <Tile name={agent.name} />
                 <span className="overview-main">
-                  <span className="clip as-written">{name}</span>
+                  <span className="clip as-written">{nameOf(name, format)}</span>
                   <span className="overview-sub clip as-written">
                     {agent.name} · {texts.messageCount(format.number(totalMessages))}
                   </span>

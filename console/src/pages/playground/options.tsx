@@ -1,8 +1,10 @@
 import { newUuid } from '../../queries/uuid.ts'
+import { useFormat } from '../../texts/format.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/code-block.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { RadioGroup } from '../../ui/toggle.tsx'
+import { nameOf } from '../parts/session-name.ts'
 import type { Format, Talk, Wishes } from './conversation.ts'
 import { usePlaygroundTexts } from './texts.ts'
 
@@ -18,6 +20,7 @@ interface OptionsProps {
 /** How messages are sent, and in which session. */
 export function Options({ wishes, onChange, session }: OptionsProps) {
   const texts = usePlaygroundTexts().settings
+  const time = useFormat()
   const { format, additionalContext, externalUserId } = wishes
   return (
     <div className="stack playground-options">
@@ -54,7 +57,7 @@ export function Options({ wishes, onChange, session }: OptionsProps) {
       {session !== undefined && (
         <dl className="playground-session">
           <dt>{texts.session}</dt>
-          <dd className="as-written">{session.name}</dd>
+          <dd className="as-written">{nameOf(session.name, time)}</dd>
           <dt>{texts.sessionId}</dt>
           <dd className="playground-id">
             <bdi className="mono">{session.id}</bdi>

@@ -42,7 +42,7 @@ export default function UsersPage({ agentId }: PageProps) {
       )}
       <Card isFlush>
         {error !== null && users.length === 0 ? (
-          <div className="users-error">
+          <div className="card-body">
             <ErrorNote error={error} onRetry={() => void refetch()} />
           </div>
         ) : isPending ? (

@@ -7,7 +7,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
-import { Link } from '../../ui/link.tsx'
+import { BackLink } from '../../ui/link.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
@@ -46,13 +46,7 @@ export function WebhookPage({ webhookId }: { webhookId: string }) {
 
 function Back() {
   const texts = useWebhookTexts()
-  return (
-    <p>
-      <Link href="/webhooks" className="muted">
-        {texts.title}
-      </Link>
-    </p>
-  )
+  return <BackLink href="/webhooks">{texts.title}</BackLink>
 }
 
 /** It may be gone from the list before it is known to be deleted. */
