@@ -1,5 +1,6 @@
 import './styles/tokens.css'
 import './styles/base.css'
+import './ui/facts.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'

@@ -1,4 +1,5 @@
 import './prose.css'
+import './mark.css'
 import { type ReactNode, useEffect } from 'react'
 import { loaded } from './loaded.ts'
 

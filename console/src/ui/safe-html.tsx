@@ -80,7 +80,9 @@ function attributesOf(element: Element): Record<string, string | number> {
 
 function withCitations(text: string, { citation }: Context): ReactNode {
   if (citation === undefined) return text
+  // A mark stays with the word that it stands behind.
   return text
+    .replace(/ (?=\[\d{1,3}\])/g, '\u00a0')
     .split(/\[(\d{1,3})\]/)
     .map((part, i) => (i % 2 === 0 ? part : <Fragment key={String(i)}>{citation(Number(part))}</Fragment>))
 }

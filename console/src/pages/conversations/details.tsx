@@ -47,7 +47,7 @@ function Versions({ versions }: { versions: readonly Version[] }) {
   return (
     <details className="conversations-details">
       <summary>
-        {texts.trace.versions} <span className="conversations-number">{format.number(versions.length)}</span>
+        {texts.trace.versions} <span className="mark">{format.number(versions.length)}</span>
       </summary>
       <ol className="conversations-versions">
         {versions.map(({ content, model, createdAt, replacedAt, feedback }, i) => (

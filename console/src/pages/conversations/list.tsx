@@ -63,7 +63,7 @@ function SessionTable({ agentId, sessions }: { agentId: string; sessions: readon
     {
       id: 'name',
       label: texts.name,
-      cell: ({ name }) => <span className="as-written conversations-name">{nameOf(name, format)}</span>,
+      cell: ({ name }) => <span className="as-written clip-two">{nameOf(name, format)}</span>,
     },
     {
       id: 'user',

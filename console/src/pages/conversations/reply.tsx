@@ -72,7 +72,7 @@ function Mark({ n, messageId }: { n: number; messageId: string }) {
     source?.focus({ preventScroll: true })
   }
   return (
-    <button type="button" className="conversations-mark" aria-label={texts.source(n)} onClick={go}>
+    <button type="button" className="mark" aria-label={texts.source(n)} onClick={go}>
       {n}
     </button>
   )

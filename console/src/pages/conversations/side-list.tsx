@@ -36,7 +36,7 @@ export function SideList({ agentId, sessionId }: { agentId: string; sessionId: s
                 className="conversations-item"
                 {...(id === sessionId && { 'aria-current': 'page', ref: current })}
               >
-                <span className="as-written conversations-item-name">{nameOf(name, format)}</span>
+                <span className="as-written clip-two conversations-item-name">{nameOf(name, format)}</span>
                 <span className="conversations-item-facts">
                   <span className="mono" dir="ltr">
                     {shortId(userSessionId)}

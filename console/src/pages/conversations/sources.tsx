@@ -56,7 +56,7 @@ function Source({ agentId, messageId, source }: { agentId: string; messageId: st
   return (
     <li id={sourceElementId(messageId, index)} tabIndex={-1} className="conversations-source">
       <span className="conversations-source-head">
-        <span className="conversations-number" aria-hidden="true">
+        <span className="mark" aria-hidden="true">
           {index}
         </span>
         <span className="as-written conversations-source-title">

@@ -26,7 +26,7 @@ export function TraceView({ reply }: { reply: MessageDetail }) {
   if (trace !== undefined) facts.push(...factsOf(trace, texts, format))
   return (
     <div className="conversations-trace">
-      <dl>
+      <dl className="fact-lines">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

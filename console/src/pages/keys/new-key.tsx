@@ -75,7 +75,7 @@ function ScopeFields({ draft, onChange, error }: FieldsProps & { error: string |
   const { scopes } = draft
   return (
     <fieldset className="field">
-      <legend className="field-label keys-legend">{texts.form.scopes}</legend>
+      <legend className="field-label">{texts.form.scopes}</legend>
       <div className="stack keys-scopes">
         {SCOPES.map((scope) => (
           <Checkbox
@@ -100,7 +100,7 @@ function BudgetFields({ draft, onChange }: FieldsProps) {
   const texts = useKeyTexts().form
   return (
     <fieldset className="field">
-      <legend className="field-label keys-legend">{texts.budget}</legend>
+      <legend className="field-label">{texts.budget}</legend>
       <div className="parts-pair">
         <NumberField
           label={texts.tokens}

@@ -118,7 +118,7 @@ function FactsCard({ agentId, document }: { agentId: string; document: Document 
   const words = texts.document
   return (
     <Card title={words.facts}>
-      <dl className="knowledge-facts">
+      <dl className="fact-lines">
         <dt>{texts.list.status}</dt>
         <dd aria-live={isUnfinished(document) ? 'polite' : 'off'}>
           <DocumentState document={document} />
@@ -152,7 +152,7 @@ function FactsCard({ agentId, document }: { agentId: string; document: Document 
         <dt>{words.changed}</dt>
         <dd>{format.time(updatedAt)}</dd>
         <dt>{words.id}</dt>
-        <dd className="knowledge-id">
+        <dd className="fact-id">
           <bdi className="mono">{id}</bdi>
           <CopyButton text={id} label={words.copyId} />
         </dd>

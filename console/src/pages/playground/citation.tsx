@@ -22,12 +22,12 @@ export function Citation({ agentId, source, look }: CitationProps) {
   return (
     <DialogTrigger>
       {look === 'mark' ? (
-        <AriaButton className="playground-mark" aria-label={name}>
+        <AriaButton className="mark" aria-label={name}>
           {source.index}
         </AriaButton>
       ) : (
         <AriaButton className="playground-chip">
-          <span className="playground-mark" aria-hidden="true">
+          <span className="mark" aria-hidden="true">
             {source.index}
           </span>
           <span className="clip">

@@ -80,7 +80,7 @@ function Part({ title, children }: { title: string; children: ReactNode }) {
 }
 
 const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
-  <dl className="playground-facts">
+  <dl className="fact-lines">
     {facts.map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>
@@ -91,7 +91,7 @@ const Facts = ({ facts }: { facts: readonly (readonly [name: string, value: Reac
 )
 
 const Id = ({ id }: { id: string }) => (
-  <span className="playground-id">
+  <span className="fact-id">
     <bdi className="mono">{id}</bdi>
     <CopyButton text={id} />
   </span>

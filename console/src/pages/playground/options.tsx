@@ -59,7 +59,7 @@ export function Options({ wishes, onChange, session }: OptionsProps) {
           <dt>{texts.session}</dt>
           <dd className="as-written">{nameOf(session.name, time)}</dd>
           <dt>{texts.sessionId}</dt>
-          <dd className="playground-id">
+          <dd className="fact-id">
             <bdi className="mono">{session.id}</bdi>
             <CopyButton text={session.id} label={texts.copyId} />
           </dd>

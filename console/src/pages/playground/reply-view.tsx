@@ -73,7 +73,7 @@ function Content({ agentId, content, sources }: { agentId: string; content: stri
     (n: number) => {
       const source = sources?.find(({ index }) => index === n)
       if (source !== undefined) return <Citation agentId={agentId} source={source} look="mark" />
-      return sources === undefined ? <span className="playground-mark">{n}</span> : `[${n}]`
+      return sources === undefined ? <span className="mark">{n}</span> : `[${n}]`
     },
     [agentId, sources],
   )

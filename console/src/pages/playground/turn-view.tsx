@@ -81,4 +81,4 @@ function Growing({ text }: { text: string }) {
   )
 }
 
-const toPlainMark = (n: number) => <span className="playground-mark">{n}</span>
+const toPlainMark = (n: number) => <span className="mark">{n}</span>

@@ -17,7 +17,7 @@ export function State({ samples }: { samples: Sample[] | undefined }) {
   const build = samples?.find(({ name }) => name === 'repartee_build_info')?.labels
   return (
     <Card>
-      <dl className="system-facts">
+      <dl className="facts">
         <Fact name={texts.alive}>
           {isPending ? (
             <Skeleton width={7} />

@@ -69,7 +69,7 @@ function EventBoxes({ value, onChange, isMissing }: EventBoxesProps) {
   const texts = useWebhookTexts()
   return (
     <fieldset className="field">
-      <legend className="field-label webhooks-legend">{texts.form.events}</legend>
+      <legend className="field-label">{texts.form.events}</legend>
       <div className="stack webhooks-events">
         {EVENTS.map((event) => (
           <Checkbox

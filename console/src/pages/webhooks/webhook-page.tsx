@@ -89,7 +89,7 @@ function Facts({ of }: { of: Webhook }) {
   const texts = useWebhookTexts()
   return (
     <Card>
-      <dl className="webhooks-facts">
+      <dl className="facts">
         <div>
           <dt>{texts.columns.state}</dt>
           <dd>
