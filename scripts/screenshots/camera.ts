@@ -11,6 +11,7 @@ export interface Look {
 export const looks = {
   light: { size: { width: 1280, height: 800 }, scheme: 'light', language: 'en', isPhone: false },
   dark: { size: { width: 1280, height: 800 }, scheme: 'dark', language: 'en', isPhone: false },
+  tablet: { size: { width: 960, height: 900 }, scheme: 'light', language: 'en', isPhone: false },
   phone: { size: { width: 390, height: 844 }, scheme: 'light', language: 'en', isPhone: true },
   'phone-dark': { size: { width: 390, height: 844 }, scheme: 'dark', language: 'en', isPhone: true },
   arabic: { size: { width: 1280, height: 800 }, scheme: 'light', language: 'ar', isPhone: false },
@@ -57,8 +58,8 @@ export const rename = (page: Page, addresses: Record<string, string>): Promise<u
     for (const field of document.querySelectorAll('input')) field.value = to(field.value)
   })()`)
 
-/** Joins pictures side by side, and packs them as WebP without a loss. */
-export async function toWebp(page: Page, pictures: Buffer[], quality = 1): Promise<Buffer> {
+/** Joins pictures side by side, and packs them as WebP. */
+export async function toWebp(page: Page, pictures: Buffer[], quality = 0.8): Promise<Buffer> {
   const GAP = 24
   const address = (await page.evaluate(`(async () => {
     const images = await Promise.all(${JSON.stringify(pictures.map((picture) => picture.toString('base64')))}.map(async (data) => {

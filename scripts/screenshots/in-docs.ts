@@ -7,11 +7,53 @@ interface Shot {
   size?: { width: number; height: number }
 }
 
-const PHONE = { width: 360, height: 720 }
-const WINDOW = { width: 1200, height: 720 }
+const WINDOW = { width: 1200, height: 700 }
+/** Wide enough for a question to be tried beside the setup. */
+const BESIDE = { width: 1280, height: 740 }
+const LOW = { width: 1200, height: 560 }
+const PHONE = { width: 360, height: 700 }
+const SHOP = { width: 1100, height: 720 }
 
-/** What the docs show, by file below `docs/images`; several pictures stand side by side. */
+const inLight = (name: string, size = WINDOW): Shot[] => [{ name, look: 'light', size }]
+const inDark = (name: string, size = WINDOW): Shot[] => [{ name, look: 'dark', size }]
+const onPhones = (look: LookName, ...names: string[]): Shot[] => names.map((name) => ({ name, look, size: PHONE }))
+
+/**
+ * What the docs show, by file below `docs/images`; several pictures stand side by side. Where there is one that ends with `-dark`, the
+ * documentation site shows it to those who read in the dark.
+ */
 export const inDocs: Record<string, Shot[]> = {
-  'console/overview': [{ name: 'overview', look: 'light', size: WINDOW }],
-  'console/phone': [{ name: 'overview', look: 'phone', size: PHONE }],
+  'console/sign-in': inLight('sign-in', LOW),
+  'console/overview': inLight('overview', LOW),
+  'console/overview-dark': inDark('overview', LOW),
+  'console/agents': inLight('agents', LOW),
+  'console/new-agent': inLight('new-agent'),
+  'console/setup': inLight('setup', BESIDE),
+  'console/setup-dark': inDark('setup', BESIDE),
+  'console/knowledge': inLight('knowledge'),
+  'console/document': inLight('document'),
+  'console/search': inLight('knowledge-search'),
+  'console/playground': inLight('playground-source'),
+  'console/playground-dark': inDark('playground-source'),
+  'console/details': inLight('playground-details'),
+  'console/conversations': inLight('conversations', LOW),
+  'console/conversation': inLight('conversation'),
+  'console/insights': inLight('insights', { width: 1200, height: 900 }),
+  'console/users': inLight('users', LOW),
+  'console/embed': inLight('embed'),
+  'console/keys': inLight('keys'),
+  'console/webhook': inLight('webhook', LOW),
+  'console/usage': inLight('usage'),
+  'console/audit': inLight('audit', LOW),
+  'console/system': inLight('system'),
+  'console/phones': onPhones('phone', 'overview', 'playground', 'insights'),
+  'console/arabic': [{ name: 'setup', look: 'arabic', size: BESIDE }],
+  'widget/open': inLight('widget-open', SHOP),
+  'widget/open-dark': inDark('widget-open', SHOP),
+  'widget/reply': inLight('widget-reply', SHOP),
+  'widget/reply-dark': inDark('widget-reply', SHOP),
+  'widget/phones': [
+    ...onPhones('phone', 'widget-closed', 'widget-open', 'widget-table'),
+    ...onPhones('phone-dark', 'widget-table'),
+  ],
 }

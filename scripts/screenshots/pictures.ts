@@ -203,7 +203,7 @@ export const pictures: Record<string, Picture> = {
   },
   'widget-closed': { path: '', isShop: true, isWindow: true, act: (page) => page.locator('.launcher').waitFor() },
   'widget-open': { path: '', isShop: true, isWindow: true, act: chat },
-  'widget-reply': { path: '', isShop: true, isWindow: true, act: (page) => chatAsk(page, 'How do I get a refund?') },
+  'widget-reply': { path: '', isShop: true, isWindow: true, act: (page) => chatAsk(page, 'Which countries do you ship to?') },
   'widget-table': {
     path: '',
     isShop: true,

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ChatSite } from '../../test/support/chat-site.ts'
 import { type Behaviour, type ModelCall, refuses, says } from '../../test/support/model-server.ts'
 import { pdf } from '../../test/support/pdf.ts'
@@ -47,7 +48,12 @@ export interface Scene {
 }
 
 /** What the model says: of what it was given alone. */
-export const answers: Behaviour = (call, response) => says(replyTo(call))(call, response)
+export const answers: Behaviour = async (call, response) => {
+  // A model takes its time for a reply; what it is asked beside one comes at once.
+  const isReply = !/^(Suggest|Name|Rewrite)/.test(call.messages[0]?.content ?? '')
+  if (isReply) await pause(100 + (call.messages.at(-1)!.content.length % 7) * 50)
+  await says(replyTo(call))(call, response)
+}
 
 export function replyTo({ messages }: ModelCall): string {
   const system = messages[0]?.content ?? ''
@@ -128,9 +134,9 @@ export async function makeScene(): Promise<Scene> {
   // Conversations, the oldest first: more of them every week, and fewer on Sundays.
   const users = Array.from({ length: 14 }, () => randomUUID())
   let turn = 0
-  const talk = async (daysAgo: number, questions: string[], body: object = {}) => {
-    goBack(daysAgo)
-    const path = await service.newSession(agentId, { externalUserId: users[turn % users.length], ...body })
+  let visit = 0
+  const talk = async (questions: string[], body: object = {}) => {
+    const path = await service.newSession(agentId, { externalUserId: users[visit++ % users.length], ...body })
     for (const message of questions) {
       turn++
       const sent = await client.post(`${path}/messages`, { message, include: ['sources', 'usage', 'trace'] })
@@ -146,21 +152,25 @@ export async function makeScene(): Promise<Scene> {
   let failedSessionId = ''
   for (let day = 40; day >= 1; day--) {
     const count = day % 7 === 0 ? 1 : 1 + Math.floor((44 - day) / 14) + (day % 3)
-    for (let i = 0; i < count; i++) {
+    goBack(day)
+    const talks = Array.from({ length: count }, (_, i) => {
       const first = QUESTIONS[(day * 3 + i) % QUESTIONS.length]!
       const more = (day + i) % 3 === 0 ? [QUESTIONS[(day + i) % QUESTIONS.length]!] : []
       const gap = (day + i) % 5 === 0 ? [UNKNOWN[(day + i) % UNKNOWN.length]!] : []
-      await talk(day - i / 24, [first, ...more, ...gap])
-    }
+      return talk([first, ...more, ...gap])
+    })
+    await Promise.all(talks)
     if (day === 12 || day === 2) {
       service.model.behaviour = refuses(503)
-      failedSessionId = await talk(day - 0.4, ['My lamp has been offline since the storm on Tuesday, what can I do?'], {
+      goBack(day - 0.4)
+      failedSessionId = await talk(['My lamp has been offline since the storm on Tuesday, what can I do?'], {
         name: 'Offline since the storm',
       })
       service.model.behaviour = answers
     }
   }
-  await talk(0.4, ['كيف أعيد المصباح؟'], { name: 'إرجاع مصباح' })
+  goBack(0.4)
+  await talk(['كيف أعيد المصباح؟'], { name: 'إرجاع مصباح' })
   await client.post(at('/sessions/import'), {
     name: 'Imported from the old help desk',
     externalUserId: users[3],
@@ -169,7 +179,8 @@ export async function makeScene(): Promise<Scene> {
       { role: 'AI', content: 'It left our workshop yesterday.' },
     ],
   })
-  const sessionId = await talk(0.05, [
+  goBack(0.05)
+  const sessionId = await talk([
     'How do I get a refund?',
     'Which lamps are there, and how bright are they?',
     'Is there a student discount?',
@@ -190,6 +201,8 @@ export async function makeScene(): Promise<Scene> {
   const webShop = (await client.get('/agents?limit=50')).body.agents.find(({ name }: { name: string }) => name === 'Web shop')
   const spent = await service.newSession(webShop.id)
   for (let i = 0; i < 9; i++) await client.post(`${spent}/messages`, { message: QUESTIONS[i]! })
+  // What is left is little.
+  await client.patch(`/agents/${webShop.id}`, { budget: { tokensPerDay: 280 } })
   await until('the sources were read', async () => {
     const { sources } = (await client.get(at('/sources'))).body
     return sources.every(({ status }: { status: string }) => status === 'ready' || status === 'failed')

@@ -11,7 +11,7 @@ export const AGENTS: { name: string; model: string; budget?: object }[] = [
   { name: 'Release assistant', model: 'extractive' },
   { name: 'Company handbook', model: 'openai/gpt-5-mini', budget: { tokensPerDay: 90_000 } },
   { name: 'Developer documentation', model: 'extractive' },
-  { name: 'Web shop', model: 'openai/gpt-5-mini', budget: { tokensPerDay: 290 } },
+  { name: 'Web shop', model: 'openai/gpt-5-mini', budget: { tokensPerDay: 90_000 } },
 ]
 
 /** Beside the documents of the fixtures. */

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import markdownIt from 'markdown-it'
-import { plain } from './pages.ts'
+import { plain, ROOT } from './pages.ts'
 
 export interface Heading {
   level: number
@@ -63,7 +64,13 @@ export function renderPage(markdown: string, place: Place): Rendered {
   rules['image'] = (tokens, i) => {
     const { content, attrs } = tokens[i]!
     const src = String(Object.fromEntries(attrs ?? [])['src'])
-    return `<img src="${escapeHtml(place.toRoot + posix.join(posix.dirname(place.pathOf.get(place.file)!), src))}" alt="${escapeHtml(content)}" loading="lazy">`
+    const folder = posix.dirname(place.pathOf.get(place.file)!)
+    const img = (file: string, theme = '') =>
+      `<img${theme} src="${escapeHtml(place.toRoot + posix.join(folder, file))}" alt="${escapeHtml(content)}" loading="lazy">`
+    const dark = src.replace(/(?=\.\w+$)/, '-dark')
+    return existsSync(join(ROOT, dirname(place.file), dark))
+      ? img(src, ' class="in-light"') + img(dark, ' class="in-dark"')
+      : img(src)
   }
   return { html: md.render(markdown), headings }
 }

@@ -23,10 +23,10 @@ export function KeyTable({ keys, onRoll, onRevoke }: KeyTableProps) {
   const columns: Column<Key>[] = [
     { id: 'name', label: names.name, cell: (key) => <Name of={key} />, width: '24%' },
     { id: 'scopes', label: names.scopes, cell: (key) => <Scopes of={key} />, width: '8rem' },
-    { id: 'agents', label: names.agents, cell: ({ agentIds }) => <AgentNames agentIds={agentIds} />, width: '11rem' },
+    { id: 'agents', label: names.agents, cell: ({ agentIds }) => <AgentNames agentIds={agentIds} />, width: '10rem' },
     { id: 'used', label: names.used, cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} none={texts.never} />, width: '8rem' },
     { id: 'expires', label: names.expires, cell: (key) => <Expiry of={key} />, width: '7rem' },
-    { id: 'budget', label: names.budget, cell: (key) => <KeyBudget of={key} />, width: '11rem' },
+    { id: 'budget', label: names.budget, cell: (key) => <KeyBudget of={key} />, width: '10rem' },
   ]
   return (
     <Table
@@ -62,7 +62,7 @@ function Name({ of: { name, prefix } }: { of: Key }) {
   const texts = useKeyTexts()
   const signedIn = useSignedIn()
   return (
-    <span className="parts-two">
+    <span className="parts-two keys-name">
       <span className="row">
         <span className="as-written">{name}</span>
         {prefix === signedIn.prefix && <Badge tone="accent">{texts.yours}</Badge>}
