@@ -7,13 +7,14 @@ import type {
   Metadata,
   Passage,
   ReplaceDocumentBody,
+  SearchTrace,
   UpdateDocumentBody,
 } from 'repartee-client'
 import { useClient } from '../session/session.tsx'
 import { keyOf } from './client.ts'
 import { usePages } from './pages.ts'
 
-export type { AddDocumentBody, Document, DocumentStatus, Hit, Metadata, Passage }
+export type { AddDocumentBody, Document, DocumentStatus, Hit, Metadata, Passage, SearchTrace }
 
 const PAGE = 50
 const LOOK_EVERY_MS = 1_000
@@ -138,8 +139,8 @@ export function useSearch(agentId: string, query: string, topK: number) {
     queryKey: keyOf.of(agentId, 'search', query, topK),
     queryFn: async ({ signal }) => {
       const begin = performance.now()
-      const { hits } = await client.documents.search(agentId, { query, topK }, { signal })
-      return { hits, ms: performance.now() - begin }
+      const { hits, trace } = await client.documents.search(agentId, { query, topK, include: ['trace'] }, { signal })
+      return { hits, trace: trace!, ms: performance.now() - begin }
     },
     enabled: query !== '',
   })

@@ -1,6 +1,6 @@
 import './agents.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { type AgentWithStats, useAgent, useUpdateAgent } from '../../queries/agents.ts'
+import { type AgentWithStats, type UpdateAgentBody, useAgent, useUpdateAgent } from '../../queries/agents.ts'
 import { fieldErrors } from '../../queries/errors.ts'
 import { useGoOn } from '../../routing/go-on.ts'
 import { useLeaveGuard } from '../../routing/leave-guard.tsx'
@@ -89,16 +89,21 @@ function Editor({ agent }: { agent: AgentWithStats }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at again after every answer
   useEffect(() => focusFirstError(form.current), [update.error])
 
-  /** Resolves to whether everything is saved now. */
-  const save = async (): Promise<boolean> => {
-    // Text that cannot be read as what it should be has not reached the draft.
+  /** Undefined where there is text that cannot be read as what it should be, which has not reached the draft. */
+  const readChanges = (): UpdateAgentBody | undefined => {
     if (form.current?.querySelector('[data-wrong]')) {
       focusFirstError(form.current)
-      return false
+      return undefined
     }
+    return changesOf(draft, agent)
+  }
+  /** Resolves to whether everything is saved now. */
+  const save = async (): Promise<boolean> => {
+    const changes = readChanges()
+    if (changes === undefined) return false
     if (!isDirty) return true
     try {
-      setDraft(toDraft(await update.mutateAsync(changesOf(draft, agent))))
+      setDraft(toDraft(await update.mutateAsync(changes)))
       return true
     } catch {
       return false
@@ -155,7 +160,7 @@ function Editor({ agent }: { agent: AgentWithStats }) {
           </div>
         </div>
       </form>
-      <TryIt agent={agent} isDirty={isDirty} save={save} />
+      <TryIt agent={agent} draft={draft} isDirty={isDirty} readChanges={readChanges} />
       <DeleteAgent agent={isDeleting ? agent : undefined} onClose={() => setDeleting(false)} onDeleted={() => goOn('/agents')} />
     </div>
   )

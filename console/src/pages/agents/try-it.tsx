@@ -1,6 +1,6 @@
 import './trial.css'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import type { AgentWithStats } from '../../queries/agents.ts'
+import type { AgentWithStats, UpdateAgentBody } from '../../queries/agents.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
@@ -9,20 +9,23 @@ import { Markdown, preloadMarkdown } from '../../ui/markdown.tsx'
 import { Spinner } from '../../ui/progress.tsx'
 import { Tile } from '../../ui/tile.tsx'
 import { useMedia } from '../../ui/use-media.ts'
+import type { Draft } from './draft.ts'
 import { useAgentTexts } from './texts.ts'
 import { type TrialTurn, useTrial } from './use-trial.ts'
 
 interface TryItProps {
   agent: AgentWithStats
+  draft: Draft
+  /** The draft is not saved. */
   isDirty: boolean
-  /** Resolves to whether everything is saved. */
-  save(): Promise<boolean>
+  /** What the draft changes; undefined where a field is wrong. */
+  readChanges(): UpdateAgentBody | undefined
 }
 
-/** Asks the agent as it is now: beside its fields where there is room, in a dialog of its own elsewhere. */
+/** Asks the agent as the fields have it now, saved or not: beside its fields where there is room, in a dialog of its own elsewhere. */
 export function TryIt(props: TryItProps) {
   const texts = useAgentTexts().try
-  const trial = useTrial(props.agent.id, texts.title)
+  const trial = useTrial(props.agent.id)
   useEffect(preloadMarkdown, [])
   const isBeside = useMedia('(width >= 78rem)')
   const [isOpen, setOpen] = useState(false)
@@ -52,13 +55,12 @@ export function TryIt(props: TryItProps) {
   )
 }
 
-function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: ReturnType<typeof useTrial> }) {
+function Conversation({ draft, isDirty, readChanges, trial }: TryItProps & { trial: ReturnType<typeof useTrial> }) {
   const texts = useAgentTexts().try
   const [question, setQuestion] = useState('')
   const [isBlocked, setBlocked] = useState(false)
   const end = useRef<HTMLDivElement>(null)
   const { turns, ask, isRunning } = trial
-  const [isSaving, setSaving] = useState(false)
   const last = turns.at(-1)
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever grows is followed to its end
   useEffect(
@@ -67,14 +69,12 @@ function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: Ret
   )
 
   const send = async (text: string) => {
-    if (text.trim() === '' || isRunning || isSaving) return
-    setSaving(true)
-    const isSaved = await save()
-    setSaving(false)
-    setBlocked(!isSaved)
-    if (!isSaved) return
+    if (text.trim() === '' || isRunning) return
+    const changes = readChanges()
+    setBlocked(changes === undefined)
+    if (changes === undefined) return
     setQuestion('')
-    await ask(text.trim())
+    await ask(text.trim(), changes)
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -86,21 +86,24 @@ function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: Ret
       <div ref={end} className="trial-turns" tabIndex={0} role="log" aria-live="off" aria-label={texts.title}>
         {turns.length === 0 ? (
           <div className="trial-empty">
-            <Tile name={agent.name} size="large" />
-            <p className={agent.greeting === '' ? 'muted' : ''} dir="auto">
-              {agent.greeting === '' ? texts.noGreeting : agent.greeting}
+            <Tile name={draft.name} size="large" />
+            <p className={draft.greeting === '' ? 'muted' : ''} dir="auto">
+              {draft.greeting === '' ? texts.noGreeting : draft.greeting}
             </p>
             <p className="muted trial-hint">{texts.text}</p>
             <div className="trial-starters">
-              {agent.starters.map((starter) => (
-                <Button key={starter} size="small" className="trial-starter" onPress={() => void send(starter)}>
-                  {starter}
-                </Button>
-              ))}
+              <Questions texts={draft.starters.filter((starter) => starter.trim() !== '')} onAsk={(text) => void send(text)} />
             </div>
           </div>
         ) : (
-          turns.map((turn) => <Turn key={turn.id} turn={turn} />)
+          <>
+            {turns.map((turn) => (
+              <Turn key={turn.id} turn={turn} />
+            ))}
+            <div className="trial-starters">
+              <Questions texts={last?.answer?.followUps?.map(({ text }) => text) ?? []} onAsk={(text) => void send(text)} />
+            </div>
+          </>
         )}
       </div>
       <p role="status" className="hidden-visually">
@@ -117,14 +120,21 @@ function Conversation({ agent, isDirty, save, trial }: TryItProps & { trial: Ret
             onChange={setQuestion}
             autoComplete="off"
           />
-          <Button type="submit" look="primary" isDisabled={question.trim() === ''} isBusy={isRunning || isSaving}>
-            {isDirty ? texts.saveAndAsk : texts.ask}
+          <Button type="submit" look="primary" isDisabled={question.trim() === ''} isBusy={isRunning}>
+            {texts.ask}
           </Button>
         </div>
       </form>
     </>
   )
 }
+
+const Questions = ({ texts, onAsk }: { texts: readonly string[]; onAsk(text: string): void }) =>
+  [...new Set(texts)].map((text) => (
+    <Button key={text} size="small" className="trial-starter" onPress={() => onAsk(text)}>
+      {text}
+    </Button>
+  ))
 
 function Turn({ turn: { question, reply, answer, error } }: { turn: TrialTurn }) {
   const texts = useAgentTexts().try

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { type Answer, answerOf } from 'repartee-client'
+import type { UpdateAgentBody } from '../../queries/agents.ts'
 import { useClient } from '../../session/session.tsx'
 
 export interface TrialTurn {
@@ -11,11 +12,10 @@ export interface TrialTurn {
   error?: unknown
 }
 
-/** A conversation with an agent that is thrown away: its session is deleted when it is begun anew, or left. */
-export function useTrial(agentId: string, name: string) {
+/** A conversation with an agent as changes would make it. It is kept here, and nowhere else. */
+export function useTrial(agentId: string) {
   const client = useClient()
   const [turns, setTurns] = useState<readonly TrialTurn[]>([])
-  const session = useRef<Promise<string>>(undefined)
   const running = useRef<AbortController>(undefined)
   const lastId = useRef(0)
 
@@ -24,49 +24,47 @@ export function useTrial(agentId: string, name: string) {
       setTurns((now) => now.map((turn) => (turn.id === id ? { ...turn, ...more } : turn))),
     [],
   )
-  const begin = useCallback(async () => (await client.sessions.create(agentId, { name })).session.id, [client, agentId, name])
-  const clear = useCallback(() => {
-    running.current?.abort()
-    // Nobody waits for it; one that stays behind is an ordinary session, which can be deleted among the conversations.
-    session.current?.then((id) => client.sessions.delete(agentId, id)).catch(() => {})
-    session.current = undefined
-  }, [client, agentId])
-  useEffect(() => clear, [clear])
+  const leave = useCallback(() => running.current?.abort(), [])
+  useEffect(() => leave, [leave])
 
-  const ask = useCallback(
-    async (question: string) => {
-      const stop = new AbortController()
-      running.current = stop
-      const id = ++lastId.current
-      setTurns((now) => [...now, { id, question, reply: '' }])
-      try {
-        session.current ??= begin()
-        const mine = session.current
-        const sessionId = await mine.catch((error) => {
-          if (session.current === mine) session.current = undefined
-          throw error
-        })
-        const turn = client.messages.stream(
-          agentId,
-          sessionId,
-          { message: question, include: ['sources'] },
-          { signal: stop.signal },
-        )
-        const answer = await answerOf(turn, (reply) => change(id, { reply }))
-        change(id, { answer, reply: answer.aiMessage.content })
-      } catch (error) {
-        if (!stop.signal.aborted) change(id, { error })
-      } finally {
-        if (running.current === stop) running.current = undefined
-      }
-    },
-    [client, agentId, begin, change],
-  )
-  const reset = useCallback(() => {
-    clear()
+  const ask = async (message: string, changes: UpdateAgentBody) => {
+    const stop = new AbortController()
+    running.current = stop
+    const id = ++lastId.current
+    const body = { message, changes, history: historyOf(turns), include: ['sources' as const] }
+    setTurns((now) => [...now, { id, question: message, reply: '' }])
+    try {
+      const answer = await answerOf(client.agents.streamPreview(agentId, body, { signal: stop.signal }), (reply) =>
+        change(id, { reply }),
+      )
+      change(id, { answer, reply: answer.aiMessage.content })
+    } catch (error) {
+      if (!stop.signal.aborted) change(id, { error })
+    } finally {
+      if (running.current === stop) running.current = undefined
+    }
+  }
+  const reset = () => {
+    leave()
     setTurns([])
-  }, [clear])
+  }
   const last = turns.at(-1)
   const isRunning = last !== undefined && last.answer === undefined && last.error === undefined
   return { turns, ask, reset, isRunning }
 }
+
+/** As many messages as a preview takes. */
+const LONGEST_HISTORY = 100
+
+/** What was answered before; a question that failed is none of it. */
+const historyOf = (turns: readonly TrialTurn[]) =>
+  turns
+    .flatMap(({ question, answer }) =>
+      answer === undefined
+        ? []
+        : [
+            { role: 'USER' as const, content: question },
+            { role: 'AI' as const, content: answer.aiMessage.content },
+          ],
+    )
+    .slice(-LONGEST_HISTORY)

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useSearch as useAddress, useLocation } from 'wouter'
 import { useAgent } from '../../queries/agents.ts'
-import { type Hit, useSearch } from '../../queries/documents.ts'
+import { type Hit, type SearchTrace, useSearch } from '../../queries/documents.ts'
 import { useRights } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -10,7 +10,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorNote } from '../../ui/error-note.tsx'
 import { SearchField } from '../../ui/field.tsx'
 import { Link, OutsideLink } from '../../ui/link.tsx'
-import { Note } from '../../ui/note.tsx'
+import { useMethods } from '../../ui/methods.ts'
 import { Select } from '../../ui/select.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { Highlight } from './highlight.tsx'
@@ -77,13 +77,21 @@ export function SearchTab({ agentId }: { agentId: string }) {
           <SkeletonRows rows={6} />
         </Card>
       ) : (
-        <Hits agentId={agentId} query={asked} hits={data.hits} ms={data.ms} />
+        <Hits agentId={agentId} query={asked} {...data} />
       )}
     </div>
   )
 }
 
-function Hits({ agentId, query, hits, ms }: { agentId: string; query: string; hits: readonly Hit[]; ms: number }) {
+interface HitsProps {
+  agentId: string
+  query: string
+  hits: readonly Hit[]
+  trace: SearchTrace
+  ms: number
+}
+
+function Hits({ agentId, query, hits, trace, ms }: HitsProps) {
   const texts = useKnowledgeTexts().search
   const format = useFormat()
   const rights = useRights()
@@ -94,7 +102,7 @@ function Hits({ agentId, query, hits, ms }: { agentId: string; query: string; hi
       <div className="row spread">
         <span className="muted" role="status">
           {texts.found(hits.length, format.ms(ms))}
-          {hits.length > 0 && ` · ${texts.scoreText}`}
+          {hits.length > 0 && ` · ${texts.sure(format.percent(trace.grounding.confidence))} · ${texts.scoreText}`}
         </span>
         {rights.can('chat') && (
           <LinkButton
@@ -116,12 +124,20 @@ function Hits({ agentId, query, hits, ms }: { agentId: string; query: string; hi
         <Card isFlush>
           <ol className="knowledge-hits">
             {hits.map((hit, place) => (
-              <OneHit key={hit.passageId} agentId={agentId} query={query} hit={hit} rank={place + 1} best={best} cut={topK} />
+              <OneHit
+                key={hit.passageId}
+                agentId={agentId}
+                query={query}
+                hit={hit}
+                scores={trace.passages[place]?.scores ?? {}}
+                rank={place + 1}
+                best={best}
+                cut={topK}
+              />
             ))}
           </ol>
         </Card>
       )}
-      {hits.length > 0 && rights.can('chat') && <Note>{texts.askText}</Note>}
     </>
   )
 }
@@ -130,6 +146,8 @@ interface OneHitProps {
   agentId: string
   query: string
   hit: Hit
+  /** By method. */
+  scores: Record<string, number>
   rank: number
   /** The score of the first. */
   best: number
@@ -137,7 +155,7 @@ interface OneHitProps {
   cut: number | undefined
 }
 
-function OneHit({ agentId, query, hit, rank, best, cut }: OneHitProps) {
+function OneHit({ agentId, query, hit, scores, rank, best, cut }: OneHitProps) {
   const texts = useKnowledgeTexts().search
   const format = useFormat()
   const href = `/agents/${agentId}/knowledge/documents/${hit.documentId}?${new URLSearchParams({ passage: hit.passageId })}`
@@ -162,6 +180,7 @@ function OneHit({ agentId, query, hit, rank, best, cut }: OneHitProps) {
           <span className="numbers">{format.number(Math.round(hit.score * 1000) / 1000)}</span>
         </span>
       </div>
+      <Scores scores={scores} />
       {hit.heading !== '' && hit.heading !== hit.title && (
         <p className="knowledge-hit-heading muted">
           <bdi>{hit.heading}</bdi>
@@ -176,5 +195,19 @@ function OneHit({ agentId, query, hit, rank, best, cut }: OneHitProps) {
         </p>
       )}
     </li>
+  )
+}
+
+function Scores({ scores }: { scores: Record<string, number> }) {
+  const format = useFormat()
+  return (
+    <dl className="knowledge-scores">
+      {useMethods([{ scores }]).map(({ id, name }) => (
+        <div key={id}>
+          <dt>{name}</dt>
+          <dd className="numbers">{format.number(Math.round(scores[id]! * 100) / 100)}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }

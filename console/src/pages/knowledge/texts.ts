@@ -224,6 +224,7 @@ const english = {
     most: 'Passages',
     found: (n: number, ms: string) => `${en(n, { zero: 'No passages', one: '# passage', other: '# passages' })} in ${ms}`,
     score: 'Score',
+    sure: (share: string) => `${share} sure that they hold the answer`,
     scoreText: 'Scores compare within one search only.',
     cut: (n: number) =>
       en(n, {
@@ -231,8 +232,6 @@ const english = {
         other: 'A reply is given the passages above: this agent takes #.',
       }),
     ask: 'Ask this in the playground',
-    askText:
-      'The details of a reply there show the score of each passage by each method: words, pieces of words, nearness, meaning, reranking.',
     empty: 'What would a reply rest on?',
     emptyText: 'Search for a question, and see which passages of your documents are found for it, and in which order.',
     none: 'Nothing is found',

@@ -2,22 +2,17 @@ import type { Trace } from '../../queries/replies.ts'
 import { useRights } from '../../session/session.tsx'
 import { useFormat } from '../../texts/format.ts'
 import { Link } from '../../ui/link.tsx'
+import { useMethods } from '../../ui/methods.ts'
 import { usePlaygroundTexts } from './texts.ts'
 
 type Passage = Trace['passages'][number]
-
-/** The methods in the order in which they are used; what a newer service may add comes behind. */
-const ORDER = ['terms', 'ngrams', 'proximity', 'alike', 'cosine', 'rerank']
 
 /** The passages of a reply, with their scores by each method; the bars compare within a column. */
 export function ScoreTable({ agentId, passages }: { agentId: string; passages: readonly Passage[] }) {
   const texts = usePlaygroundTexts().details
   const rights = useRights()
+  const methods = useMethods(passages)
   if (passages.length === 0) return <p className="muted">{texts.noPassages}</p>
-  const names: Record<string, string> = texts.methods
-  const methods = [...new Set([...ORDER, ...passages.flatMap(({ scores }) => Object.keys(scores))])].filter((method) =>
-    passages.some(({ scores }) => method in scores),
-  )
   const most = (of: (passage: Passage) => number | undefined) => Math.max(...passages.map((one) => of(one) ?? 0))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
@@ -29,9 +24,9 @@ export function ScoreTable({ agentId, passages }: { agentId: string; passages: r
             <th scope="col" className="playground-number">
               {texts.score}
             </th>
-            {methods.map((method) => (
-              <th key={method} scope="col" className="playground-number">
-                {names[method] ?? method}
+            {methods.map(({ id, name }) => (
+              <th key={id} scope="col" className="playground-number">
+                {name}
               </th>
             ))}
           </tr>
@@ -51,8 +46,8 @@ export function ScoreTable({ agentId, passages }: { agentId: string; passages: r
                 )}
               </th>
               <Score value={passage.score} most={most(({ score }) => score)} />
-              {methods.map((method) => (
-                <Score key={method} value={passage.scores[method]} most={most(({ scores }) => scores[method])} />
+              {methods.map(({ id }) => (
+                <Score key={id} value={passage.scores[id]} most={most(({ scores }) => scores[id])} />
               ))}
             </tr>
           ))}
