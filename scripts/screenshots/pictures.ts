@@ -77,6 +77,8 @@ export const pictures: Record<string, Picture> = {
     act: async (page) => {
       const open = page.locator('.trial-open')
       if (await open.isVisible()) await open.click()
+      await page.getByRole('button', { name: 'How do I get a refund?' }).click()
+      await page.locator('.trial-sources').waitFor()
     },
   },
   knowledge: { path: '/console/agents/AGENT/knowledge' },

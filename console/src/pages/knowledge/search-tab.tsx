@@ -180,7 +180,6 @@ function OneHit({ agentId, query, hit, scores, rank, best, cut }: OneHitProps) {
           <span className="numbers">{format.number(Math.round(hit.score * 1000) / 1000)}</span>
         </span>
       </div>
-      <Scores scores={scores} />
       {hit.heading !== '' && hit.heading !== hit.title && (
         <p className="knowledge-hit-heading muted">
           <bdi>{hit.heading}</bdi>
@@ -189,6 +188,7 @@ function OneHit({ agentId, query, hit, scores, rank, best, cut }: OneHitProps) {
       <div className="knowledge-text" dir="auto">
         <Highlight text={hit.text} query={query} />
       </div>
+      <Scores scores={scores} />
       {hit.url !== null && (
         <p className="knowledge-hit-url">
           <OutsideLink href={hit.url}>{hit.url}</OutsideLink>
