@@ -27,7 +27,6 @@ import { sendError } from './send-error.ts'
 import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './sessions.ts'
-import { watchSilent } from './silent-connections.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
 import { staticRoutes } from './static.ts'
@@ -110,7 +109,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.server.maxConnections = deps.limits.maxConnections
-  const closeSilent = watchSilent(app.server)
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
@@ -210,7 +208,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
   deps.replicas?.onChanged(() => {
     endLostKeys(deps, streams.keyIds).catch((error: unknown) => deps.warn('keys of open streams could not be read', error))
   })
-  app.addHook('preClose', async () => closeSilent())
   app.addHook('onClose', async () => {
     streams.close()
     pressure.close()

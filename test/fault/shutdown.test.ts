@@ -85,19 +85,6 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     await closed
   })
 
-  test('a connection on which nothing is said does not hold up the stop', { timeout: 20_000 }, async () => {
-    const own = await startService()
-    const { port } = new URL(own.client.address.baseUrl)
-    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
-    await once(socket, 'connect')
-    // It has been taken once a later one has its answer.
-    await own.client.get('^/healthz', { key: null })
-    const since = performance.now()
-    await own.end('SIGTERM')
-    assert.ok(performance.now() - since < 5_000)
-    await own.stop()
-  })
-
   test('a second process on the same data folder is refused, in words, and the first goes on', async () => {
     const { code, stderr } = await runToEnd({ REPARTEE_DATA: service.data, REPARTEE_PORT: '0' })
     assert.notEqual(code, 0)
