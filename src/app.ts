@@ -318,7 +318,11 @@ const LAST_WORDS_MS = 1_000
  * can be continued later; a client that has still not taken its answer, or not sent its request, is cut off.
  */
 async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Promise<void> {
-  const idle = setInterval(() => server.server.closeIdleConnections(), 100)
+  const begunAt = performance.now()
+  const idle = setInterval(() => {
+    server.server.closeIdleConnections()
+    if (performance.now() - begunAt > LAST_REQUESTS_MS) server.closeUnused()
+  }, 100)
   const limit = setTimeout(() => deps.turns.close(), limitMs)
   const end = setTimeout(() => server.server.closeAllConnections(), limitMs + LAST_WORDS_MS)
   await server.close()

@@ -33,6 +33,7 @@ import { staticRoutes } from './static.ts'
 import { openAiRoutes } from './surfaces/openai.ts'
 import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
+import { watchUnused } from './unused-connections.ts'
 import { UploadSlots } from './upload-slots.ts'
 import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
@@ -45,6 +46,8 @@ declare module 'fastify' {
     logFailure(request: FastifyRequest, error: ReparteeError): void
     allowedOrigins: AllowedOrigins
     uploadSlots: UploadSlots
+    /** Closes connections on which nothing was asked yet. */
+    closeUnused(): void
   }
 }
 
@@ -109,6 +112,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     },
   })
   app.server.maxConnections = deps.limits.maxConnections
+  app.decorate('closeUnused', watchUnused(app.server))
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()

@@ -85,6 +85,17 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     await closed
   })
 
+  test('a connection on which nothing is asked does not keep the service from stopping', { timeout: 10_000 }, async () => {
+    // With the usual time to drain, which is longer than this test may take.
+    const own = await startService()
+    const { port } = new URL(own.client.address.baseUrl)
+    const socket = connect(Number(port), '127.0.0.1').resume()
+    await once(socket, 'connect')
+    const closed = once(socket, 'close')
+    await own.stop()
+    await closed
+  })
+
   test('a second process on the same data folder is refused, in words, and the first goes on', async () => {
     const { code, stderr } = await runToEnd({ REPARTEE_DATA: service.data, REPARTEE_PORT: '0' })
     assert.notEqual(code, 0)
