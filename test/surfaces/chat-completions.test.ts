@@ -269,6 +269,34 @@ describe('Chat Completions that fail', { skip: needsProcess }, () => {
     await assert.rejects(create('x'.repeat(32_001)), { status: 400, param: 'messages' })
   })
 
+  test('each error is one of the classes of the package', async () => {
+    const { secret } = (await client.post('/keys', { name: 'reads', scopes: ['read'] })).body
+    const headers = { 'X-Session-Id': await newSession(), 'Idempotency-Key': randomUUID() }
+    await create('Once', {}, { headers })
+    const ask = (by: OpenAI) => by.chat.completions.create({ model: agent, messages: [user('Hi')] })
+    await assert.rejects(create('Hi', { n: 2 }), OpenAI.BadRequestError)
+    await assert.rejects(ask(clientOf('rpt_nothing')), OpenAI.AuthenticationError)
+    await assert.rejects(ask(clientOf(secret)), OpenAI.PermissionDeniedError)
+    await assert.rejects(create('Hi', { model: 'gpt-5' }), OpenAI.NotFoundError)
+    await assert.rejects(openai.embeddings.create({ model: agent, input: 'Hi' }), OpenAI.NotFoundError)
+    await assert.rejects(create('Twice', {}, { headers }), OpenAI.UnprocessableEntityError)
+    await assert.rejects(create('x'.repeat(1_100_000)), { status: 413, code: 'payload_too_large' })
+    model.behaviour = refuses(400)
+    await assert.rejects(create('Hi'), OpenAI.InternalServerError)
+  })
+
+  test('the client tries again by itself where that can help, and not where a budget is used up', async () => {
+    const retrying = clientOf(client.key, { baseURL: `${through}/openai/v1`, maxRetries: 1 })
+    const ask = (model: string) => retrying.chat.completions.create({ model, messages: [user('Hi')] })
+    proxy.passed = 0
+    model.behaviour = refuses(400)
+    await assert.rejects(ask(agent), OpenAI.InternalServerError)
+    assert.equal(proxy.passed, 2)
+    const poor = await service.newAgent({ budget: { tokensPerDay: 1 } })
+    await assert.rejects(ask(poor), OpenAI.RateLimitError)
+    assert.equal(proxy.passed, 3)
+  })
+
   test('what would change the meaning, and is not supported, is refused by name', async () => {
     const image = { type: 'image_url' as const, image_url: { url: 'https://example.com/a.png' } }
     const called = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } }

@@ -179,6 +179,25 @@ describe('MCP', { skip: needsProcess }, async () => {
         assert.equal(found.structuredContent.reply, 'It burns for nine hours [1].')
       })
 
+      test('a question can be given up', async () => {
+        const gate = Promise.withResolvers<void>()
+        model.behaviour = streams(['It burns ', 'for nine hours [1].'], { gates: [Promise.resolve(), gate.promise] })
+        const one = await connect(own, mode)
+        const sessionId = (await service.newSession(agent)).split('/').at(-1)!
+        const abort = new AbortController()
+        const params = { name: 'ask', arguments: { question: 'How long does the lantern burn?', sessionId } }
+        const asked = one.callTool(params, { signal: abort.signal, onprogress: () => abort.abort() })
+        await assert.rejects(asked)
+        const { messages } = await until('a reply is kept', async () => {
+          // Before the current revision, whoever leaves has not given up: there the turn goes on.
+          if (revision !== CURRENT) gate.resolve()
+          const { body } = await client.get(`/agents/${agent}/sessions/${sessionId}`)
+          return body.messages.length === 2 && body
+        })
+        assert.equal(messages[1].content.trim(), revision === CURRENT ? 'It burns' : 'It burns for nine hours [1].')
+        gate.resolve()
+      })
+
       test('of all agents that a key sees, each can be asked', async () => {
         const other = await service.newAgent({ name: 'Kettle' })
         const one = await connect('/mcp', mode, await newKey(['chat', 'knowledge'], { agentIds: [agent] }))

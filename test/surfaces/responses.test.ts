@@ -5,7 +5,7 @@ import { before, beforeEach, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { isOk, UUID } from '../support/assert.ts'
-import { fails, finishes, refuses, says, streams } from '../support/model-server.ts'
+import { fails, finishes, refuses, says, stalls, streams } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess } from '../support/service.ts'
 import { startForClients } from '../support/surfaces.ts'
@@ -131,6 +131,44 @@ describe('Responses', { skip: needsProcess }, () => {
       read.output,
       response.output.map(({ ...item }) => JSON.parse(JSON.stringify(item, (k, v) => (k === 'parsed' ? undefined : v)))),
     )
+  })
+
+  test('a stream goes on with a conversation, and names it from its beginning', async () => {
+    const first = await create('One')
+    const { id: named } = await newConversation()
+    for (const more of [{ previous_response_id: first.id }, { conversation: named }, { store: false }]) {
+      const events: ResponseStreamEvent[] = []
+      for await (const event of await openai.responses.create({ model: agent, input: 'Two', stream: true, ...more }))
+        events.push(event)
+      const [created, done] = [events[0]!, events.at(-1)!]
+      assert.ok(created.type === 'response.created' && done.type === 'response.completed')
+      assert.equal(created.response.id, done.response.id)
+      const conversation = 'store' in more ? null : 'conversation' in more ? { id: named } : first.conversation
+      assert.deepEqual([created.response.conversation, done.response.conversation], [conversation, conversation])
+    }
+    assert.equal((await openai.conversations.items.list(first.conversation!.id)).data.length, 4)
+    assert.equal((await openai.conversations.items.list(named)).data.length, 2)
+  })
+
+  test('a reader who leaves in mid-stream: the reply is kept, and one that nobody will ever see is stopped', async () => {
+    const { id: conversation } = await newConversation()
+    const { promise: gate, resolve: go } = Promise.withResolvers<void>()
+    model.behaviour = streams(['One', ' two', ' three'], { gates: [Promise.resolve(), Promise.resolve(), gate] })
+    const leave = async (more: object) => {
+      for await (const event of await openai.responses.create({ model: agent, input: 'Count', stream: true, ...more }))
+        if (event.type === 'response.output_text.delta' && event.delta !== '') break
+    }
+    await leave({ conversation })
+    go()
+    const texts = async () =>
+      (await openai.conversations.items.list(conversation)).data.map((item) =>
+        item.type === 'message' ? (item.content[0] as { text: string }).text : '',
+      )
+    await until('it is kept', async () => (await texts())[0] === 'One two three')
+    model.reset()
+    model.behaviour = stalls('Half of a')
+    await leave({ store: false })
+    await model.abandoned(1)
   })
 
   test('the end user of a response is the one that is named', async () => {

@@ -291,6 +291,25 @@ describe('useChat where something fails', { skip: needsProcess }, () => {
     }
   })
 
+  test('a reply that is made anew is taken up, too; a message that is sent meanwhile waits for it', async () => {
+    const key = await newToken(randomUUID())
+    const chat = newChat({ id: 'anew', key })
+    await chat.sendMessage({ text: 'Count' })
+    const { promise: gate, resolve: go } = Promise.withResolvers<void>()
+    model.behaviour = streams(['One', ' two', ' three'], { gates: [Promise.resolve(), Promise.resolve(), gate] })
+    void chat.regenerate()
+    await until('the first words', () => lastOf(chat) === 'One two')
+    await chat.stop()
+    const again = newChat({ id: 'anew', key, messages: chat.messages.slice(0, 1) })
+    const resumed = again.resumeStream()
+    await until('the first words, again', () => lastOf(again) === 'One two')
+    const sent = chat.sendMessage({ text: 'And then?' })
+    go()
+    await Promise.all([resumed, sent])
+    assert.deepEqual([again.status, lastOf(again)], ['ready', 'One two three'])
+    assert.deepEqual(await historyOf(sessionOf(again)), ['Count', 'One two three', 'And then?', 'One two three'])
+  })
+
   test('where a page asks for it, stopping keeps what there is', async () => {
     const never = new Promise<void>(() => {})
     model.behaviour = streams(['One', ' two', ' three'], { gates: [Promise.resolve(), Promise.resolve(), never] })
