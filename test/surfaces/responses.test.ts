@@ -189,8 +189,9 @@ describe('Responses', { skip: needsProcess }, () => {
 
   test('what was cut off is incomplete; what is not supported is refused by name', async () => {
     model.behaviour = finishes('A long', 'length')
-    const { status, incomplete_details } = await create('Go on', { max_output_tokens: 70 })
-    assert.deepEqual([status, incomplete_details], ['incomplete', { reason: 'max_output_tokens' }])
+    const cut = await create('Go on', { max_output_tokens: 70 })
+    for (const { status, incomplete_details } of [cut, await openai.responses.retrieve(cut.id)])
+      assert.deepEqual([status, incomplete_details], ['incomplete', { reason: 'max_output_tokens' }])
     const image = { role: 'user' as const, content: [{ type: 'input_image' as const, detail: 'auto' as const, image_url: 'x' }] }
     const refused: [string, object][] = [
       ['background', { background: true }],

@@ -54,7 +54,7 @@ export const toOutcome = (agentId: string, e: Exchange): Outcome => ({
 /** Of a reply that was kept. */
 export async function readOutcome({ db }: Deps, { agentId, id: sessionId }: Session, reply: WholeMessage): Promise<Outcome> {
   const question = await findMessageAt(db, agentId, sessionId, reply.seq - 1)
-  const { sources = [], usage = null, followUps = [] } = detailOf(reply)
+  const { sources = [], usage = null, followUps = [], trace } = detailOf(reply)
   return {
     agentId,
     sessionId,
@@ -63,7 +63,7 @@ export async function readOutcome({ db }: Deps, { agentId, id: sessionId }: Sess
     createdAt: question?.createdAt ?? reply.createdAt,
     content: reply.content,
     model: reply.model ?? '',
-    finish: question?.turn === 'cancelled' ? 'cancelled' : 'stop',
+    finish: question?.turn === 'cancelled' ? 'cancelled' : (trace?.finish ?? 'stop'),
     sources,
     usage,
     followUps,
