@@ -4,12 +4,14 @@ import { mock, test } from 'node:test'
 import { Background } from '../src/chat/background.ts'
 import { Courier } from '../src/chat/courier.ts'
 import { DocumentNews } from '../src/chat/document-news.ts'
+import { WebhookBook } from '../src/chat/webhook-book.ts'
 import { until } from './support/poll.ts'
 
 type NewsDeps = ConstructorParameters<typeof DocumentNews>[0]
 /** All that can be done without waiting. */
 const done = () => new Promise(setImmediate)
 const A_WAKE_MS = 100
+type BookDatabase = ConstructorParameters<typeof WebhookBook>[0]
 type CourierParts = ConstructorParameters<typeof Courier>[0]
 
 test('news of documents that could not be put down are put down with the next', async () => {
@@ -80,4 +82,20 @@ test('what is queued while deliveries are looked for is found at once, and not a
     goOn()
     await closed
   }
+})
+
+test('a send of an agent that no webhook is told of writes nothing for them, once they are known', async () => {
+  const row = {
+    ...{ id: 'a', url: 'http://a.example/', secret: '', created_at: 1, disabled_at: null },
+    ...{ events: '["message.completed"]', agent_ids: '["mine"]' },
+  }
+  const book = new WebhookBook({ read: async () => [row] } as unknown as BookDatabase, Date.now, () => 'id')
+  const statements = (agentId: string, event: 'message.completed' | 'turn.failed') =>
+    book.queue({ event, agentId, sessionId: '', target: '' }).length
+  assert.equal(statements('other', 'turn.failed'), 1)
+  await book.list()
+  assert.deepEqual(
+    [statements('mine', 'message.completed'), statements('other', 'message.completed'), statements('mine', 'turn.failed')],
+    [1, 0, 0],
+  )
 })

@@ -45,7 +45,7 @@ export class WebhookBook {
 
   /** To be written together with what happened. As long as it is not known which webhooks there are, it is left to the statement to find out. */
   queue(happened: Happened): Statement[] {
-    if (!this.#isWanted(happened.event)) return []
+    if (!this.#isWanted(happened.event, happened.agentId)) return []
     this.#wake()
     return [queueEvent(this.#newId(), happened, this.#clock())]
   }
@@ -57,7 +57,14 @@ export class WebhookBook {
     return [queueFailedTurns(this.#newId(), settler, this.#clock())]
   }
 
-  #isWanted(event: WebhookEvent): boolean {
-    return !this.#isCurrent || this.#held.some(({ events, disabledAt }) => disabledAt === null && events.includes(event))
+  /** Of an agent, or of whichever. */
+  #isWanted(event: WebhookEvent, agentId?: string): boolean {
+    if (!this.#isCurrent) return true
+    return this.#held.some(
+      ({ events, agentIds, disabledAt }) =>
+        disabledAt === null &&
+        events.includes(event) &&
+        (agentId === undefined || agentIds === null || agentIds.includes(agentId)),
+    )
   }
 }
