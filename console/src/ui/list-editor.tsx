@@ -1,5 +1,5 @@
 import './list-editor.css'
-import { useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { Button, IconButton } from './button.tsx'
 import { TextField } from './field.tsx'
 import { useUiTexts } from './texts.ts'
@@ -34,17 +34,21 @@ export function ListEditor({
 }: ListEditorProps) {
   const texts = useUiTexts()
   const list = useRef<HTMLFieldSetElement>(null)
-  // The line is not there before it was drawn.
-  const focusLine = (line: number) => requestAnimationFrame(() => list.current?.querySelectorAll('input')[line]?.focus())
+  // What takes the focus when the lines are drawn, before the next key is pressed.
+  const wanted = useRef<() => HTMLElement | null | undefined>(undefined)
+  useLayoutEffect(() => {
+    wanted.current?.()?.focus()
+    wanted.current = undefined
+  })
+  const lineAt = (line: number) => () => list.current?.querySelectorAll('input')[line]
   const add = () => {
+    wanted.current = lineAt(items.length)
     onChange([...items, ''])
-    focusLine(items.length)
   }
   const remove = (line: number) => {
-    onChange(items.filter((_, i) => i !== line))
     const next = Math.min(line, items.length - 2)
-    if (next >= 0) focusLine(next)
-    else requestAnimationFrame(() => list.current?.querySelector('button')?.focus())
+    wanted.current = next >= 0 ? lineAt(next) : () => list.current?.querySelector('button')
+    onChange(items.filter((_, i) => i !== line))
   }
   return (
     <fieldset ref={list} className="field list-editor" disabled={isDisabled}>
@@ -65,7 +69,7 @@ export function ListEditor({
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
               event.preventDefault()
-              if (line + 1 < items.length) focusLine(line + 1)
+              if (line + 1 < items.length) lineAt(line + 1)()?.focus()
               else if (items.length < max && item !== '') add()
             }}
           />

@@ -1,4 +1,4 @@
-import { useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Select } from '../../ui/select.tsx'
@@ -18,17 +18,19 @@ interface MetadataEditorProps {
 export function MetadataEditor({ entries, onChange, showsProblems, errors }: MetadataEditorProps) {
   const texts = useKnowledgeTexts().metadata
   const list = useRef<HTMLFieldSetElement>(null)
+  // What takes the focus when the lines are drawn, before the next key is pressed.
+  const wanted = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    if (wanted.current !== undefined) [...(list.current?.querySelectorAll<HTMLElement>(wanted.current) ?? [])].at(-1)?.focus()
+    wanted.current = undefined
+  })
   const add = () => {
+    wanted.current = '.knowledge-metadata-key input'
     onChange([...entries, { key: '', kind: 'text', text: '' }])
-    // The line is not there before it was drawn.
-    requestAnimationFrame(() => {
-      const lines = list.current?.querySelectorAll('.knowledge-metadata')
-      lines?.[lines.length - 1]?.querySelector('input')?.focus()
-    })
   }
   const remove = (place: number) => {
+    wanted.current = '.knowledge-metadata-add'
     onChange(entries.filter((_, i) => i !== place))
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>('.knowledge-metadata-add')?.focus())
   }
   return (
     <fieldset ref={list} className="field knowledge-metadata-list">
