@@ -30,8 +30,8 @@ describe('every page of the console', { skip: needsProcess }, () => {
   let service: Service
   let browser: Browser
   let agentId: string
-  const open = (look: (typeof looks)[string]) =>
-    Console.open(browser, service.client.address.baseUrl, { ...look, key: service.client.key })
+  const open = (look: (typeof looks)[string], isAlone = false) =>
+    Console.open(browser, service.client.address.baseUrl, { ...look, key: service.client.key, isAlone })
 
   before(async () => {
     ;[service, browser] = await Promise.all([startService(), openBrowser()])
@@ -86,7 +86,7 @@ describe('every page of the console', { skip: needsProcess }, () => {
   })
 
   test('is fetched anew when the connection is back', async () => {
-    const console = await open({})
+    const console = await open({}, true)
     const page = await console.goto('/')
     await page.context().setOffline(true)
     await page.getByText('There is no connection to the network.').waitFor()

@@ -26,8 +26,9 @@ describe('the console on a slow line', { skip: needsProcess, concurrency: 3 }, (
     receiver.close()
   })
 
-  const open = async (path: string) => {
-    const console = await Console.open(browser, service.client.address.baseUrl, { key: service.client.key })
+  const newTab = (isAlone = false) => Console.open(browser, service.client.address.baseUrl, { key: service.client.key, isAlone })
+  const open = async (path: string, isAlone?: boolean) => {
+    const console = await newTab(isAlone)
     return { console, page: await console.goto(path) }
   }
   /** Holds back requests of a method to addresses that end so, until they are let go. */
@@ -59,7 +60,7 @@ describe('the console on a slow line', { skip: needsProcess, concurrency: 3 }, (
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 
   test('something is seen before the programs are there, and nothing moves when they come', async () => {
-    const console = await Console.open(browser, service.client.address.baseUrl, { key: service.client.key })
+    const console = await newTab(true)
     const { page } = console
     const line = await page.context().newCDPSession(page)
     await line.send('Network.emulateNetworkConditions', SLOW)
@@ -246,7 +247,7 @@ describe('the console on a slow line', { skip: needsProcess, concurrency: 3 }, (
   })
 
   test('a line that is gone takes nothing with it, and what it kept away comes by itself', async () => {
-    const { console, page } = await open('/keys')
+    const { console, page } = await open('/keys', true)
     await page.context().setOffline(true)
     await page.getByText('There is no connection to the network.').waitFor()
     await page.keyboard.press('Control+k')

@@ -30,6 +30,37 @@ const ALL_LOOKS: Record<string, Look> = {
 /** How every page is looked at: each thing that can differ at least once; with `EVERY_LOOK`, in more ways. */
 export const looks = Object.fromEntries(Object.entries(ALL_LOOKS).slice(0, process.env.EVERY_LOOK === undefined ? 2 : undefined))
 
+interface Tab extends Look {
+  key?: string
+  /** It shares nothing with tabs before it: no files that were read, no preferences, no network that is taken away. */
+  isAlone?: boolean
+}
+
+const contexts = new WeakMap<Browser, Map<string, Promise<BrowserContext>>>()
+
+/** Tabs that look alike share a context, so that the files of the console are fetched and compiled once: that is most of what a tab costs. */
+function contextOf(
+  browser: Browser,
+  { size = 'desktop', scheme = 'light', language = 'en', isAlone }: Tab,
+): Promise<BrowserContext> {
+  const make = () =>
+    browser.newContext({
+      viewport: SIZES[size],
+      colorScheme: scheme,
+      locale: language,
+      reducedMotion: 'reduce',
+      hasTouch: size !== 'desktop',
+      isMobile: size !== 'desktop',
+    })
+  if (isAlone) return make()
+  const own = contexts.get(browser) ?? new Map<string, Promise<BrowserContext>>()
+  contexts.set(browser, own)
+  const name = `${size} ${scheme} ${language}`
+  const context = own.get(name) ?? make()
+  own.set(name, context)
+  return context
+}
+
 /** The console in a browser, with all that went wrong in it. */
 export class Console {
   readonly page: Page
@@ -38,30 +69,28 @@ export class Console {
   readonly troubles: string[] = []
   /** Bytes of the console's own files, as they came over the wire. */
   fileBytes = 0
-  readonly #context: BrowserContext
+  readonly close: () => Promise<void>
 
-  private constructor(context: BrowserContext, page: Page, origin: string) {
-    this.#context = context
+  private constructor(page: Page, origin: string, close: () => Promise<void>) {
     this.page = page
     this.origin = origin
+    this.close = close
   }
 
-  /** Opens a tab that is signed in with `key`, or stands at the door without one. Nothing is loaded yet. */
-  static async open(
-    browser: Browser,
-    baseUrl: string,
-    { size = 'desktop', scheme = 'light', language = 'en', key }: Look & { key?: string } = {},
-  ) {
-    const context = await browser.newContext({
-      viewport: SIZES[size],
-      colorScheme: scheme,
-      locale: language,
-      reducedMotion: 'reduce',
-      hasTouch: size !== 'desktop',
-      isMobile: size !== 'desktop',
-    })
+  /** Opens a tab that is signed in with `key`, or stands at the door, alone, without one. Nothing is loaded yet. */
+  static async open(browser: Browser, baseUrl: string, tab: Tab = {}) {
+    const { key, isAlone = key === undefined } = tab
+    const context = await contextOf(browser, { ...tab, isAlone })
     const page = await context.newPage()
-    const opened = new Console(context, page, new URL(baseUrl).origin)
+    // The process that has compiled the files lives as long as a page of it does.
+    const isFirst = context.pages().length === 1
+    const origin = new URL(baseUrl).origin
+    const close = async () => {
+      if (isAlone) await context.close()
+      else if (isFirst) await page.goto(`${origin}/console/icon.svg`)
+      else await page.close()
+    }
+    const opened = new Console(page, origin, close)
     await page.addInitScript(WATCH)
     if (key !== undefined)
       await page.addInitScript(`sessionStorage.getItem('repartee.key') ?? sessionStorage.setItem('repartee.key', '${key}')`)
@@ -123,6 +152,4 @@ export class Console {
     assert.ok(wider <= 0, `${what} is as wide as the window, and not ${wider} px wider`)
     assert.deepEqual(this.troubles, [], `nothing fails in ${what}`)
   }
-
-  close = () => this.#context.close()
 }
