@@ -30,8 +30,8 @@ describe('every page of the console', { skip: needsProcess }, () => {
   let service: Service
   let browser: Browser
   let agentId: string
-  const open = (look: (typeof looks)[string], isAlone = false) =>
-    Console.open(browser, service.client.address.baseUrl, { ...look, key: service.client.key, isAlone })
+  const open = (look: (typeof looks)[string]) =>
+    Console.open(browser, service.client.address.baseUrl, { ...look, key: service.client.key })
 
   before(async () => {
     ;[service, browser] = await Promise.all([startService(), openBrowser()])
@@ -83,22 +83,6 @@ describe('every page of the console', { skip: needsProcess }, () => {
         }),
       ),
     )
-  })
-
-  test('is fetched anew when the connection is back', async () => {
-    const console = await open({}, true)
-    const page = await console.goto('/')
-    await page.context().setOffline(true)
-    await page.getByText('There is no connection to the network.').waitFor()
-    await page.getByRole('link', { name: 'Agents', exact: true }).click()
-    await page.getByRole('heading', { level: 1, name: 'This page could not be fetched' }).waitFor()
-    await console.assertSoundBut(/Failed to (load|fetch)/, 'a page without a connection')
-    await page.context().setOffline(false)
-    await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
-    await console.settled()
-    await console.assertSoundBut(/Failed to (load|fetch)/, 'a page that was fetched anew')
-    await console.close()
   })
 
   test('stays sound under what opens over it', async () => {

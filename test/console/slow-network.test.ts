@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page, Request } from 'playwright-core'
+import { isOk } from '../support/assert.ts'
 import { openBrowser } from '../support/browser.ts'
 import { Console } from '../support/console.ts'
 import { says } from '../support/model-server.ts'
@@ -78,7 +79,7 @@ describe('the console on a slow line', { skip: needsProcess, concurrency: 3 }, (
   test('what is pressed twice is done once', async () => {
     const id = await service.newAgent({ name: 'Twice' })
     const { webhook } = (await service.client.post('/webhooks', { url: receiver.url, events: ['session.created'] })).body
-    await service.client.post(`/webhooks/${webhook.id}/test`)
+    isOk(await service.client.post(`/webhooks/${webhook.id}/test`))
     service.model.behaviour = says('At nine.')
     const { console, page } = await open('/keys')
     const cases: [path: string, request: [method: string, path: RegExp], press: () => Promise<void>][] = [
@@ -254,6 +255,7 @@ describe('the console on a slow line', { skip: needsProcess, concurrency: 3 }, (
     await page.getByText('The service cannot be reached.').waitFor()
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await heading(page, 'This page could not be fetched').waitFor()
+    await console.assertSoundBut(FAILED, 'a page without a connection')
     await page.context().setOffline(false)
     await heading(page, 'Webhooks').waitFor()
     await console.settled()
