@@ -1,6 +1,6 @@
 import './audit.css'
 import { useState } from 'react'
-import { type Agent, useAgentSearch } from '../../queries/agents.ts'
+import { useAgentSearch } from '../../queries/agents.ts'
 import { useAudit } from '../../queries/audit.ts'
 import { Card } from '../../ui/card.tsx'
 import { ComboBox } from '../../ui/combo-box.tsx'
@@ -56,14 +56,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 function AgentFilter({ onChange }: { onChange(agentId: string | undefined): void }) {
   const texts = useAuditTexts()
   const [text, setText] = useState('')
-  const [picked, setPicked] = useState<Agent>()
   const { found } = useAgentSearch(text)
   const change = (value: string) => {
-    // Of several of one name that is meant which was picked: its id comes first, and its name behind it.
-    const meant = picked?.name === value ? picked : found.find(({ id, name }) => id === value || name === value)
-    setPicked(meant)
-    setText(meant?.name ?? value)
-    onChange(meant?.id ?? (UUID.test(value.trim()) ? value.trim().toLowerCase() : undefined))
+    const picked = found.find(({ id, name }) => id === value || name === value)
+    setText(picked?.name ?? value)
+    onChange(picked?.id ?? (UUID.test(value.trim()) ? value.trim().toLowerCase() : undefined))
   }
   return (
     <ComboBox
