@@ -43,15 +43,14 @@ async function newThings(agent: string, input: string): Promise<Things> {
 async function renewSpare(things: Things): Promise<void> {
   things.spare = (await client.post('^/openai/v1/conversations', { metadata: { agent_id: things.agent } })).body.id
 }
-const randomId = (bytes: number) =>
-  Buffer.from(Array.from({ length: bytes / 16 }, () => randomUUID().replaceAll('-', '')).join(''), 'hex')
-/** Ids of the right form, of nothing. */
-const newNothing = (agent: string): Things => ({
+const packed = (...ids: string[]) => Buffer.from(ids.join('').replaceAll('-', ''), 'hex').toString('base64url')
+/** Ids of the right form, of nothing; `within` is the agent that those name which name one. */
+const newNothing = (agent: string, within: string): Things => ({
   agent,
   session: randomUUID(),
-  conversation: `conv_${randomId(32).toString('base64url')}`,
-  response: `resp_${randomId(48).toString('base64url')}`,
-  spare: `conv_${randomId(32).toString('base64url')}`,
+  conversation: `conv_${packed(within, randomUUID())}`,
+  response: `resp_${packed(within, randomUUID(), randomUUID())}`,
+  spare: `conv_${packed(within, randomUUID())}`,
 })
 
 before(async () => {
@@ -212,7 +211,8 @@ describe('what a caller may not see', { skip: needsProcess }, () => {
       const agent = isOfOwn ? own.agent : foreign.agent
       const things = isOfOwn && by === 'user' ? others : { ...foreign, agent }
       const [there] = await send(op, made, things, callers[by]!)
-      const [nowhere] = await send(op, made, newNothing(isOfOwn ? agent : randomUUID()), callers[by]!)
+      const nothing = newNothing(isOfOwn ? agent : randomUUID(), things === others ? own.agent : randomUUID())
+      const [nowhere] = await send(op, made, nothing, callers[by]!)
       tally.add(`foreign: ${there!.status}`)
       assert.ok(!there!.text.includes(SECRET), there!.text)
       // To a chat of one's own agent the id of another's session is a name like any other.
