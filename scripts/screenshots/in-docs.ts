@@ -8,7 +8,7 @@ interface Shot {
 }
 
 const WINDOW = { width: 1200, height: 700 }
-/** Wide enough for a question to be tried beside the setup. */
+/** Wide enough for a question to be tried beside the setup, and for tables of many columns. */
 const BESIDE = { width: 1280, height: 740 }
 const LOW = { width: 1200, height: 560 }
 const PHONE = { width: 360, height: 700 }
@@ -41,10 +41,10 @@ export const inDocs: Record<string, Shot[]> = {
   'console/insights': inLight('insights', { width: 1200, height: 900 }),
   'console/users': inLight('users', LOW),
   'console/embed': inLight('embed'),
-  'console/keys': inLight('keys'),
+  'console/keys': inLight('keys', BESIDE),
   'console/webhook': inLight('webhook', LOW),
   'console/usage': inLight('usage'),
-  'console/audit': inLight('audit', LOW),
+  'console/audit': inLight('audit', BESIDE),
   'console/system': inLight('system'),
   'console/phones': onPhones('phone', 'overview', 'playground', 'insights'),
   'console/arabic': [{ name: 'setup', look: 'arabic', size: BESIDE }],
