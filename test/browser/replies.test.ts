@@ -6,14 +6,14 @@ import { renderHtml } from '../../src/render/render.ts'
 import { openBrowser, type Seen, Viewer } from '../support/browser.ts'
 import { hostileMarkdown } from '../support/hostile-markdown.ts'
 
-const TOGETHER = 8
+const TOGETHER = 32
 
 describe('replies in Chromium', () => {
   let browser: Browser
   let viewers: Viewer[]
   before(async () => {
     browser = await openBrowser()
-    viewers = await Promise.all(Array.from({ length: 3 }, () => Viewer.open(browser)))
+    viewers = await Promise.all(Array.from({ length: 2 }, () => Viewer.open(browser)))
   })
   after(() => browser?.close())
 

@@ -22,15 +22,17 @@ describe('the page', () => {
     <form><input value="typed-1"><textarea>typed-2</textarea><div contenteditable>typed-3</div></form></main><aside>Elsewhere</aside><link rel="stylesheet" href="/style.css">`
 
   test('is told to the agent only where its owner wants that, and never what was typed into it', async () => {
+    site.pages['/plain'] = pageOf(tag(), BODY)
+    const page = await visit('/plain')
     const prompt = async (path: string) => {
-      const page = await open(path)
+      await page.evaluate('sessionStorage.clear()')
+      await page.goto(origin + path)
+      await launcher(page).click()
       await ask(page, 'What is this page about?')
       await isDone(page)
-      await page.close()
       return JSON.stringify(service.model.lastPrompt)
     }
     site.pages['/style.css'] = '.gone { display: none }'
-    site.pages['/plain'] = pageOf(tag(), BODY)
     site.pages['/page'] = pageOf(tag('data-context="page"'), BODY)
     site.pages['/aside'] = pageOf(tag('data-context="aside"'), BODY)
     site.pages['/function'] = `${pageOf('', BODY)}${tag('', '')}<script src="/function.js"></script>`
@@ -127,7 +129,7 @@ describe('the page', () => {
     site.pages['/silent'] = `${pageOf('')}${tag('', '')}<script src="/silent.js"></script>`
     site.pages['/silent.js'] =
       `Repartee.create({ agentId: '${agent}', tokenUrl: '/chat-token', context: () => new Promise(() => {}) })`
-    const silent = await visit('/silent')
+    const silent = await visit('/silent', await stage.newContext())
     await silent.clock.install()
     await launcher(silent).click()
     await ask(silent, 'Hello?')
