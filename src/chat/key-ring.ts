@@ -122,4 +122,5 @@ export class KeyRing {
   }
 }
 
-export const unauthorized = () => new ReparteeError('unauthorized', 'A valid API key is needed: in the header X-API-Key, or as Authorization: Bearer.')
+export const unauthorized = () =>
+  new ReparteeError('unauthorized', 'A valid API key is needed: in the header X-API-Key, or as Authorization: Bearer.')
