@@ -42,6 +42,10 @@ export async function openTab(
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
   await page.locator('[aria-busy=true], [role=progressbar]:not([aria-valuenow])').first().waitFor({ state: 'detached' })
+  await page.evaluate(`Promise.all([...document.images].map((image) => {
+    image.loading = 'eager'
+    return image.checkVisibility() && image.decode().catch(() => {})
+  }))`)
 }
 
 /** Writes addresses of this machine as they would be on the web, so that a picture made again is the same. */

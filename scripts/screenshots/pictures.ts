@@ -191,7 +191,7 @@ export const pictures: Record<string, Picture> = {
     },
   },
   docs: { path: '/docs/' },
-  'docs-guide': { path: '/docs/widget/' },
+  'docs-guide': { path: '/docs/console/' },
   'docs-api': { path: '/docs/api/#sendMessage', isWindow: true },
   'docs-search': {
     path: '/docs/quick-start/',
