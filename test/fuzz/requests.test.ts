@@ -324,8 +324,9 @@ async function send(op: Operation, made: Made): Promise<void> {
   tally.add('requests', `kind: ${made.kind}`, ...(made.spoilt === undefined ? [] : [`a body: ${made.spoilt}`]))
   const { headers, frame } = made
   const answers = await sendOdd(client, { method: op.method, target, headers, body, frame }, ANSWERS_WITHIN_MS)
-  if (op.method === 'DELETE' && (answers.length === 0 || answers.some(({ status }) => status === 200))) {
-    await make[thingOf(op, op.path.match(/\{(\w+)\}$/)![1]!)]!()
+  const named = /\{(\w+)\}$/.exec(op.path)?.[1]
+  if (op.method === 'DELETE' && named !== undefined && (answers.length === 0 || answers.some(({ status }) => status === 200))) {
+    await make[thingOf(op, named)]!()
   }
   for (const answer of answers) {
     tally.add(`status: ${answer.status}`, ...(answer.status < 300 ? [`done: ${op.operationId}`] : []))
