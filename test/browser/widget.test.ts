@@ -264,6 +264,27 @@ describe('a conversation', () => {
   })
 })
 
+describe('a slow line', () => {
+  test('shows what was asked before it has arrived, asks it once however often it is sent, and shows the reply as it comes', async () => {
+    const page = await visit('/', await newContext())
+    const slow = await page.context().newCDPSession(page)
+    const phone = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 }
+    await slow.send('Network.emulateNetworkConditions', phone)
+    await launcher(page).click()
+    const release = inHalves('The first half, ', 'the second half.')
+    await page.getByRole('textbox').fill('Are you there?')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.getByText('Are you there?').waitFor()
+    assert.equal(service.model.calls.length, 0, 'it is seen before it has arrived')
+    await replies(page).getByText('The first half,').waitFor()
+    release()
+    assert.match(await (await isDone(page)).innerText(), /The first half, the second half\.$/)
+    assert.equal((await history()).length, 2)
+    assert.equal(service.model.calls.length, 1)
+  })
+})
+
 describe('a line that breaks', () => {
   test('in the middle of a reply loses nothing and doubles nothing', async () => {
     const release = inHalves('The first half, ', 'the second half.')
