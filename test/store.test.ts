@@ -54,10 +54,11 @@ test("a user's list costs what that user has, not what the agent has", async () 
     plans.push(rows.map((row) => row.detail).join(', '))
     return [{ n: 0 }]
   }
+  const explainValues = async (sql: string, params: Value[]) => (await explain(sql, params)).map(Object.values)
   async function* explainStream(sql: string, params: Value[]) {
-    yield await explain(sql, params)
+    yield await explainValues(sql, params)
   }
-  const explained = { ...db, read: explain, stream: explainStream } as unknown as Database
+  const explained = { ...db, read: explain, readValues: explainValues, stream: explainStream } as unknown as Database
   for (const times of [{}, { from: 1 }, { to: 2 }, { from: 1, to: 2 }]) {
     const filter = { agentId: 'a', userId: 'u', ...times }
     await listSessions(explained, filter, undefined, 10)

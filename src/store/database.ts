@@ -10,6 +10,8 @@ export interface Statement {
 /** The floor under every noun of the store. Engines differ below this line only. */
 export interface Database {
   read(sql: string, params: Value[]): Promise<Row[]>
+  /** The same, each row as its values in the order of the columns: half the work, for what reads many rows. */
+  readValues(sql: string, params: Value[]): Promise<Value[][]>
   /**
    * One transaction, durable when it resolves; resolves to the rows that each statement returned.
    * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit.
@@ -17,8 +19,8 @@ export interface Database {
   write(statements: Statement[]): Promise<Row[][]>
   /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */
   writeIf(statements: Statement[]): Promise<Row[][] | undefined>
-  /** One consistent view, in slices, with flat memory. Ending the iteration early frees it. */
-  stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Row[]>
+  /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */
+  stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Value[][]>
   /** To be called after text was deleted: soon no trace of it is left in the data files. */
   scrub(): void
   /** For how long what is asked of it waits before it is begun, in milliseconds. */

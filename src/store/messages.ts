@@ -1,6 +1,6 @@
 import type { HistoryEntry, Message, Role, TurnState } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { type Database, type Row, type Statement, statement } from './database.ts'
+import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { insertSessionStatements } from './sessions.ts'
 import type { Summary } from './summaries.ts'
 
@@ -10,6 +10,10 @@ const toMessage = (row: Row): Message => ({
   content: row.content as string,
   createdAt: row.created_at as number,
 })
+
+const MESSAGE = 'id, role, content, created_at'
+/** From the values of `MESSAGE`. */
+const fromValues = ([id, role, content, createdAt]: Value[]): Message => ({ id, role, content, createdAt }) as Message
 
 /** A new session with its history, in one transaction with whatever is to be written alongside. Resolves to false where the agent is gone. */
 export async function insertConversation(
@@ -58,8 +62,8 @@ export async function listMessages(
   after: number,
   limit: number,
 ): Promise<Message[]> {
-  const sql = `SELECT id, role, content, created_at FROM message WHERE agent_id = $1 AND session_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`
-  return (await db.read(sql, [agentId, sessionId, after, limit])).map(toMessage)
+  const sql = `SELECT ${MESSAGE} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`
+  return (await db.readValues(sql, [agentId, sessionId, after, limit])).map(fromValues)
 }
 
 /** Messages before a place, newest first. */
@@ -70,8 +74,8 @@ export async function listMessagesBefore(
   before: number,
   limit: number,
 ): Promise<Message[]> {
-  const sql = `SELECT id, role, content, created_at FROM message WHERE agent_id = $1 AND session_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`
-  return (await db.read(sql, [agentId, sessionId, before, limit])).map(toMessage)
+  const sql = `SELECT ${MESSAGE} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`
+  return (await db.readValues(sql, [agentId, sessionId, before, limit])).map(fromValues)
 }
 
 /** A message with all that is held of it. */
@@ -207,12 +211,10 @@ export async function listRecent(
   sessionId: string,
   seq: number,
 ): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
-  const rows = await db.read(RECENT, [agentId, sessionId, seq])
-  const summary = rows.find((row) => row.role === SUMMARY)
-  return {
-    summary: summary && { upto: summary.seq as number, text: summary.content as string },
-    messages: rows
-      .filter((row) => row !== summary)
-      .map((row) => ({ ...toMessage(row), seq: row.seq as number, turn: row.turn as TurnState | null })),
+  const recent: { messages: RecentMessage[]; summary: Summary | undefined } = { messages: [], summary: undefined }
+  for (const [id, role, content, place, turn, createdAt] of await db.readValues(RECENT, [agentId, sessionId, seq])) {
+    if (role === SUMMARY) recent.summary = { upto: place as number, text: content as string }
+    else recent.messages.push({ id, role, content, seq: place, turn, createdAt } as RecentMessage)
   }
+  return recent
 }

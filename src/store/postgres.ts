@@ -103,6 +103,12 @@ export class PostgresDatabase implements Database {
     return this.#retried((client) => this.#run(client, { sql, params }))
   }
 
+  async readValues(sql: string, params: Value[]): Promise<Value[][]> {
+    return this.#retried(
+      async (client) => (await client.query<Value[]>({ ...this.#prepare(sql), values: params, rowMode: 'array' })).rows,
+    )
+  }
+
   async write(statements: Statement[]): Promise<Row[][]> {
     if (statements.length === 1) return [await this.#retried((client) => this.#run(client, statements[0]!))]
     return this.#retried((client) => this.#inOrder(client, ['BEGIN', ...statements, 'COMMIT'])).then((rows) => rows.slice(1, -1))
@@ -125,14 +131,14 @@ export class PostgresDatabase implements Database {
     })
   }
 
-  async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Row[]> {
+  async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
     const client = await this.#streams.connect().catch(fail)
     let broken: unknown
     try {
       await client.query('BEGIN READ ONLY')
       await client.query(`DECLARE list NO SCROLL CURSOR FOR ${toPostgres(sql)}`, params)
       for (;;) {
-        const { rows } = await client.query<Row>(`FETCH ${sliceRows} FROM list`)
+        const { rows } = await client.query<Value[]>({ text: `FETCH ${sliceRows} FROM list`, rowMode: 'array' })
         if (rows.length > 0) yield rows
         if (rows.length < sliceRows) return
       }
@@ -208,13 +214,17 @@ export class PostgresDatabase implements Database {
   }
 
   async #run(client: pg.PoolClient, { sql, params }: Statement): Promise<Row[]> {
+    return (await client.query<Row>({ ...this.#prepare(sql), values: params })).rows
+  }
+
+  #prepare(sql: string): { text: string; name?: string } {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       const text = toPostgres(sql)
       prepared = this.#pooler ? { text } : { text, name: `s${this.#prepared.size}` }
       this.#prepared.set(sql, prepared)
     }
-    return (await client.query<Row>({ ...prepared, values: params })).rows
+    return prepared
   }
 }
 

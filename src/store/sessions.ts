@@ -1,5 +1,5 @@
 import type { Session } from '../core/session.ts'
-import { type Database, type Row, type Statement, statement } from './database.ts'
+import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 
 export const SESSION_COLUMNS = 'agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at'
 
@@ -13,6 +13,10 @@ export const toSession = (row: Row): Session => ({
   createdAt: row.created_at as number,
   updatedAt: row.updated_at as number,
 })
+
+/** From the values of `SESSION_COLUMNS`. */
+const fromValues = ([agentId, id, name, userId, totalMessages, lastMessageAt, createdAt, updatedAt]: Value[]): Session =>
+  ({ id, agentId, name, userId, totalMessages, lastMessageAt, createdAt, updatedAt }) as Session
 
 /** Rows that share the count of an agent's sessions: see the migration. */
 export const SHARDS = 32
@@ -109,7 +113,7 @@ const filterParams = (f: SessionFilter) => [f.agentId, f.userId ?? null, f.from 
 /** All sessions that pass, last activity first, in slices over one consistent view. */
 export async function* streamSessions(db: Database, filter: SessionFilter, sliceRows: number): AsyncGenerator<Session[]> {
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} ${ORDER}`
-  for await (const rows of db.stream(sql, filterParams(filter), sliceRows)) yield rows.map(toSession)
+  for await (const rows of db.stream(sql, filterParams(filter), sliceRows)) yield rows.map(fromValues)
 }
 
 export async function listSessions(
@@ -120,7 +124,7 @@ export async function listSessions(
 ): Promise<Session[]> {
   const place = after ?? { lastMessageAt: LATEST, id: '' }
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} AND (last_message_at, id) < ($5, $6) ${ORDER} LIMIT $7`
-  return (await db.read(sql, [...filterParams(filter), place.lastMessageAt, place.id, limit])).map(toSession)
+  return (await db.readValues(sql, [...filterParams(filter), place.lastMessageAt, place.id, limit])).map(fromValues)
 }
 
 export async function countSessions(db: Database, filter: SessionFilter): Promise<number> {

@@ -14,10 +14,11 @@ interface Prepared {
   order: number[]
 }
 
-/** A connection with the statements that were compiled on it. */
+/** A connection with the statements that were compiled on it, apart by what they give rows as. */
 interface Connection {
   db: DatabaseSync
   prepared: Map<string, Prepared>
+  valued: Map<string, Prepared>
 }
 
 interface Job {
@@ -70,15 +71,18 @@ export class SqliteDatabase implements Database {
         `${this.#path} is missing or empty, though ${folder} holds documents: restore a backup into a new folder, or empty this one`,
       )
     this.#db = open(this.#path)
-    this.#writer = { db: this.#db, prepared: new Map() }
+    this.#writer = connect(this.#db)
   }
 
-  async read(sql: string, params: Value[]): Promise<Row[]> {
-    try {
-      return this.#run(sql, params)
-    } catch (error) {
-      throw translate(error, this.#path)
-    }
+  read(sql: string, params: Value[]): Promise<Row[]> {
+    return this.#now(() => this.#run(sql, params))
+  }
+
+  readValues(sql: string, params: Value[]): Promise<Value[][]> {
+    return this.#now(() => {
+      const { statement, order } = prepareValued(this.#writer, sql)
+      return statement.all(...order.map((n) => params[n] as Value)) as unknown as Value[][]
+    })
   }
 
   write(statements: Statement[]): Promise<Row[][]> {
@@ -89,14 +93,14 @@ export class SqliteDatabase implements Database {
     return this.#enqueue(statements, true)
   }
 
-  async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Row[]> {
+  async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
     let reader: Connection | undefined
-    let slice: Row[] = []
+    let slice: Value[][] = []
     try {
       reader = this.#readers.pop() ?? this.#openReader()
-      const { statement, order } = prepare(reader, sql)
+      const { statement, order } = prepareValued(reader, sql)
       for (const row of statement.iterate(...order.map((n) => params[n] as Value))) {
-        if (slice.push(row as Row) === sliceRows) {
+        if (slice.push(row as unknown as Value[]) === sliceRows) {
           yield slice
           slice = []
         }
@@ -152,7 +156,7 @@ export class SqliteDatabase implements Database {
   #openReader(): Connection {
     const db = new DatabaseSync(this.#path, { readOnly: true })
     db.exec(READER_PRAGMAS)
-    return { db, prepared: new Map() }
+    return connect(db)
   }
 
   #enqueue(statements: Statement[], guarded: boolean): Promise<Row[][] | undefined> {
@@ -219,6 +223,14 @@ export class SqliteDatabase implements Database {
     return results
   }
 
+  #now<T>(work: () => T): Promise<T> {
+    try {
+      return Promise.resolve(work())
+    } catch (error) {
+      return Promise.reject(translate(error, this.#path))
+    }
+  }
+
   #run(sql: string, params: Value[]): Row[] {
     const { statement, order } = prepare(this.#writer, sql)
     return statement.all(...order.map((n) => params[n] as Value)) as Row[]
@@ -250,14 +262,23 @@ function open(path: string): DatabaseSync {
   }
 }
 
-function prepare({ db, prepared }: Connection, sql: string): Prepared {
-  let known = prepared.get(sql)
-  if (known === undefined) {
-    const { text, order } = rewrite(sql)
-    known = { statement: db.prepare(text), order }
-    prepared.set(sql, known)
-  }
-  return known
+const connect = (db: DatabaseSync): Connection => ({ db, prepared: new Map(), valued: new Map() })
+
+const prepare = ({ db, prepared }: Connection, sql: string): Prepared => prepared.get(sql) ?? compile(db, prepared, sql)
+
+const prepareValued = ({ db, valued }: Connection, sql: string): Prepared => {
+  const known = valued.get(sql)
+  if (known !== undefined) return known
+  const fresh = compile(db, valued, sql)
+  fresh.statement.setReturnArrays(true)
+  return fresh
+}
+
+function compile(db: DatabaseSync, into: Map<string, Prepared>, sql: string): Prepared {
+  const { text, order } = rewrite(sql)
+  const fresh = { statement: db.prepare(text), order }
+  into.set(sql, fresh)
+  return fresh
 }
 
 /** Numbered parameters become the plain ones; a lock on a row that is read is not needed where there is one writer. */

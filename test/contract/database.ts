@@ -56,6 +56,20 @@ export function databaseContract(engine: string, open: () => Promise<Database>):
       await db.close()
     })
 
+    test('rows are had as values, too, in the order of the columns, from a read and from a stream', async () => {
+      const db = await open()
+      await db.write([agent('1', 'x'), agent('2', 'y')])
+      const sql = 'SELECT name, created_at, NULL AS none, id FROM agent WHERE created_at = $1 ORDER BY id'
+      const values = [
+        ['x', 1, null, '1'],
+        ['y', 1, null, '2'],
+      ]
+      assert.deepEqual(await db.readValues(sql, [1]), values)
+      assert.deepEqual(await collect(db.stream(sql, [1], 10)), [values])
+      assert.equal((await db.read(sql, [1]))[1]!.name, 'y', 'the same text, read by name')
+      await db.close()
+    })
+
     test('a stream shows one moment: what is written while it runs is not in it', async () => {
       const db = await open()
       await db.write(Array.from({ length: 10 }, (_, i) => agent(String(i))))
