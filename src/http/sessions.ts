@@ -1,19 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
+import type { ResponseOf } from '../api/operation.ts'
 import type { Deps } from '../chat/deps.ts'
 import { searchSessions } from '../chat/search-sessions.ts'
 import { createSession, deleteSession, importSession, renameSession, sessionNotFound } from '../chat/sessions.ts'
 import { timeAgo } from '../chat/time-ago.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
+import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { listMessages } from '../store/messages.ts'
 import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
+import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
 import { jsonStream, SLICE_ROWS } from './json-stream.ts'
 import { type Call, route } from './route.ts'
-import { lazySerializer } from './serializer.ts'
 
 export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
   id,
@@ -22,7 +24,8 @@ export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
   createdAt: toIso(createdAt),
 })
 
-const toListed = (s: Session, now: number) => ({
+type Listed = ResponseOf<Contract['listSessions']>['sessions'][number]
+const toListed = (s: Session, now: number): Listed => ({
   id: s.id,
   name: s.name,
   userSessionId: s.userId,
@@ -44,7 +47,6 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return { session: toCreated(await importSession(deps, agent.id, body, body.messages, alongside)) }
   })
 
-  const sessionText = lazySerializer(contract.listSessions.response.properties.sessions.items)
   route(app, deps, contract.listSessions, async (call) => {
     const filter = toFilter(call)
     const { q, limit, cursor } = call.query
@@ -52,7 +54,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     if (q !== undefined) checkText('query.q', q)
     if (limit === undefined && cursor === undefined) {
       const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q)
-      return jsonStream('{"success":true,"sessions":[', slices, (s) => sessionText(toListed(s, now)), ']}')
+      return jsonStream('{"success":true,"sessions":[', slices, (s) => toListed(s, now), ']}')
     }
     const after = cursor === undefined ? undefined : readCursor(cursor)
     const page =
@@ -64,7 +66,6 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
   })
 
-  const messageText = lazySerializer(contract.getSession.response.properties.messages.items)
   route(app, deps, contract.getSession, async ({ session }) => {
     const head = JSON.stringify({
       success: true,
@@ -73,7 +74,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return jsonStream(
       `${head.slice(0, -1)},"messages":[`,
       history(deps, session),
-      ({ id, role, content, createdAt }) => messageText({ id, role, content, createdAt: toIso(createdAt) }),
+      toMessage satisfies (message: Message) => ResponseOf<Contract['getSession']>['messages'][number],
       ']}',
     )
   })

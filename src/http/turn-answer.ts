@@ -13,7 +13,7 @@ import { wantsEvents } from './accept.ts'
 import { type Answer, toAnswer, toMessage } from './answer.ts'
 import { toErrorBody, toReparteeError } from './errors.ts'
 import { deltasOf, type EventStream, type EventStreams, eventId, eventIdOf, positionAfter, toEvent } from './event-stream.ts'
-import { isKept } from './idempotency.ts'
+import { isKept, keepNothing } from './idempotency.ts'
 import type { Call } from './route.ts'
 
 type TurnCall = Call<Contract['sendMessage']> | Call<Contract['regenerateMessage']> | Call<Contract['previewAgent']>
@@ -35,7 +35,8 @@ export async function answerTurn(
   }
   try {
     const answer = await call.once([JSON.stringify(call.body)], async (keep) => {
-      const exchange = await run({ ...(asEvents ? { onStart } : {}), alongside: (e) => keep(toAnswer(e)) })
+      const alongside = keep === keepNothing ? {} : { alongside: (e: Exchange) => keep(toAnswer(e)) }
+      const exchange = await run({ ...(asEvents ? { onStart } : {}), ...alongside })
       const answer = toAnswer(exchange)
       // Follow-ups and the last timings were not known when the answer was kept with its reply.
       const again = exchange.followUps?.length || exchange.include.includes('trace') ? keep(answer) : []
