@@ -22,8 +22,12 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
   if (signal.aborted) throw stopped(signal)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content }, signal }
+    const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content } }
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
+    // Given as an option, Node would watch over the whole life of the request for it, at twice the cost.
+    const stop = () => request.destroy(stopped(signal))
+    signal.addEventListener('abort', stop, { once: true })
+    request.on('close', () => signal.removeEventListener('abort', stop))
     request.on('error', (cause) =>
       reject(signal.aborted ? stopped(signal) : request.reusedSocket ? broken(cause) : unreached(cause)),
     )
