@@ -64,8 +64,8 @@ async function readTurn(
 ): Promise<{ userMessage: Message; past: Past; isContinued: boolean }> {
   const past = await readPast(deps, session, session.totalMessages)
   const last = past.messages.at(-1)
-  if (last?.turn === 'failed' && last.content === content) {
-    const { id, createdAt } = last
+  if (last?.failed !== undefined && last.content === content) {
+    const { id, createdAt } = last.failed
     const before = { ...past, messages: past.messages.slice(0, -1) }
     return { userMessage: { id, role: 'USER', content, createdAt }, past: before, isContinued: true }
   }

@@ -1,6 +1,5 @@
 import type { Agent } from '../core/agent.ts'
 import type { Session } from '../core/session.ts'
-import { promptTokens } from '../core/tokens.ts'
 import { listRecent } from '../store/messages.ts'
 import { findSummary, putSummary } from '../store/summaries.ts'
 import type { Deps } from './deps.ts'
@@ -28,7 +27,7 @@ export function summariseIfLong(deps: Deps, agent: Agent, session: Session, past
 
 /** With the turn that has just ended the next prompt would leave a step of messages out. */
 const isLong = ({ messages }: Past, budget: number): boolean =>
-  messages.length + 2 >= NEWEST + STEP || promptTokens(messages) > budget
+  messages.length + 2 >= NEWEST + STEP || withinBudget(messages, budget).length < messages.length
 
 async function summarise(deps: Deps, agent: Agent, { agentId, id, totalMessages }: Session): Promise<void> {
   const before = await findSummary(deps.db, agentId, id)

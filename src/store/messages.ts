@@ -192,29 +192,34 @@ export async function listVersions(
 }
 
 export interface RecentMessage extends HistoryEntry {
-  id: string
   seq: number
-  createdAt: number
-  turn: TurnState | null
+  /** What it takes to go on with it, where its turn has failed. */
+  failed: Pick<Message, 'id' | 'createdAt'> | undefined
 }
 
 /** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
 const SUMMARY = 'SUMMARY'
-const RECENT = `SELECT id, role, coalesce(markdown, content) AS content, seq, turn, created_at FROM message
-  WHERE agent_id = $1 AND session_id = $2 AND seq >= $3
-  UNION ALL SELECT session_id, '${SUMMARY}', text, upto, NULL, updated_at FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
+const RECENT = `SELECT role, coalesce(markdown, content), seq,
+    CASE WHEN turn = 'failed' THEN id END, CASE WHEN turn = 'failed' THEN created_at END
+  FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3
+  UNION ALL SELECT '${SUMMARY}', text, upto, NULL, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
 
 /** The messages from a place on, oldest first, as prompts need them, and the session's summary. */
 export async function listRecent(
   db: Database,
   agentId: string,
   sessionId: string,
-  seq: number,
+  from: number,
 ): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
   const recent: { messages: RecentMessage[]; summary: Summary | undefined } = { messages: [], summary: undefined }
-  for (const [id, role, content, place, turn, createdAt] of await db.readValues(RECENT, [agentId, sessionId, seq])) {
-    if (role === SUMMARY) recent.summary = { upto: place as number, text: content as string }
-    else recent.messages.push({ id, role, content, seq: place, turn, createdAt } as RecentMessage)
+  for (const [role, text, place, id, createdAt] of await db.readValues(RECENT, [agentId, sessionId, from])) {
+    const content = text as string
+    const seq = place as number
+    if (role === SUMMARY) recent.summary = { upto: seq, text: content }
+    else {
+      const failed = id === null ? undefined : { id: id as string, createdAt: createdAt as number }
+      recent.messages.push({ role: role as Role, content, seq, failed })
+    }
   }
   return recent
 }

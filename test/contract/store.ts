@@ -9,7 +9,7 @@ import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
-import { findMessage, findPlace, insertConversation, listMessages, listRecent, listVersions } from '../../src/store/messages.ts'
+import { findMessage, findPlace, insertConversation, listMessages, listVersions } from '../../src/store/messages.ts'
 import {
   askToStop,
   beat,
@@ -136,7 +136,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       ...change,
     })
     const states = async (db: Database, sessionId: string) =>
-      (await listRecent(db, AGENT, sessionId, 1)).messages.map(({ content, turn }) => [content, turn])
+      db.readValues('SELECT content, turn FROM message WHERE agent_id = $1 AND session_id = $2 ORDER BY seq', [AGENT, sessionId])
 
     test('of turns begun at the same moment in one session one gets it, and appends from many sessions leave no gap', () =>
       kept(async (db) => {
