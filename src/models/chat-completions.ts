@@ -101,13 +101,7 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
   let finish: Finish | undefined
   let usage: ModelUsage | null = null
   let isDone = false
-  let isSilent = true
-  const say = (piece: string) => {
-    if (piece === '') return
-    isSilent = false
-    text += piece
-    onText(piece)
-  }
+  let said = ''
   const { feed } = createParser({
     onEvent({ data }) {
       if (data === '[DONE]') isDone = true
@@ -117,21 +111,25 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
       if (chunk.error || choice?.finish_reason === 'error') throw brokeOff(data)
       if (chunk.usage) usage = toUsage(chunk.usage)
       if (choice === undefined) return
-      say(textOf(choice.delta?.content))
       const refusal = textOf(choice.delta?.refusal)
-      say(refusal)
+      said += textOf(choice.delta?.content) + refusal
       if (refusal !== '') finish = 'filtered'
       if (choice.finish_reason) finish ??= toFinish(choice.finish_reason)
     },
   })
+  /** What came at once is handed on at once; no text is a sign of life, too. */
+  const hear = (words: string) => {
+    said = ''
+    feed(words)
+    text += said
+    onText(said)
+  }
   const decoder = new StringDecoder('utf8')
   await readBody(response, signal, (chunk) => {
-    isSilent = true
-    feed(decoder.write(chunk))
-    if (isSilent) onText('')
+    hear(decoder.write(chunk))
     return isDone
   })
-  if (!isDone) feed('\n\n') // some servers end with the last line
+  if (!isDone) hear('\n\n') // some servers end with the last line
   if (!isDone && finish === undefined) throw endedEarly()
   return { text, finish: finish ?? 'stop', usage }
 }
