@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
 import { retrievalModes } from '../core/agent.ts'
 import type { Limits } from '../core/limits.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { Answer, EVENTS, GivenHistory, wishes } from './messages.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const OrNull = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
   type: T,

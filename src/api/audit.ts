@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { closed, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const TextOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 

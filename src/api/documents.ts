@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import { documentStatuses } from '../core/document.ts'
 import type { Limits } from '../core/limits.ts'
 import { MetadataMap } from './agents.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { GivenHistory, Trace } from './messages.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const DocumentPath = Type.Object({ agentId: Uuid('The agent.'), documentId: Uuid('The document.') }, closed)
 const Source = Type.Object({

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { Limits } from '../core/limits.ts'
 import { pageLimit } from '../core/limits.ts'
+import { Type } from './schema.ts'
 
 /** UUIDs are taken in either case and printed in lower case. */
 export const Uuid = (description: string) => Type.String({ format: 'uuid', description })

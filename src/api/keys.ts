@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { scopes } from '../core/api-key.ts'
 import type { Limits } from '../core/limits.ts'
 import { closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const TimestampOrNull = (description: string) => Type.Union([Timestamp(description), Type.Null()])
 const budget = {

@@ -1,10 +1,10 @@
-import { type TObject, type TProperties, Type } from 'typebox'
 import type { Scope } from '../core/api-key.ts'
 import type { Limits } from '../core/limits.ts'
 import { pageLimit } from '../core/limits.ts'
 import { Hit } from './documents.ts'
 import { closed, FilledText, Uuid } from './fields.ts'
 import { Source } from './messages.ts'
+import { type TObject, type TProperties, Type } from './schema.ts'
 
 /** A tool of the Model Context Protocol, as a value: it is listed, checked and typed by it. */
 export interface McpTool<I extends TProperties = TProperties, O extends TObject = TObject> {

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import type { Limits } from '../core/limits.ts'
 import { extras, replyFormats, roles, turnStates } from '../core/message.ts'
 import { closed, FilledText, Limit, Nothing, Pagination, SessionPath, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 export const Role = Type.Enum([...roles], { description: 'Who wrote the message.' })
 

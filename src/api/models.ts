@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { Nothing, Success } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 export const modelOperations = () => ({
   listModels: operation({

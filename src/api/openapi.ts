@@ -1,8 +1,8 @@
-import type { TSchema } from 'typebox'
-import { Type } from 'typebox'
 import { errorCodes } from '../core/errors.ts'
 import type { Contract } from './contract.ts'
 import type { Operation } from './operation.ts'
+import type { TSchema } from './schema.ts'
+import { Type } from './schema.ts'
 
 const ErrorBody = Type.Object({
   success: Type.Literal(false),

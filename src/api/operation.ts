@@ -1,5 +1,5 @@
-import type { Static, TObject, TSchema } from 'typebox'
 import type { Scope } from '../core/api-key.ts'
+import type { Static, TObject, TSchema } from './schema.ts'
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 export type Method = (typeof methods)[number]

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import type { Limits } from '../core/limits.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, SessionPath, Success, Timestamp, Uuid } from './fields.ts'
 import { Role } from './messages.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const id = Uuid('Session ID.')
 const name = Type.String({ description: 'Session name.' })

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { siteStatuses, siteTypes } from '../core/site.ts'
 import { AgentPath, closed, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const SourcePath = Type.Object({ agentId: Uuid('The agent.'), sourceId: Uuid('The source.') }, closed)
 const count = (description: string) => Type.Integer({ minimum: 0, description })

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { AgentPath, closed, Nothing, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 export const tokenOperations = () => ({
   createToken: operation({

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { closed, Nothing, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const NumberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 const Usage = Type.Object({

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { AgentPath, closed, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const count = Type.Integer({ minimum: 0 })
 const UserPath = Type.Object(

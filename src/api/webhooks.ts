@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { deliveryStates, TEST_EVENT, webhookEvents } from '../core/webhook.ts'
 import { closed, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
+import { Type } from './schema.ts'
 
 const orNull = <T extends ReturnType<typeof Timestamp>>(schema: T) => Type.Union([schema, Type.Null()])
 const AgentIds = Type.Array(Uuid('An agent.'), { minItems: 1, maxItems: 1000, description: 'Left out: all agents.' })

@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox'
+import type { TObject } from '../api/schema.ts'
 import { invalid } from '../core/errors.ts'
 
 const INTEGER = /^(0|-?[1-9]\d{0,14})$/

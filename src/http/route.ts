@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import type { TObject, TSchema } from 'typebox'
 import type { BodyOf, Operation, ParamsOf, QueryOf, ResponseOf } from '../api/operation.ts'
+import type { TObject, TSchema } from '../api/schema.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Kept } from '../chat/keep-answer.ts'
 import type { Agent } from '../core/agent.ts'

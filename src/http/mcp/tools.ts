@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static, TObject } from 'typebox'
 import { inputOf, type McpTool, type McpTools } from '../../api/mcp.ts'
+import type { Static, TObject } from '../../api/schema.ts'
 import { listAgents } from '../../chat/agents.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { retrieve } from '../../chat/retrieve.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { createSession, deleteSession, importSession, sessionNotFound } from '../../chat/sessions.ts'
 import type { ApiKey } from '../../core/api-key.ts'

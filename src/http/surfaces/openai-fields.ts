@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
 import type { Usage } from '../../chat/exchange.ts'
 import type { Agent } from '../../core/agent.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../api/schema.ts'
 import { answerUnkept } from '../../chat/answer-unkept.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { getMessage } from '../../chat/read-message.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey, Scope } from '../../core/api-key.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Static, Type } from 'typebox'
+import { type Static, Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { turnStateOf, waitForEnd } from '../../chat/read-message.ts'
 import { regenerate } from '../../chat/regenerate.ts'
