@@ -39,7 +39,6 @@ const FENCES: Record<string, string[]> = {
   pino: ['.'],
   'robots-parser': ['knowledge'],
   'sanitize-html': ['render'],
-  typebox: ['api', 'http'],
   yauzl: ['knowledge'],
 }
 
