@@ -1,7 +1,8 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type ErrorCode, ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { STATUS_CODES } from '../core/node-http.ts'
 import { statusOf, toErrorBody } from './errors.ts'
 
 const BY_PARSER_CODE: Record<string, [ErrorCode, string]> = {

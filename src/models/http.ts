@@ -1,5 +1,5 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { httpRequest, httpsRequest } from '../core/node-http.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 
 export interface HttpCall {

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { httpRequest, httpsRequest } from '../core/node-http.ts'
 import { addressIn, isPublicAddress, type Resolve, resolveBySystem } from './address.ts'
 import { FetchError } from './fetch-error.ts'
 
