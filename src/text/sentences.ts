@@ -4,8 +4,9 @@ export interface Span {
   end: number
 }
 
-// The locale hardly matters for sentences; one segmenter for all, since making one costs more than a page of text.
-const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+// The locale hardly matters for sentences; one segmenter for all, since making one costs more than a page of text, and a start need not wait for it.
+let made: Intl.Segmenter | undefined
+const segmenter = () => (made ??= new Intl.Segmenter('en', { granularity: 'sentence' }))
 
 // Words that end in a full stop in mid-sentence, lower case, by language.
 const ABBREVIATIONS = new Set(
@@ -42,7 +43,7 @@ export function sentences(text: string): Span[] {
   const prose = unwrapped(text)
   const spans: Span[] = []
   let start = 0
-  for (const { segment, index } of segmenter.segment(prose)) {
+  for (const { segment, index } of segmenter().segment(prose)) {
     const end = index + segment.length
     if (end < prose.length && readsOn(segment, prose, end)) continue
     // The segmenter leaves a bracket or quotation mark that opens the next sentence with the one before.
