@@ -1,10 +1,13 @@
-import fastJson, { type Schema } from 'fast-json-stringify'
+import { createRequire } from 'node:module'
+import type { Schema } from 'fast-json-stringify'
 
-/** Writes values of a schema as JSON; nothing that is not in the schema gets out. Compiled at first use: a start should not wait for answers that nobody asks for. */
+const require = createRequire(import.meta.url)
+
+/** Writes values of a schema as JSON; nothing that is not in the schema gets out. Loaded and compiled at first use: a start should not wait for answers that nobody asks for. */
 export function lazySerializer(schema: object): (value: unknown) => string {
   let stringify: ((value: unknown) => string) | undefined
   return (value) => {
-    stringify ??= fastJson(forWriting(schema as Shape) as Schema)
+    stringify ??= (require('fast-json-stringify') as typeof import('fast-json-stringify'))(forWriting(schema as Shape) as Schema)
     return stringify(value)
   }
 }

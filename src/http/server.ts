@@ -93,6 +93,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     genReqId: ({ headers }) => toRequestId(headers),
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
     bodyLimit: deps.limits.maxBodyBytes,
+    // Compiled at first use: a start should not wait for the schemas of requests that nobody makes. Named here, so that Fastify loads no compilers of its own; their declared types are those of its own.
+    schemaController: { compilersFactory: { buildValidator: () => toCheck as never, buildSerializer: () => toWriter as never } },
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
@@ -121,9 +123,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
     // The handler reads the file itself, as it comes in.
     if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')
   })
-  // Compiled at first use: a start should not wait for the schemas of requests that nobody makes.
-  app.setValidatorCompiler(({ schema }) => bodyValidator(schema))
-  app.setSerializerCompiler(({ schema }) => lazySerializer(schema as object))
   const allowedMethods = methodFinder(contract)
   const inOrder = onePerConnection()
   const pressure = new Pressure({
@@ -245,8 +244,10 @@ export function openServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
+const toWriter = ({ schema }: { schema: unknown }) => lazySerializer(schema as object)
+
 /** A body that was not sent, or that the handler reads itself, counts as `{}`. */
-function bodyValidator(schema: unknown): (data: unknown) => { value: unknown } | { error: Error } {
+function toCheck({ schema }: { schema: unknown }): (data: unknown) => { value: unknown } | { error: Error } {
   const check = validator(schema as object, 'body')
   return (sent) => {
     const data = sent ?? {}

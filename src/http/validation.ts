@@ -1,25 +1,31 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
 import { toShown } from './body.ts'
 
-const ajv = openAjv({ allErrors: true })
-const terse = openAjv({ allErrors: false })
+const require = createRequire(import.meta.url)
+const opened: { all?: Ajv; first?: Ajv } = {}
 
-function openAjv({ allErrors }: { allErrors: boolean }): Ajv {
-  const opened = new Ajv({
-    allErrors,
+/** Loaded with the first request that is checked: a start should not wait for its eighty files. */
+function openAjv(tells: 'all' | 'first'): Ajv {
+  const known = opened[tells]
+  if (known !== undefined) return known
+  const { Ajv } = require('ajv') as typeof import('ajv')
+  const ajv = new Ajv({
+    allErrors: tells === 'all',
     strict: true,
     strictTypes: false,
     allowUnionTypes: true,
     useDefaults: false,
     coerceTypes: false,
   })
-  opened.addFormat('uuid', isUuid)
-  opened.addFormat('date-time', isDateTime)
-  opened.addKeyword('example')
-  return opened
+  ajv.addFormat('uuid', isUuid)
+  ajv.addFormat('date-time', isDateTime)
+  ajv.addKeyword('example')
+  opened[tells] = ajv
+  return ajv
 }
 
 /** ISO 8601 with a zone, of a year that has four digits in UTC, too: in which it is answered. */
@@ -46,7 +52,7 @@ export type Part = 'path' | 'query' | 'body' | 'arguments'
 export function validator(schema: object, part: Part, { tellsFirst = false } = {}): (data: unknown) => void {
   let validate: ValidateFunction | undefined
   return (data) => {
-    validate ??= (tellsFirst ? terse : ajv).compile(schema)
+    validate ??= openAjv(tellsFirst ? 'first' : 'all').compile(schema)
     dropNulls(schema, data)
     cutShort(schema, data)
     if (validate(data)) return
