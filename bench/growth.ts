@@ -134,7 +134,7 @@ async function start(): Promise<{ child: ChildProcess; baseUrl: string }> {
     REPARTEE_RATE_LIMIT: 'off',
     REPARTEE_LOG_LEVEL: 'silent',
   }
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

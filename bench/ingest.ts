@@ -135,7 +135,7 @@ function rssKb(service: ChildProcess): number {
 }
 
 async function start(folder: string, key: string): Promise<{ service: ChildProcess; baseUrl: string }> {
-  const service = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
+  const service = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
     env: {
       PATH: process.env.PATH,
       REPARTEE_PORT: '0',

@@ -104,7 +104,7 @@ async function serve({ data, place, filled }: { data: string; place: string; fil
     REPARTEE_RATE_LIMIT: 'off',
     REPARTEE_LOG_LEVEL: 'silent',
   }
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

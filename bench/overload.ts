@@ -185,7 +185,7 @@ async function serve(): Promise<{ child: ChildProcess; url: string }> {
     REPARTEE_RATE_LIMIT: 'off',
     REPARTEE_LOG_LEVEL: 'warn',
   }
-  const child = spawn(process.execPath, [join(root, 'src/main.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [join(root, 'src/main.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   let printed = ''
   child.stdout!.on('data', (chunk: Buffer) => (printed += chunk))
   for (;;) {

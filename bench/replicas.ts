@@ -128,7 +128,7 @@ async function trips(): Promise<void> {
 }
 
 async function serve(url: string): Promise<{ child: ChildProcess; client: Client }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
     env: {
       PATH: process.env['PATH'],
       REPARTEE_DATA: mkdtempSync(join(folder, 'data-')),

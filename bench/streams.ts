@@ -167,7 +167,7 @@ function pssKb(): number {
 }
 
 async function start(): Promise<{ child: ChildProcess; baseUrl: string }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.ts', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
     env: {
       ...process.env,
       REPARTEE_PORT: '0',
