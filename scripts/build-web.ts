@@ -1,6 +1,7 @@
 // Builds what browsers are given, the console, the widget and the documentation, into `static/`, each unless that was done with the source as it is.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once as event } from 'node:events'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,18 +33,22 @@ async function once(name: string, sources: string[], folders: string[], work: ()
 }
 
 const ofConsole = ['client/src/**/*', '{console,widget}/{src,public}/**/*', '{console,widget}/*.*', 'package-lock.json']
-await once('console', ofConsole, ['console', 'widget'], () => {
+async function bundle(workspace: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js')
-  for (const workspace of ['console', 'widget']) {
-    const run = spawnSync(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
-      cwd: join(root, workspace),
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
-    if (run.status !== 0) process.exit(run.status ?? 1)
-  }
-})
+  const run = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+    cwd: join(root, workspace),
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const [status] = await event(run, 'close')
+  if (status !== 0) process.exit(status ?? 1)
+}
 
-await once('documentation', ['docs/**/*', '*.md', 'scripts/site/**/*'], ['docs'], async () => {
-  const { buildSite } = await import('./site/build.ts')
-  buildSite(join(out, 'docs'))
-})
+await Promise.all([
+  once('console', ofConsole, ['console', 'widget'], async () => {
+    await Promise.all(['console', 'widget'].map(bundle))
+  }),
+  once('documentation', ['docs/**/*', '*.md', 'scripts/site/**/*'], ['docs'], async () => {
+    const { buildSite } = await import('./site/build.ts')
+    buildSite(join(out, 'docs'))
+  }),
+])
