@@ -5,7 +5,7 @@
 const { createHash } = require('node:crypto')
 const { existsSync, readFileSync, writeFileSync } = require('node:fs')
 const { join } = require('node:path')
-const { spawnSync } = require('node:child_process')
+const { spawn, spawnSync } = require('node:child_process')
 
 const root = join(__dirname, '..')
 const stamp = join(root, 'node_modules', '.installed')
@@ -42,6 +42,13 @@ if (!existsSync(node) && Number(process.versions.node.split('.')[0]) < 24) {
   fail(
     'Node 24 or newer is needed, and the npm package "node" did not bring it: allow its install script (npm approve-scripts node), or install Node 24.',
   )
+}
+
+// Beside the building; what comes of it only saves time, so nothing waits for it, and nothing fails with it.
+const cache = join(root, 'node_modules', '.cache', 'repartee')
+if (!existsSync(cache) && existsSync(node) && process.platform !== 'win32') {
+  const env = { ...process.env, NODE_COMPILE_CACHE: cache }
+  spawn(node, [join(root, 'scripts', 'compile.ts')], { cwd: root, stdio: 'ignore', env }).unref()
 }
 
 // Here and not as a command of its own behind this one: the shell would still have the place of the Node that it found before.

@@ -1,0 +1,63 @@
+// What a start costs is what it loads.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url))
+/** Tells at the end of a process what of Node it has loaded, and which packages. */
+const TELL = `
+import { registerHooks } from 'node:module'
+const packages = new Set()
+registerHooks({ load(url, context, next) { packages.add(/.*node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1]); return next(url, context) } })
+process.once('exit', () => console.log('\\nLOADED ' + JSON.stringify({ packages: [...packages], builtins: process.moduleLoadList })))`
+
+interface Loaded {
+  packages: string[]
+  builtins: string[]
+}
+
+async function start(data: string): Promise<Loaded> {
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env
+  const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(TELL)}`, MAIN], {
+    env: { ...env, REPARTEE_PORT: '0', REPARTEE_DATA: data, REPARTEE_SAMPLE: 'off' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let printed = ''
+  for await (const chunk of child.stdout) {
+    printed += chunk
+    // Once: what was compiled is put away at the very end.
+    if (printed.includes('Base URL') && !child.killed) child.kill()
+  }
+  return JSON.parse(/^LOADED (.*)$/m.exec(printed)![1]!)
+}
+
+describe('a start', () => {
+  const data = mkdtempSync(join(tmpdir(), 'repartee-start-'))
+  let loaded: Loaded
+  before(async () => {
+    // The first one leaves what it compiled.
+    await start(data)
+    loaded = await start(data)
+  })
+  after(() => rmSync(data, { recursive: true, force: true }))
+
+  test('loads no package that a later request may need', () => {
+    const later = ['ajv', 'pg', 'pdfjs-dist', 'sanitize-html', 'markdown-it', '@ai-sdk/openai', 'jschardet']
+    assert.deepEqual(
+      later.filter((name) => loaded.packages.includes(name)),
+      [],
+    )
+    assert.ok(loaded.packages.includes('fastify'))
+  })
+
+  test('loads neither the client of fetch nor the compiler of TypeScript', () => {
+    assert.deepEqual(
+      loaded.builtins.filter((name) => /deps\/(undici|amaro)/.test(name)),
+      [],
+    )
+  })
+})
