@@ -62,6 +62,15 @@ export const settings = {
     about:
       'Vectors from which on a knowledge base in PostgreSQL is searched by pgvector, where the database has that extension (0.7 or newer), and no longer in the memory of each process.',
   },
+  slowDiskMs: {
+    env: 'REPARTEE_SLOW_DISK_MS',
+    kind: 'integer',
+    fallback: 2,
+    min: 0,
+    max: 60_000,
+    about:
+      'Milliseconds that writing to the embedded store may take on average before a thread of its own does it, which waits for the disk while requests go on. On a disk that is faster it would cost a tenth more than it saves. 0: from the start.',
+  },
   adminKey: {
     env: 'REPARTEE_ADMIN_KEY',
     kind: 'secret',

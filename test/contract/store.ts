@@ -42,6 +42,7 @@ import {
   replaceReply,
 } from '../../src/store/turns.ts'
 import { enterQueue, isFree, leaveQueue } from '../../src/store/waiting.ts'
+import { until } from '../support/poll.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
 let made = 0
@@ -430,8 +431,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await findSession(db, AGENT, session.id), undefined)
         const count = async () =>
           (await db.read('SELECT (SELECT count(*) FROM message) + (SELECT count(*) FROM purge) AS n', []))[0]!.n
-        for (let tries = 0; (await count()) !== 0 && tries < 1000; tries++) await new Promise(setImmediate)
-        assert.equal(await count(), 0)
+        await until('the tables are empty', async () => (await count()) === 0)
       }))
 
     test('sessions are listed by last activity, then id, and paged without gap or double', () =>

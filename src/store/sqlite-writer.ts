@@ -1,0 +1,159 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Row, Statement } from './database.ts'
+import { isBusy } from './passing.ts'
+import type { Outcome, SqliteConnection, Work } from './sqlite-connection.ts'
+import { WriterThread } from './sqlite-thread.ts'
+
+interface Job extends Work {
+  since: number
+  resolve: (rows: Row[][] | undefined) => void
+  reject: (error: unknown) => void
+}
+
+export interface WriterSettings {
+  path: string
+  /** A thread writes from when a transaction takes longer than this on average; 0: from the start. */
+  slowMs: number
+  /** What is thrown in the place of an error of SQLite. */
+  translate: (error: unknown) => unknown
+  warn: (about: string, error: unknown) => void
+}
+
+/** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
+const BUSY_MS = 1_000
+const LOOK_AGAIN_MS = 20
+/** Of each transaction in the average: a single slow one, as by a checkpoint, is no slow disk. */
+const WEIGHT = 0.05
+
+/**
+ * Group commit: what was asked for in one turn of the event loop, or while the disk was waited for, is written as one transaction. On a disk that answers at
+ * once this thread does it, for to have it done costs a tenth more; on any other, a thread of its own waits for the disk, and the event loop does not.
+ */
+export class SqliteWriter {
+  readonly #connection: SqliteConnection
+  readonly #settings: WriterSettings
+  #queue: Job[] = []
+  #checkpoints: ((work: Promise<boolean>) => void)[] = []
+  #opening: Promise<void> | undefined
+  #thread: WriterThread | undefined
+  /** The thread is at work, or waited for. */
+  #isAway = false
+  #usualMs = 0
+  /** Since when another program has held the database. */
+  #busySince: number | undefined
+
+  constructor(connection: SqliteConnection, settings: WriterSettings) {
+    this.#connection = connection
+    this.#settings = settings
+    if (settings.slowMs > 0) return
+    this.#isAway = true
+    this.#openThread()
+  }
+
+  add(statements: Statement[], guarded: boolean): Promise<Row[][] | undefined> {
+    return new Promise((resolve, reject) => {
+      const job = { statements, guarded, since: performance.now(), resolve, reject }
+      if (this.#queue.push(job) === 1) setImmediate(() => this.#next())
+    })
+  }
+
+  /** As that of the connection, between two transactions. */
+  checkpoint(): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#checkpoints.push(resolve)
+      this.#next()
+    })
+  }
+
+  /** For how long the first that waits has done so. */
+  waitMs(): number {
+    const [first] = this.#queue
+    return first === undefined ? 0 : performance.now() - first.since
+  }
+
+  async close(): Promise<void> {
+    this.#next()
+    while (this.#isAway || this.#queue.length > 0) await pause(LOOK_AGAIN_MS)
+    await this.#opening
+    await this.#thread?.close()
+    this.#thread = undefined
+  }
+
+  #next(): void {
+    if (this.#isAway) return
+    const checkpoint = this.#checkpoints.shift()
+    if (checkpoint !== undefined) checkpoint(this.#away((thread) => thread.checkpoint()) ?? this.#checkpointHere())
+    else if (this.#queue.length > 0) this.#write()
+  }
+
+  #write(): void {
+    const jobs = this.#queue
+    this.#queue = []
+    const written = this.#away((thread) => thread.write(jobs))
+    if (written === undefined) this.#settle(jobs, this.#writeHere(jobs))
+    else written.then((outcomes) => this.#settle(jobs, outcomes))
+  }
+
+  /** Undefined where there is no thread. */
+  #away<T>(work: (thread: WriterThread) => Promise<T>): Promise<T> | undefined {
+    if (this.#thread === undefined) return undefined
+    this.#isAway = true
+    const done = work(this.#thread)
+    const back = () => {
+      this.#isAway = false
+      this.#next()
+    }
+    done.then(back, back)
+    return done
+  }
+
+  #writeHere(jobs: Job[]): Outcome[] {
+    const begunAt = performance.now()
+    const outcomes = this.#connection.write(jobs)
+    this.#usualMs += WEIGHT * (performance.now() - begunAt - this.#usualMs)
+    if (this.#usualMs > this.#settings.slowMs) this.#openThread()
+    return outcomes
+  }
+
+  async #checkpointHere(): Promise<boolean> {
+    return this.#connection.checkpoint()
+  }
+
+  #settle(jobs: Job[], outcomes: Outcome[]): void {
+    const [first] = outcomes
+    if (first !== undefined && 'error' in first && isBusy(first.error) && this.#mayWait()) {
+      this.#queue.unshift(...jobs)
+      setTimeout(() => this.#next(), LOOK_AGAIN_MS)
+      return
+    }
+    this.#busySince = undefined
+    for (const [i, outcome] of outcomes.entries()) {
+      if ('error' in outcome) jobs[i]!.reject(this.#settings.translate(outcome.error))
+      else jobs[i]!.resolve(outcome.rows)
+    }
+  }
+
+  #mayWait(): boolean {
+    this.#busySince ??= performance.now()
+    return performance.now() - this.#busySince < BUSY_MS
+  }
+
+  /** Once; where it cannot be had, or ends, writing goes on here. */
+  #openThread(): void {
+    const { path, warn } = this.#settings
+    const lost = (error: unknown) => {
+      warn('the thread that writes has ended: what comes is written without it', error)
+      this.#thread = undefined
+    }
+    const open = async () => {
+      this.#thread = await WriterThread.open(path, lost).catch((error: unknown) => {
+        warn('there is no thread to write with', error)
+        return undefined
+      })
+      if (this.#settings.slowMs > 0) return
+      this.#isAway = false
+      this.#next()
+    }
+    this.#opening ??= open()
+  }
+}
