@@ -1,4 +1,5 @@
 // Loads what a first start and a first answer need, so that both find it in the compile cache, which NODE_COMPILE_CACHE names.
+import '@fastify/busboy'
 import 'ajv'
 import 'fast-json-stringify'
 import '../src/app.ts'

@@ -46,7 +46,7 @@ describe('a start', () => {
   after(() => rmSync(data, { recursive: true, force: true }))
 
   test('loads no package that a later request may need', () => {
-    const later = ['ajv', 'pg', 'pdfjs-dist', 'sanitize-html', 'markdown-it', '@ai-sdk/openai', 'jschardet']
+    const later = ['ajv', '@fastify/busboy', 'pg', 'pdfjs-dist', 'sanitize-html', 'markdown-it', '@ai-sdk/openai', 'jschardet']
     assert.deepEqual(
       later.filter((name) => loaded.packages.includes(name)),
       [],

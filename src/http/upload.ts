@@ -1,4 +1,4 @@
-import { Busboy } from '@fastify/busboy'
+import { createRequire } from 'node:module'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { checkText, toShown } from './body.ts'
@@ -12,11 +12,12 @@ export interface Upload {
   metadata: string | undefined
 }
 
+const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
 const MAX_NAME_CHARS = 255
 
-/** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. */
+/** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. The parser is loaded with the first one. */
 export function readUpload(request: FastifyRequest, maxBytes: number): Promise<Upload> {
   return new Promise((resolve, reject) => {
     const source = request.raw
@@ -27,6 +28,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       source.resume()
       reject(error instanceof ReparteeError ? error : invalid('body', 'is not well-formed multipart/form-data'))
     }
+    const { Busboy } = require('@fastify/busboy') as typeof import('@fastify/busboy')
     let parser: InstanceType<typeof Busboy>
     try {
       parser = new Busboy({
