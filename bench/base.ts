@@ -26,6 +26,8 @@ export interface Query {
   text: string
   lang?: string
   history: HistoryEntry[]
+  /** The question in words that can stand alone, where the set has them. */
+  rewrite?: string
   /** Answers that count; empty where the set has none. */
   golds: string[]
   answerable: boolean
@@ -51,13 +53,18 @@ export function readSet(folder: string): { corpus: Item[]; queries: Query[] } {
   const relevant = new Map<string, Set<string>>()
   for (const { q, d } of readLines<{ q: string; d: string }>(join(folder, 'qrels.jsonl.gz')))
     relevant.set(q, (relevant.get(q) ?? new Set()).add(d))
-  const asked = readLines<{ id: string; text: string; lang?: string; history?: { role: Role; text: string }[] }>(
-    join(folder, 'queries.jsonl.gz'),
-  )
-  const queries = asked.map(({ id, text, lang, history }) => ({
+  const asked = readLines<{
+    id: string
+    text: string
+    lang?: string
+    history?: { role: Role; text: string }[]
+    rewrite?: string
+  }>(join(folder, 'queries.jsonl.gz'))
+  const queries = asked.map(({ id, text, lang, history, rewrite }) => ({
     id,
     text,
     ...(lang === undefined ? {} : { lang }),
+    ...(rewrite === undefined ? {} : { rewrite }),
     history: (history ?? []).map((entry) => ({ role: entry.role, content: entry.text })),
     golds: answers.get(id)?.answers ?? [],
     answerable: answers.get(id)?.answerable !== false,
