@@ -2,7 +2,7 @@ import type { Agent } from '../core/agent.ts'
 import type { Extra, HistoryEntry, ReplyFormat } from '../core/message.ts'
 import { EXTRACTIVE, type ModelRequest, splitModelName } from '../core/model.ts'
 import { phrasesIn } from '../core/phrases.ts'
-import type { Retrieval } from '../core/retrieval.ts'
+import type { Hit, Retrieval } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
 import { renderHtml } from '../render/render.ts'
 import { type CiteOptions, citer, uncited } from './cite.ts'
@@ -10,10 +10,11 @@ import type { Deps } from './deps.ts'
 import type { ReplyDetail, Trace, Usage } from './exchange.ts'
 import { type Generated, generate } from './generate.ts'
 import type { Past } from './history.ts'
+import { passagesFor } from './passages.ts'
 import { costOf } from './prices.ts'
 import { buildPrompt } from './prompt.ts'
 import { traceRetrieval } from './retrieval-trace.ts'
-import { retrieveInConversation } from './rewrite.ts'
+import { type Found, retrieveInConversation } from './rewrite.ts'
 import { hasLanguageModel } from './side-call.ts'
 import { smallTalk } from './small-talk.ts'
 import type { Stopwatch } from './stopwatch.ts'
@@ -45,17 +46,19 @@ export interface Draft {
 export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch: Stopwatch): Promise<Draft> {
   const { agent, message, past } = input
   const talk = agent.model === EXTRACTIVE ? smallTalk(message, agent) : undefined
-  const { retrieval, rewritten } =
+  const found: Found =
     talk === undefined
       ? await retrieveInConversation(deps, agent, message, past.messages, turn.signal)
       : { retrieval: notSearched }
+  const { retrieval } = found
+  const shown = isPrompted(agent) ? passagesFor(retrieval, deps.limits.passageTokens) : []
   watch.lap('retrieve')
-  // Without documents there is nothing to cite, and a [1] is whatever the model means by it.
+  // Without documents there is nothing to cite, and a [1] is whatever the model means by it. One that quotes has seen all passages.
   const citing = (quotes?: CiteOptions['quotes']) =>
-    retrieval.emptyBase ? uncited : citer(retrieval.hits, { quotes, question: message })
+    retrieval.emptyBase ? uncited : citer(quotes === undefined ? shown : retrieval.hits, { quotes, question: message })
   let cited = citing()
   turn.settle = (text) => cited(text).markdown
-  const reply = talk === undefined ? await answer(deps, input, retrieval, rewritten, turn) : saidByItself(talk)
+  const reply = talk === undefined ? await answer(deps, input, found, shown, turn) : saidByItself(talk)
   if (reply.quotes !== undefined) cited = citing(reply.quotes)
   if (turn.text === '') turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
@@ -85,12 +88,15 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   return { content, markdown: isHtml ? markdown : null, model: reply.model, usage, retrieval, trace, detail }
 }
 
+/** It may come to a model that reads a prompt. */
+const isPrompted = (agent: Agent): boolean => hasLanguageModel(agent) || agent.fallbackModels.length > 0
+
 /** An agent with a least confidence does not ask its model at all below it. */
 function answer(
   deps: Deps,
   { agent, message, additionalContext, past }: ReplyInput,
-  retrieval: Retrieval,
-  rewritten: string | undefined,
+  { retrieval, rewritten }: Found,
+  hits: Hit[],
   turn: Turn,
 ): Promise<Generated> {
   const { minScore } = agent.retrieval
@@ -99,13 +105,12 @@ function answer(
     return Promise.resolve(notAsked(agent, retrieval))
   }
   const hasKnowledge = retrieval.emptyBase !== true
-  const prompt =
-    hasLanguageModel(agent) || agent.fallbackModels.length > 0
-      ? buildPrompt(
-          { agent, summary: past.summary, history, message, additionalContext, hits: retrieval.hits, hasKnowledge },
-          deps.limits,
-        )
-      : []
+  const prompt = isPrompted(agent)
+    ? buildPrompt(
+        { agent, summary: past.summary, history, message, additionalContext, hits, hasKnowledge },
+        deps.limits.historyTokens,
+      )
+    : []
   const request: ModelRequest = {
     prompt,
     temperature: agent.temperature,

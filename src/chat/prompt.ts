@@ -2,7 +2,6 @@ import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import type { PromptMessage } from '../core/model.ts'
 import type { Hit } from '../core/retrieval.ts'
-import { estimateTokens } from '../core/tokens.ts'
 import { withinBudget } from './history.ts'
 import { tagged, unclosed } from './tagged.ts'
 
@@ -16,18 +15,14 @@ export interface PromptInput {
   history: HistoryEntry[]
   message: string
   additionalContext: string | undefined
+  /** The passages that go in, best first. */
   hits: Hit[]
   /** The agent's base holds documents, whether or not something was found. */
   hasKnowledge: boolean
 }
 
-export interface PromptBudget {
-  historyTokens: number
-  passageTokens: number
-}
-
 /** What is sent to a language model: what never changes first, so that providers' prompt caches hit; what is not ours to trust marked as data. */
-export function buildPrompt(input: PromptInput, { historyTokens, passageTokens }: PromptBudget): PromptMessage[] {
+export function buildPrompt(input: PromptInput, historyTokens: number): PromptMessage[] {
   const { agent, summary, message, additionalContext } = input
   const rules = [agent.instructions, input.hasKnowledge ? GROUNDED : '']
   const system = rules.filter((text) => text !== '').join('\n\n')
@@ -39,17 +34,7 @@ export function buildPrompt(input: PromptInput, { historyTokens, passageTokens }
   if (summary !== '') past.unshift({ role: 'user', content: tagged('summary', `Earlier in this conversation:\n${summary}`) })
   else while (past[0]?.role === 'assistant') past.shift()
   const head: PromptMessage[] = system === '' ? [] : [{ role: 'system', content: system }]
-  return [...head, ...past, { role: 'user', content: withData(message, additionalContext, fitting(input.hits, passageTokens)) }]
-}
-
-/** The best passages that fit; at least one. */
-function fitting(hits: Hit[], tokens: number): Hit[] {
-  let room = tokens
-  const end = hits.findIndex(({ text }, i) => {
-    room -= estimateTokens(text)
-    return room < 0 && i > 0
-  })
-  return end === -1 ? hits : hits.slice(0, end)
+  return [...head, ...past, { role: 'user', content: withData(message, additionalContext, input.hits) }]
 }
 
 function withData(message: string, additionalContext: string | undefined, hits: Hit[]): string {

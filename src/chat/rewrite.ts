@@ -58,5 +58,7 @@ async function rewrite(
   ]
   const text = await askBeside(deps, agent, { prompt, maxOutputTokens: 200, signal })
   const question = text.trim().replace(/^"(.*)"$/s, '$1')
-  return question === '' || question.length > MAX_QUESTION_CHARS ? undefined : question
+  // A model that has nothing to put in says the question again; what was found with the conversation is then the better.
+  const isNew = question !== '' && question.toLowerCase() !== query.trim().toLowerCase()
+  return isNew && question.length <= MAX_QUESTION_CHARS ? question : undefined
 }

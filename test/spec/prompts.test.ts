@@ -30,18 +30,22 @@ const by =
   }
 const repliesOf = () => model.calls.filter((call) => !isSummary(call) && !isRewrite(call) && !isFollowUps(call) && !isName(call))
 
-async function withDocuments(settings: object = {}, from: Service = service): Promise<{ agent: string; session: string }> {
+const DOCUMENTS = [
+  '# Lamps\n\nThe Aurora lamp has a warranty of two years. The Borealis lamp has a warranty of five years.',
+  '# Shop\n\nThe shop is open on Saturday from ten to four. Parking costs three euros an hour.',
+  '# Repairs\n\nA broken Aurora lamp is repaired within nine days. Send it to the workshop in Bergen.',
+]
+
+async function withDocuments(
+  settings: object = {},
+  from: Service = service,
+  texts = DOCUMENTS,
+): Promise<{ agent: string; session: string }> {
   const agent = await from.newAgent(settings)
-  for (const markdown of [
-    '# Lamps\n\nThe Aurora lamp has a warranty of two years. The Borealis lamp has a warranty of five years.',
-    '# Shop\n\nThe shop is open on Saturday from ten to four. Parking costs three euros an hour.',
-    '# Repairs\n\nA broken Aurora lamp is repaired within nine days. Send it to the workshop in Bergen.',
-  ]) {
-    isOk(await from.client.post(`/agents/${agent}/documents`, { markdown }), 202)
-  }
+  for (const markdown of texts) isOk(await from.client.post(`/agents/${agent}/documents`, { markdown }), 202)
   await until('the documents are ready', async () => {
     const { documents } = (await from.client.get(`/agents/${agent}/documents?status=ready`)).body
-    return documents.length === 3
+    return documents.length === texts.length
   })
   return { agent, session: await from.newSession(agent) }
 }
@@ -130,6 +134,54 @@ describe('the knowledge in a prompt', { skip: needsProcess }, () => {
     assert.deepEqual(model.lastPrompt[0], first)
   })
 
+  /** The number of the passage that holds a text, in the prompt that was sent. */
+  const passageWith = ({ messages }: ModelCall, text: string) =>
+    messages
+      .at(-1)!
+      .content.split('<passage n="')
+      .find((passage) => passage.includes(text))!
+      .split('"')[0]
+
+  test('passages that were found for next to nothing stay out, and cannot be cited', async () => {
+    const { session } = await withDocuments()
+    model.behaviour = by(says('The Borealis lamp has a warranty of five years [1]. Parking costs three euros an hour [2][3].'))
+    const { body } = await client.post(`${session}/messages`, {
+      message: 'What is the warranty of the Borealis lamp on Saturday?',
+      include: ['sources', 'trace'],
+    })
+    const scores: number[] = body.trace.passages.map(({ score }: { score: number }) => score)
+    const near = scores.filter((score) => score >= 0.4 * scores[0]!)
+    assert.ok(near.length < scores.length, `${scores}`)
+    assert.equal(model.lastPrompt.at(-1)!.content.match(/<passage /g)?.length, near.length)
+    assert.match(body.aiMessage.content, /five years \[1\]\. Parking costs three euros an hour\.$/)
+    assert.equal(body.sources.length, 1)
+  })
+
+  test('what a better passage already says is not said again; the marks name the passages that are there', async () => {
+    const [lamps, , repairs] = DOCUMENTS
+    const { session } = await withDocuments({}, service, [lamps!, `${lamps} Both are made in Oslo.`, repairs!])
+    model.behaviour = by(
+      says(
+        (call) =>
+          `It has five years [${passageWith(call, 'five years')}], and repairs nine days [${passageWith(call, 'nine days')}].`,
+      ),
+    )
+    const { body } = await client.post(`${session}/messages`, {
+      message:
+        'How long is the warranty of the Borealis lamp in years, and within how many days is a broken Aurora lamp repaired?',
+      include: ['sources', 'trace'],
+    })
+    assert.equal(body.trace.passages.length, 3, 'all were found')
+    const prompt = model.lastPrompt.at(-1)!.content
+    assert.equal(prompt.match(/<passage /g)?.length, 2)
+    assert.equal(prompt.match(/five years/g)?.length, 1)
+    assert.match(body.aiMessage.content, /five years \[1\], and repairs nine days \[2\]/)
+    assert.deepEqual(
+      body.sources.map(({ snippet }: { snippet: string }) => /(?:five years|nine days)/.exec(snippet)?.[0]),
+      ['five years', 'nine days'],
+    )
+  })
+
   test('a citation that its passage does not support is taken out, and counted', async () => {
     const { session } = await withDocuments()
     model.behaviour = by(says('The Aurora lamp has a warranty of two years [1]. The moon is made of green cheese [1].'))
@@ -157,6 +209,15 @@ describe('a question that cannot stand alone', { skip: needsProcess }, () => {
     assert.match(body.trace.query, /repair/)
     assert.equal(body.userMessage.content, 'And how long does it take?')
     assert.ok(model.lastPrompt.at(-1)!.content.endsWith('And how long does it take?'), 'the model answers what was asked')
+  })
+
+  test('is searched with the conversation where the model only says it again', async () => {
+    const { session } = await withDocuments()
+    model.behaviour = by(says('Two years [1].'), { rewrite: says('"and the repair of it?"') })
+    isOk(await client.post(`${session}/messages`, { message: 'What is the warranty of the Aurora lamp?' }))
+    const { body } = await client.post(`${session}/messages`, { message: 'And the repair of it?', include: ['trace'] })
+    assert.equal(model.calls.filter(isRewrite).length, 1)
+    assert.match(body.trace.query, /aurora/, 'with the words of the conversation')
   })
 
   test('is searched as it is where rewriting fails', async () => {
