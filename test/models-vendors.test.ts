@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { ChatModel } from '../src/core/model.ts'
+import type { ChatModel, PromptMessage } from '../src/core/model.ts'
 import { chatCompletionsModel } from '../src/models/chat-completions.ts'
 import { contextFor, ollamaModel } from '../src/models/ollama.ts'
 import type { Provider } from '../src/models/provider.ts'
@@ -162,6 +162,50 @@ describe('chat completions', () => {
     assert.equal((await ask(gpt(), {}, true)).reply.finish, 'filtered')
   })
 
+  const talk: PromptMessage[] = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'One.' },
+    { role: 'assistant', content: 'Two.' },
+    { role: 'user', content: 'Three.' },
+    { role: 'assistant', content: 'Four.' },
+    { role: 'user', content: 'Five.' },
+    { role: 'assistant', content: 'Six.' },
+    { role: 'user', content: 'Seven, with passages.' },
+  ]
+  const marksOf = (body: { messages: unknown }) =>
+    (body.messages as { content: unknown }[]).flatMap(({ content }, i) =>
+      Array.isArray(content) && content[0].prompt_cache_breakpoint?.mode === 'explicit' ? [i] : [],
+    )
+
+  test('models of OpenAI that cache at marks alone are told what comes again; no other is', async () => {
+    for (const name of ['gpt-5.6', 'gpt-5.12-luna', 'gpt-6.1-sol', 'gpt-10']) {
+      const { call } = await ask(chatCompletionsModel(name, provider('chat', { name: 'openai' })), { prompt: talk })
+      assert.deepEqual([marksOf(call.body), call.body['prompt_cache_options']], [[0, 3, 5], { mode: 'explicit' }], name)
+      assert.deepEqual(call.body.messages[5], {
+        role: 'user',
+        content: [{ type: 'text', text: 'Five.', prompt_cache_breakpoint: { mode: 'explicit' } }],
+      })
+    }
+    for (const [name, by] of [
+      ['gpt-5.5', 'openai'],
+      ['gpt-4o', 'openai'],
+      ['gpt-5', 'openai'],
+      ['gpt-5.6', 'gateway'],
+    ] as const) {
+      const { call } = await ask(chatCompletionsModel(name, provider('chat', { name: by })), { prompt: talk })
+      assert.deepEqual([call.body.messages, call.body['prompt_cache_options']], [talk, undefined], name)
+    }
+  })
+
+  test('a server that does not know the marks is asked again without them, and from then on', async () => {
+    server.behaviour = pickyAbout('prompt_cache_options')
+    const model = chatCompletionsModel('gpt-5.6', provider('chat', { name: 'openai' }))
+    const { call } = await ask(model, { prompt: talk })
+    assert.deepEqual([server.calls.length, call.body.messages], [2, talk])
+    await ask(model, { prompt: talk })
+    assert.equal(server.calls.length, 3)
+  })
+
   test('a finish_reason of error is a failure, with or without text', async () => {
     server.behaviour = sends('{"choices":[{"message":{"content":"Half of"},"finish_reason":"error"}]}')
     await assert.rejects(ask(gpt()), { code: 'model_failed', transient: true })
@@ -185,6 +229,20 @@ describe('the packages of the vendors', () => {
       assert.equal(call.headers['x-api-key'], 'sk-test')
       assert.deepEqual(call.body['system'], [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }])
     }
+  })
+
+  test('Anthropic is told to keep the conversation in its cache, up to the newest message', async () => {
+    const prompt: PromptMessage[] = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'How are you?' },
+      { role: 'assistant', content: 'Well.' },
+      { role: 'user', content: 'And yesterday?' },
+    ]
+    const { call } = await ask(vendorModel('claude-sonnet-4-5', provider('anthropic')), { prompt })
+    const marked = (call.body.messages as unknown as { content: { cache_control?: object }[] }[]).map(
+      ({ content }) => content[0]!.cache_control,
+    )
+    assert.deepEqual(marked, [undefined, { type: 'ephemeral' }, undefined])
   })
 
   test('a model of Anthropic that nobody knows is asked for JSON too', async () => {

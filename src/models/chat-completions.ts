@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
 import { ReparteeError } from '../core/errors.ts'
-import type { ChatModel, Finish, ModelCall, ModelRequest, ModelUsage } from '../core/model.ts'
+import type { ChatModel, Finish, ModelCall, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
 import { brokeOff, endedEarly, notUnderstood, Refusal } from './failure.ts'
 import { below, isJson, parseJson, readBody, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
@@ -12,11 +12,11 @@ import { count, type Outcome, toReply } from './reply.ts'
 export function chatCompletionsModel(name: string, provider: Provider): ChatModel {
   const url = below(provider.baseUrl, '/chat/completions')
   const headers = headersOf(provider)
-  const dialect = openDialect(provider)
+  const dialect = openDialect(provider, name)
   const ask = async (request: ModelRequest, { signal, onText }: ModelCall): Promise<IncomingMessage> => {
     for (;;) {
       try {
-        return await send(url, { headers, body: JSON.stringify(dialect.toBody(name, request, onText !== undefined)), signal })
+        return await send(url, { headers, body: JSON.stringify(dialect.toBody(request, onText !== undefined)), signal })
       } catch (error) {
         if (!dialect.learn(error)) throw error
       }
@@ -38,14 +38,16 @@ export function chatCompletionsModel(name: string, provider: Provider): ChatMode
  * The fields that servers of this protocol differ in. OpenAI's newest models want `max_completion_tokens`, most others know only
  * `max_tokens`; older servers refuse `stream_options` or `response_format`. A refusal that names such a field is learnt from.
  */
-function openDialect({ name }: Provider) {
+function openDialect({ name }: Provider, model: string) {
   let limit = name === 'openai' ? 'max_completion_tokens' : 'max_tokens'
   const known = new Set(['stream_options', 'response_format'])
+  if (name === 'openai' && CACHES_AT_MARKS.test(model)) known.add('prompt_cache')
   let mayTurn = true
   return {
-    toBody: (model: string, { prompt, temperature, maxOutputTokens, json }: ModelRequest, stream: boolean) => ({
+    toBody: ({ prompt, temperature, maxOutputTokens, json }: ModelRequest, stream: boolean) => ({
       model,
-      messages: prompt,
+      messages: known.has('prompt_cache') ? withCacheMarks(prompt) : prompt,
+      ...(known.has('prompt_cache') ? { prompt_cache_options: EXPLICIT } : {}),
       ...(temperature === null ? {} : { temperature }),
       ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
       ...(json && known.has('response_format')
@@ -66,6 +68,27 @@ function openDialect({ name }: Provider) {
       return [...known].some((field) => cause.message.includes(field) && known.delete(field))
     },
   }
+}
+
+/**
+ * From 5.6 on. They write to their cache, at a quarter more than the price, what ends at a mark, and find there only what ended at one. Left
+ * to itself the mark is at the end of the newest message, whose passages never come again.
+ */
+const CACHES_AT_MARKS = /^gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)/
+const EXPLICIT = { mode: 'explicit' }
+
+/** With marks behind the instructions and behind the two newest messages of the user that came before: the earlier is found, the later kept for the next. */
+function withCacheMarks(prompt: PromptMessage[]): object[] {
+  const past = prompt.slice(0, -1)
+  const marked = new Set([
+    ...past.filter(({ role }) => role === 'system'),
+    ...past.filter(({ role }) => role === 'user').slice(-2),
+  ])
+  return prompt.map((message) =>
+    marked.has(message)
+      ? { ...message, content: [{ type: 'text', text: message.content, prompt_cache_breakpoint: EXPLICIT }] }
+      : message,
+  )
 }
 
 interface Usage {

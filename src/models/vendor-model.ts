@@ -44,8 +44,12 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
 
 function toOptions(request: ModelRequest, abortSignal: AbortSignal, vendor: (typeof vendors)[VendorProtocol]): Options {
   const { prompt, temperature, maxOutputTokens, json } = request
+  const cached = vendor.cacheOptions && { providerOptions: vendor.cacheOptions }
   return {
-    prompt: prompt.map((message) => toMessage(message, vendor.systemOptions)),
+    prompt: prompt.map((message, i) => ({
+      ...toMessage(message),
+      ...(message.role === 'system' || i === prompt.length - 2 ? cached : {}),
+    })),
     ...(temperature === null ? {} : { temperature }),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(json ? { responseFormat: { type: 'json', ...json } } : {}),
@@ -54,9 +58,8 @@ function toOptions(request: ModelRequest, abortSignal: AbortSignal, vendor: (typ
   }
 }
 
-function toMessage({ role, content }: PromptMessage, systemOptions: Options['providerOptions']): Options['prompt'][number] {
-  if (role === 'system') return { role, content, ...(systemOptions && { providerOptions: systemOptions }) }
-  return { role, content: [{ type: 'text', text: content }] }
+function toMessage({ role, content }: PromptMessage): Options['prompt'][number] {
+  return role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] }
 }
 
 function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole, saysWhyItEnded: boolean): Outcome {

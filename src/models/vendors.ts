@@ -20,8 +20,8 @@ interface Vendor {
   load(): Promise<(settings: VendorSettings, model: string) => LanguageModel>
   toBaseUrl(baseUrl: string): string
   options: ProviderOptions
-  /** For the system message alone. */
-  systemOptions?: ProviderOptions
+  /** For the messages that a prompt may begin with again: the instructions, and all before the newest. */
+  cacheOptions?: ProviderOptions
   /** A whole reply that does not say why it ended is not whole. */
   saysWhyItEnded: boolean
 }
@@ -50,8 +50,8 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     // Anthropic's own libraries want the address without the version, this package with it.
     toBaseUrl: (url) => (/\/v\d+$/.test(withoutSlash(url)) ? withoutSlash(url) : `${withoutSlash(url)}/v1`),
     options: {},
-    // The instructions are the same from turn to turn: they come from the cache, at a tenth of the price.
-    systemOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+    // The cache ends at a mark: what stands before the newest message begins the next prompt, and is then read at a tenth of the price.
+    cacheOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     saysWhyItEnded: true,
   },
   google: {
