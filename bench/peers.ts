@@ -1,6 +1,7 @@
 // What other systems send to a language model by default, as their documentation says: the size of their pieces, how many of them, how much
 // of the conversation, and where the pieces stand. Nothing of them runs here. All of them rank with Repartee's own retrieval, which knows
-// the conversation, and pay for neither their templates nor for calls that rewrite a question: both in their favour.
+// the conversation, and have its instructions instead of their own templates; they pay neither for marks around the pieces nor for calls that
+// rewrite a question. All of that is in their favour, but for AnythingLLM, whose template is shorter.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

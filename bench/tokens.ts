@@ -60,14 +60,18 @@ try {
     const read = readTalks(folder, name)
     const sets = name === 'mtrag-a' ? [read, asOne(read)] : [read]
     for (const set of sets) {
-      for (const topK of options.top.split(',').map(Number))
-        tell(set, `Repartee, topK ${topK}`, await holdWith(service, set, topK))
+      let rules = ''
+      for (const topK of options.top.split(',').map(Number)) {
+        const sent = await holdWith(service, set, topK)
+        tell(set, `Repartee, topK ${topK}`, sent)
+        rules = sent[0]!.prompt[0]!.content
+      }
       for (const peer of options.alone ? [] : peers) {
         const base = new PeerBase(peer, set.documents)
         tell(
           set,
           peer.name,
-          set.talks.flatMap((talk) => workOut(talk, base)),
+          set.talks.flatMap((talk) => workOut(talk, base, rules)),
         )
         base.close()
       }
@@ -76,6 +80,7 @@ try {
 } finally {
   await service.stop()
 }
+tellEqualShares()
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`)
 
 /** All conversations of a set, one after the other in one session. */
@@ -128,11 +133,11 @@ function saidTo({ messages }: ModelCall, turn: TalkTurn): string {
   return turn.reply
 }
 
-function workOut(talk: readonly TalkTurn[], base: PeerBase): Sent[] {
+function workOut(talk: readonly TalkTurn[], base: PeerBase, rules: string): Sent[] {
   const history: HistoryEntry[] = []
   let before: PromptMessage[] = []
   return talk.map((turn) => {
-    const prompt = base.prompt(INSTRUCTIONS, history, turn.message)
+    const prompt = base.prompt(rules, history, turn.message)
     const sent = { turn, prompt, before, beside: 0 }
     before = prompt
     history.push({ role: 'USER', content: turn.message }, { role: 'AI', content: turn.reply })
@@ -163,6 +168,21 @@ function tell({ name }: TalkSet, system: string, all: readonly Sent[]): void {
   console.log(
     [name, system, turns, row.held.toFixed(3), Math.round(tokens), Math.round(beside), row.cached.toFixed(3)].join(' | '),
   )
+}
+
+/** What Repartee needs for the share that each of the others has, by the numbers of passages that were asked for, and in between. */
+function tellEqualShares(): void {
+  console.log('\nset | system | tokens a turn | of Repartee, for an equal share | ratio')
+  for (const [set, all] of Map.groupBy(rows, (row) => row.set)) {
+    const curve = all.filter(({ system }) => system.startsWith('Repartee')).sort((a, b) => a.tokens - b.tokens)
+    for (const { system, held, tokens } of all.filter((row) => !curve.includes(row))) {
+      const at = curve.findIndex((row) => row.held >= held)
+      if (at < 1) continue
+      const [low, high] = [curve[at - 1]!, curve[at]!]
+      const own = low.tokens + ((high.tokens - low.tokens) * (held - low.held)) / (high.held - low.held)
+      console.log([set, system, Math.round(tokens), Math.round(own), (own / tokens).toFixed(2)].join(' | '))
+    }
+  }
 }
 
 /** Tokens of the beginning that two prompts share, as providers count them. */

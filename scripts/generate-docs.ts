@@ -7,6 +7,7 @@ import { statusOf } from '../src/http/errors.ts'
 import { type Setting, type SettingName, settings } from '../src/settings.ts'
 import { clientTypes } from './generate-client.ts'
 import { plot } from './plot.ts'
+import { scatter } from './scatter.ts'
 
 /** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
 const explained: Record<ErrorCode, string> = {
@@ -337,6 +338,24 @@ export function growthPlot(): string {
   ])
 }
 
+/** Tokens and what is held, from the table of docs/cost.md: a row for each system, two columns for each collection. */
+export function costPlot(): string {
+  const page = readFileSync(new URL('../docs/cost.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| ([^|]+) \|((?: \d\.\d+ \| [\d,]+ \|){4})$/gm)].map(([, system, rest]) => ({
+    system: system!,
+    figures: rest!.split('|').map((cell) => Number(cell.replaceAll(',', ''))),
+  }))
+  const clouds = ['Conversations on manuals', 'Follow-up questions', 'Single questions', 'Product documentation'].map(
+    (title, i) => {
+      const points = rows.map(({ system, figures }) => ({ label: system, x: figures[2 * i + 1]!, y: figures[2 * i]! }))
+      const isOwn = ({ label }: { label: string }) => label.startsWith('Repartee')
+      return { title, line: points.filter(isOwn), points: points.filter((point) => !isOwn(point)) }
+    },
+  )
+  const title = 'Share of what answers that is inside the prompt, by the tokens of a message'
+  return scatter(title, 'tokens a message', 'Repartee with 1 to 20 passages', clouds)
+}
+
 /** What is generated, by its path from the root of the project. */
 export const generated: Record<string, () => string> = {
   'docs/configuration.md': configurationPage,
@@ -344,6 +363,7 @@ export const generated: Record<string, () => string> = {
   'docs/openapi.json': openApiFile,
   'client/src/types.ts': clientTypesFile,
   'docs/images/growth.svg': growthPlot,
+  'docs/images/cost.svg': costPlot,
 }
 
 if (import.meta.main) {

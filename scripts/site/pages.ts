@@ -31,7 +31,7 @@ const ORDER: [title: string, names: string[]][] = [
     'Models',
     ['models', 'providers/openai', 'providers/anthropic', 'providers/google', 'providers/ollama', 'providers/compatible'],
   ],
-  ['Improve', ['tune-retrieval', 'evaluate', 'insights', 'performance']],
+  ['Improve', ['tune-retrieval', 'evaluate', 'insights', 'cost', 'performance']],
   ['Run', ['production', 'deploy', 'scale', 'security', 'operations', 'monitoring', 'configuration']],
   ['Reference', ['errors', 'glossary', 'architecture', 'security-policy', 'changelog']],
 ]
