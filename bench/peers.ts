@@ -1,4 +1,4 @@
-// What other systems send to a language model by default, as their documentation says: the size of their pieces, how many of them, how much
+// What other systems send to a language model by default, by their documentation and settings as of autumn 2026: the size of their pieces, how many of them, how much
 // of the conversation, and where the pieces stand. Nothing of them runs here. All of them rank with Repartee's own retrieval, which knows
 // the conversation, and have its instructions instead of their own templates; they pay neither for marks around the pieces nor for calls that
 // rewrite a question. All of that is in their favour, but for AnythingLLM, whose template is shorter.
