@@ -30,10 +30,11 @@ describe('a commit whose answer is lost', { skip: needsProcess }, () => {
     ((await service.client.get(`${session}/messages`)).body.messages as { content: string }[]).map(({ content }) => content)
 
   test('of a reply: it was written once, and is answered', async () => {
+    // The packet that text goes to the database in ends with the commit.
     const release = service.model.hold(says('a reply'))
     const sending = send('first')
     await service.model.received(1)
-    const cut = proxy.cutAfter('COMMIT')
+    const cut = proxy.cutAfter('a reply')
     release()
     await cut
     const answer = await sending
@@ -45,7 +46,7 @@ describe('a commit whose answer is lost', { skip: needsProcess }, () => {
   test('of a message: the sender is told, and the same text continues it', async () => {
     service.model.reset()
     service.model.behaviour = says('another')
-    const cut = proxy.cutAfter('COMMIT')
+    const cut = proxy.cutAfter('second')
     const sending = send('second')
     await cut
     isError(await sending, 503, 'unavailable')
@@ -57,7 +58,7 @@ describe('a commit whose answer is lost', { skip: needsProcess }, () => {
   test('of a session: an Idempotency-Key tells that it was made', async () => {
     const [path] = session.split('/sessions') as [string]
     const make = () => service.client.post(`${path}/sessions`, { name: 'once' }, { headers: { 'idempotency-key': 'k' } })
-    const cut = proxy.cutAfter('COMMIT')
+    const cut = proxy.cutAfter('once')
     const making = make()
     await cut
     isError(await making, 503, 'unavailable')

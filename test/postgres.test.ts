@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import type { ReparteeError } from '../src/core/errors.ts'
 import { statement } from '../src/store/database.ts'
 import { deleteAgentRows } from '../src/store/deletion.ts'
@@ -65,6 +66,45 @@ test('transactions that wait for each other all come through', async () => {
     (await db.read('SELECT updated_at FROM agent', [])).map((row) => row.updated_at),
     [7, 7],
   )
+  await db.close()
+})
+
+test('lists asked for at the same moment share a transaction, except those that begin with the same row', async () => {
+  const db = await open()
+  await db.write([agent('1'), agent('2'), agent('3')])
+  const rename = (id: string, name: string) => [
+    statement('UPDATE agent SET name = $2 WHERE id = $1 RETURNING name', id, name),
+    statement('SELECT pg_current_xact_id()::text AS id'),
+  ]
+  const lists = await Promise.all(
+    [rename('1', 'x'), rename('2', 'x'), rename('4', 'x'), rename('3', 'x')].map((l) => db.writeIf(l)),
+  )
+  assert.equal(lists[2], undefined)
+  const shared = lists.flatMap((rows) => (rows === undefined ? [] : rows[1]![0]!.id))
+  assert.equal(shared.length, 3)
+  assert.equal(new Set(shared).size, 1)
+  const apart = await Promise.all([db.writeIf(rename('1', 'y')), db.writeIf(rename('1', 'y'))])
+  assert.notEqual(apart[0]![1]![0]!.id, apart[1]![1]![0]!.id)
+  await db.close()
+})
+
+test('who waits for a row that is held does not keep others waiting as long', async () => {
+  const url = await newDatabase()
+  const db = await PostgresDatabase.open({ url, connections: 8 })
+  await db.write([agent('1'), agent('2')])
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query("BEGIN; UPDATE agent SET name = 'held' WHERE id = '1'")
+  const rename = (id: string) => db.write([statement('UPDATE agent SET name = $2 WHERE id = $1', id, 'x')])
+  const begun = performance.now()
+  const [held, free] = [rename('1'), rename('2')]
+  held.catch(() => {})
+  await free
+  assert.ok(performance.now() - begun < 1_500)
+  await assert.rejects(held, { code: 'unavailable' })
+  await holder.query('ROLLBACK')
+  await rename('1')
+  await holder.end()
   await db.close()
 })
 

@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
-import type { Database, Row, Statement, Value } from './database.ts'
-import { inOrder } from './postgres-batch.ts'
+import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
+import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isPassing, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
+import { type Asked, exchange } from './postgres-exchange.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 
 export interface PostgresOptions {
@@ -24,6 +25,8 @@ export interface PostgresOptions {
 const CONNECT_WITHIN_MS = 5_000
 /** Whoever holds a row longer is no request of ours. Longer than it takes the server to find two that wait for each other. */
 const LOCK_WITHIN_MS = 2_000
+/** In a transaction of several requests nobody waits longer for the row of another; the one that must is tried again alone. */
+const WAIT_SHORTLY = statement("SELECT set_config('lock_timeout', '200', true)")
 /** No statement of the service takes nearly so long. */
 const ANSWER_WITHIN_MS = 30_000
 /** Long lists hold a connection as long as their readers take. */
@@ -43,7 +46,8 @@ export class PostgresDatabase implements Database {
   readonly #waiting = new Set<{ since: number }>()
   readonly #streams: pg.Pool
   readonly #pooler: boolean
-  readonly #prepared = new Map<string, { text: string; name?: string }>()
+  readonly #prepared = new Map<string, { name: string; text: string }>()
+  readonly #commits = new Commits((parts) => this.#retried((client) => this.#commit(client, parts)))
   /** When each connection was made; and before when one that was made may be dead, because another did not answer. */
   readonly #born = new WeakMap<pg.PoolClient, number>()
   #suspectBefore = 0
@@ -62,7 +66,6 @@ export class PostgresDatabase implements Database {
     this.#pool = new pg.Pool({
       ...settings,
       max: connections,
-      pipeline: !pooler,
       ...(pooler ? {} : { lock_timeout: LOCK_WITHIN_MS }),
     })
     this.#streams = new pg.Pool({ ...settings, max: STREAM_CONNECTIONS })
@@ -99,36 +102,23 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async read(sql: string, params: Value[]): Promise<Row[]> {
+  read(sql: string, params: Value[]): Promise<Row[]> {
     return this.#retried((client) => this.#run(client, { sql, params }))
   }
 
   async readValues(sql: string, params: Value[]): Promise<Value[][]> {
-    return this.#retried(
-      async (client) => (await client.query<Value[]>({ ...this.#prepare(sql), values: params, rowMode: 'array' })).rows,
-    )
+    return (await this.read(sql, params)).map((row) => Object.values(row))
   }
 
-  async write(statements: Statement[]): Promise<Row[][]> {
-    if (statements.length === 1) return [await this.#retried((client) => this.#run(client, statements[0]!))]
-    return this.#retried((client) => this.#inOrder(client, ['BEGIN', ...statements, 'COMMIT'])).then((rows) => rows.slice(1, -1))
+  write(statements: Statement[]): Promise<Row[][]> {
+    if (this.#pooler)
+      return this.#retried((client) => this.#oneByOne(client, { statements, isGuarded: false })) as Promise<Row[][]>
+    return this.#commits.add(statements, false) as Promise<Row[][]>
   }
 
-  async writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
-    const [guard, ...rest] = statements
-    return this.#retried(async (client) => {
-      if (rest.length === 0) {
-        const rows = await this.#run(client, guard!)
-        return rows.length === 0 ? undefined : [rows]
-      }
-      const [, first] = await this.#inOrder(client, ['BEGIN', guard!])
-      if (first!.length === 0) {
-        await client.query('ROLLBACK')
-        return undefined
-      }
-      const others = await this.#inOrder(client, [...rest, 'COMMIT'])
-      return [first!, ...others.slice(0, -1)]
-    })
+  writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
+    if (this.#pooler) return this.#retried((client) => this.#oneByOne(client, { statements, isGuarded: true }))
+    return this.#commits.add(statements, true)
   }
 
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
@@ -177,7 +167,7 @@ export class PostgresDatabase implements Database {
 
   waitMs(): number {
     const [first] = this.#waiting
-    return first === undefined ? 0 : performance.now() - first.since
+    return Math.max(this.#commits.waitMs(), first === undefined ? 0 : performance.now() - first.since)
   }
 
   /** A connection that broke without a word takes its time to be noticed: those that are as old as one that did are not tried one by one. */
@@ -207,24 +197,47 @@ export class PostgresDatabase implements Database {
     )
   }
 
-  #inOrder(client: pg.PoolClient, steps: (Statement | 'BEGIN' | 'COMMIT')[]): Promise<Row[][]> {
-    return inOrder(client, steps, this.#pooler, (step) =>
-      typeof step === 'string' ? client.query<Row>(step).then(({ rows }) => rows) : this.#run(client, step),
-    )
+  /** All in one transaction: first what guards the rest, and then the rest of those whose guard let them through. */
+  async #commit(client: pg.PoolClient, parts: Part[]): Promise<PartRows[]> {
+    const lists = parts.map(({ statements }) => statements.map((statement) => this.#toAsk(statement)))
+    const isFirst = (i: number, place: number) => place === 0 || !parts[i]!.isGuarded
+    const isLet = (i: number) => !parts[i]!.isGuarded || lists[i]![0]!.rows.length > 0
+    const first = lists.flatMap((asked, i) => asked.filter((_, place) => isFirst(i, place)))
+    const rest = () => lists.flatMap((asked, i) => (isLet(i) ? asked.filter((_, place) => !isFirst(i, place)) : []))
+    const isWhole = lists.every((asked, i) => isFirst(i, asked.length - 1))
+    if (parts.length > 1) first.unshift(this.#toAsk(WAIT_SHORTLY))
+    await exchange(client, TYPES, first, isWhole ? undefined : rest)
+    return lists.map((asked, i) => (isLet(i) ? asked.map(({ rows }) => rows) : undefined))
   }
 
-  async #run(client: pg.PoolClient, { sql, params }: Statement): Promise<Row[]> {
-    return (await client.query<Row>({ ...this.#prepare(sql), values: params })).rows
+  /** The same through a pooler. */
+  async #oneByOne(client: pg.PoolClient, { statements, isGuarded }: Part): Promise<PartRows> {
+    if (statements.length > 1) await client.query('BEGIN')
+    const results: Row[][] = []
+    for (const statement of statements) {
+      const rows = await this.#run(client, statement)
+      results.push(rows)
+      if (isGuarded && rows.length === 0 && results.length === 1) break
+    }
+    const isLet = results.length === statements.length
+    if (statements.length > 1) await client.query(isLet ? 'COMMIT' : 'ROLLBACK')
+    return !isGuarded || results[0]!.length > 0 ? results : undefined
   }
 
-  #prepare(sql: string): { text: string; name?: string } {
+  async #run(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
+    const asked = this.#toAsk(statement)
+    if (this.#pooler) return (await client.query<Row>({ text: asked.text, values: statement.params })).rows
+    await exchange(client, TYPES, [asked])
+    return asked.rows
+  }
+
+  #toAsk({ sql, params }: Statement): Asked<Row> {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
-      const text = toPostgres(sql)
-      prepared = this.#pooler ? { text } : { text, name: `s${this.#prepared.size}` }
+      prepared = { name: `s${this.#prepared.size}`, text: toPostgres(sql) }
       this.#prepared.set(sql, prepared)
     }
-    return prepared
+    return { ...prepared, values: params, rows: [] }
   }
 }
 
