@@ -88,6 +88,16 @@ test('lists asked for at the same moment share a transaction, except those that 
   await db.close()
 })
 
+test('what is read at the same moment is asked for together, except what goes over many rows', async () => {
+  const db = await open()
+  await db.read('SELECT 1 AS one', [])
+  const pid = 'SELECT pg_backend_pid() AS pid'
+  const [one, two, scanned] = await Promise.all([db.read(pid, []), db.read(pid, []), db.scan(pid, [])])
+  assert.equal(one![0]!.pid, two![0]!.pid)
+  assert.notEqual(one![0]!.pid, scanned![0]!.pid)
+  await db.close()
+})
+
 test('who waits for a row that is held does not keep others waiting as long', async () => {
   const url = await newDatabase()
   const db = await PostgresDatabase.open({ url, connections: 8 })

@@ -47,7 +47,7 @@ export async function listAuditEntries(
   limit: number,
 ): Promise<AuditEntry[]> {
   const sql = `SELECT ${COLUMNS} FROM audit_entry WHERE ${WHERE} AND id < $4 ORDER BY id DESC LIMIT $5`
-  const rows = await db.read(sql, [...paramsOf(filter), cursor ?? LAST, limit])
+  const rows = await db.scan(sql, [...paramsOf(filter), cursor ?? LAST, limit])
   return rows.map((row) => ({
     id: row.id as string,
     at: row.at as number,
@@ -71,7 +71,7 @@ const COUNT_SLICE = `SELECT count(*) AS n, max(id) AS last FROM
 export async function countAuditEntries(db: Database, filter: AuditFilter): Promise<number> {
   let entries = 0
   for (let after = ''; ; ) {
-    const [row] = await db.read(COUNT_SLICE, [...paramsOf(filter), after])
+    const [row] = await db.scan(COUNT_SLICE, [...paramsOf(filter), after])
     entries += row!.n as number
     if ((row!.n as number) < SLICE_ROWS) return entries
     after = row!.last as string

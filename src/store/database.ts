@@ -9,9 +9,12 @@ export interface Statement {
 
 /** The floor under every noun of the store. Engines differ below this line only. */
 export interface Database {
+  /** A few rows by their key, or a page. */
   read(sql: string, params: Value[]): Promise<Row[]>
   /** The same, each row as its values in the order of the columns: half the work, for what reads many rows. */
   readValues(sql: string, params: Value[]): Promise<Value[][]>
+  /** The same, of what goes over many rows: nobody else's reads wait for it. */
+  scan(sql: string, params: Value[]): Promise<Row[]>
   /**
    * One transaction, durable when it resolves; resolves to the rows that each statement returned.
    * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit.

@@ -113,7 +113,7 @@ const COUNT_SLICE = `SELECT count(*) AS n, max(id) AS last FROM
 export async function countDeliveries(db: Database, webhookId: string): Promise<number> {
   let deliveries = 0
   for (let after = ''; ; ) {
-    const [row] = await db.read(COUNT_SLICE, [webhookId, after])
+    const [row] = await db.scan(COUNT_SLICE, [webhookId, after])
     deliveries += row!.n as number
     if ((row!.n as number) < SLICE_ROWS) return deliveries
     after = row!.last as string

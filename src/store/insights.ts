@@ -40,10 +40,10 @@ const REPLIES = `SELECT r.session_id, q.content AS question, q.created_at AS ask
 export async function* listReplies(db: Database, agentId: string, { from, to }: Span): AsyncGenerator<ReplyRow[]> {
   let last: SessionPlace = { id: '', userId: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
   for (;;) {
-    const sessions = (await db.read(SESSIONS, [agentId, from, to, last.lastMessageAt, last.id])).map(toPlace)
+    const sessions = (await db.scan(SESSIONS, [agentId, from, to, last.lastMessageAt, last.id])).map(toPlace)
     if (sessions.length === 0) return
     const users = new Map(sessions.map(({ id, userId }) => [id, userId]))
-    const rows = await db.read(REPLIES, [agentId, JSON.stringify([...users.keys()]), from, to])
+    const rows = await db.scan(REPLIES, [agentId, JSON.stringify([...users.keys()]), from, to])
     yield rows.map((row) => toReply(row, users))
     if (sessions.length < SESSIONS_A_PAGE) return
     last = sessions.at(-1)!

@@ -5,6 +5,7 @@ import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isPassing, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { type Asked, exchange } from './postgres-exchange.ts'
 import { migratePostgres } from './postgres-migrate.ts'
+import { Reads } from './postgres-reads.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the driver's own parameters. */
@@ -47,6 +48,7 @@ export class PostgresDatabase implements Database {
   readonly #streams: pg.Pool
   readonly #pooler: boolean
   readonly #prepared = new Map<string, { name: string; text: string }>()
+  readonly #reads = new Reads((statements) => this.#retried((client) => this.#run(client, statements)))
   readonly #commits = new Commits((parts) => this.#retried((client) => this.#commit(client, parts)))
   /** When each connection was made; and before when one that was made may be dead, because another did not answer. */
   readonly #born = new WeakMap<pg.PoolClient, number>()
@@ -103,7 +105,12 @@ export class PostgresDatabase implements Database {
   }
 
   read(sql: string, params: Value[]): Promise<Row[]> {
-    return this.#retried((client) => this.#run(client, { sql, params }))
+    return this.#pooler ? this.scan(sql, params) : this.#reads.add({ sql, params })
+  }
+
+  async scan(sql: string, params: Value[]): Promise<Row[]> {
+    const [rows] = await this.#retried((client) => this.#run(client, [{ sql, params }]))
+    return rows!
   }
 
   async readValues(sql: string, params: Value[]): Promise<Value[][]> {
@@ -215,20 +222,21 @@ export class PostgresDatabase implements Database {
     if (statements.length > 1) await client.query('BEGIN')
     const results: Row[][] = []
     for (const statement of statements) {
-      const rows = await this.#run(client, statement)
-      results.push(rows)
-      if (isGuarded && rows.length === 0 && results.length === 1) break
+      const [rows] = await this.#run(client, [statement])
+      results.push(rows!)
+      if (isGuarded && rows!.length === 0 && results.length === 1) break
     }
     const isLet = results.length === statements.length
     if (statements.length > 1) await client.query(isLet ? 'COMMIT' : 'ROLLBACK')
     return !isGuarded || results[0]!.length > 0 ? results : undefined
   }
 
-  async #run(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
-    const asked = this.#toAsk(statement)
-    if (this.#pooler) return (await client.query<Row>({ text: asked.text, values: statement.params })).rows
-    await exchange(client, TYPES, [asked])
-    return asked.rows
+  async #run(client: pg.PoolClient, statements: Statement[]): Promise<Row[][]> {
+    const asked = statements.map((statement) => this.#toAsk(statement))
+    if (this.#pooler)
+      for (const one of asked) one.rows = (await client.query<Row>({ text: one.text, values: [...one.values] })).rows
+    else await exchange(client, TYPES, asked)
+    return asked.map(({ rows }) => rows)
   }
 
   #toAsk({ sql, params }: Statement): Asked<Row> {

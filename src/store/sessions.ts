@@ -132,7 +132,7 @@ export async function countSessions(db: Database, filter: SessionFilter): Promis
   const isWhole = userId === undefined && from === undefined && to === undefined
   const [row] = isWhole
     ? await db.read('SELECT coalesce(sum(sessions), 0) AS n FROM session_count WHERE agent_id = $1', [agentId])
-    : await db.read(`SELECT count(*) AS n FROM session WHERE ${where(filter)}`, filterParams(filter))
+    : await db.scan(`SELECT count(*) AS n FROM session WHERE ${where(filter)}`, filterParams(filter))
   return row!.n as number
 }
 
@@ -140,7 +140,7 @@ const SLICE_ROWS = 5_000
 /** Those without activity since a time, the oldest first. */
 export async function listOldestSessions(db: Database, agentId: string, before: number, limit: number): Promise<Session[]> {
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND last_message_at < $2 ORDER BY last_message_at, id LIMIT $3`
-  return (await db.read(sql, [agentId, before, limit])).map(toSession)
+  return (await db.scan(sql, [agentId, before, limit])).map(toSession)
 }
 
 const SUM_SLICE = `SELECT coalesce(sum(message_count), 0) AS messages, count(*) AS n, max(id) AS last FROM
@@ -150,7 +150,7 @@ const SUM_SLICE = `SELECT coalesce(sum(message_count), 0) AS messages, count(*) 
 export async function countMessages(db: Database, agentId: string): Promise<number> {
   let messages = 0
   for (let after = ''; ; ) {
-    const [row] = await db.read(SUM_SLICE, [agentId, after])
+    const [row] = await db.scan(SUM_SLICE, [agentId, after])
     messages += row!.messages as number
     if ((row!.n as number) < SLICE_ROWS) return messages
     after = row!.last as string

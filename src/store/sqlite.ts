@@ -67,6 +67,10 @@ export class SqliteDatabase implements Database {
     return this.#now(() => this.#connection.allValues(sql, params))
   }
 
+  scan(sql: string, params: Value[]): Promise<Row[]> {
+    return this.read(sql, params)
+  }
+
   write(statements: Statement[]): Promise<Row[][]> {
     return this.#writer.add(statements, false) as Promise<Row[][]>
   }

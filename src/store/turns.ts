@@ -192,7 +192,7 @@ export async function failLapsedTurns(
   settler: string,
   alongside: Statement[] = [],
 ): Promise<number> {
-  if ((await db.read(LAPSED, [before])).length === 0) return 0
+  if ((await db.scan(LAPSED, [before])).length === 0) return 0
   const done = await db.writeIf(failTurns('lease_until < $1', [before], settler, alongside))
   return done?.[1 + alongside.length]?.length ?? 0
 }

@@ -12,7 +12,7 @@ export interface User {
 export async function listUsers(db: Database, agentId: string, after: string, limit: number): Promise<User[]> {
   const sql = `SELECT user_id AS id, count(*) AS sessions, sum(message_count) AS messages, max(last_message_at) AS last FROM session
     WHERE agent_id = $1 AND user_id > $2 GROUP BY user_id ORDER BY user_id LIMIT $3`
-  const rows = await db.read(sql, [agentId, after, limit])
+  const rows = await db.scan(sql, [agentId, after, limit])
   return rows.map((row) => ({
     id: row.id as string,
     sessions: row.sessions as number,
@@ -29,7 +29,7 @@ const COUNT_SLICE = `SELECT count(*) AS n, max(user_id) AS last FROM
 export async function countUsers(db: Database, agentId: string): Promise<number> {
   let users = 0
   for (let after = ''; ; ) {
-    const [row] = await db.read(COUNT_SLICE, [agentId, after])
+    const [row] = await db.scan(COUNT_SLICE, [agentId, after])
     users += row!.n as number
     if ((row!.n as number) < SLICE_USERS) return users
     after = row!.last as string
@@ -49,10 +49,10 @@ export const listKeptMessages = (
   sessionId: string,
   after: number,
   limit: number,
-): Promise<KeptRow[]> => db.read(MESSAGES, [agentId, sessionId, after, limit])
+): Promise<KeptRow[]> => db.scan(MESSAGES, [agentId, sessionId, after, limit])
 
 const VERSIONS = `SELECT message_id, version, content, markdown, model, detail, feedback, replaced_at FROM message_version
   WHERE agent_id = $1 AND session_id = $2 ORDER BY message_id, version`
 
 export const listKeptVersions = (db: Database, agentId: string, sessionId: string): Promise<KeptRow[]> =>
-  db.read(VERSIONS, [agentId, sessionId])
+  db.scan(VERSIONS, [agentId, sessionId])

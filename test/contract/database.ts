@@ -40,6 +40,22 @@ export function databaseContract(engine: string, open: () => Promise<Database>):
       await db.close()
     })
 
+    test('what is read at the same moment is answered, or fails, apart', async () => {
+      const db = await open()
+      await db.write([agent('1'), agent('2')])
+      const find = (id: string) => db.read('SELECT id FROM agent WHERE id = $1', [id])
+      const [first, bad, last, none] = await Promise.allSettled([
+        find('1'),
+        db.read('SELECT no_such_column FROM agent', []),
+        find('2'),
+        find('3'),
+      ])
+      assert.equal(bad.status, 'rejected')
+      const ids = [first, last, none].map((found) => found.status === 'fulfilled' && found.value.map(({ id }) => id))
+      assert.deepEqual(ids, [['1'], ['2'], []])
+      await db.close()
+    })
+
     test('a guarded list whose first statement touches nothing does nothing', async () => {
       const db = await open()
       const guard = statement('UPDATE agent SET name = $1 WHERE id = $2 RETURNING id', 'x', 'nobody')
