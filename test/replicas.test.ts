@@ -189,6 +189,23 @@ for (const pooler of ['off', 'on'])
       isError(await send(two, 'x'), 404, 'agent_not_found')
     })
 
+    test('the first document of an agent is found by both as soon as it is ready', async () => {
+      const agent = await one.newAgent({ model: 'extractive' })
+      const sessions = [await one.newSession(agent), await one.newSession(agent)]
+      const ask = async ({ client }: Service, at: string) => {
+        const answer = await client.post(`${at}/messages`, { message: 'When is the museum open?', include: ['sources'] })
+        isOk(answer)
+        return answer.body.sources.length
+      }
+      assert.deepEqual(await Promise.all([ask(one, sessions[0]!), ask(two, sessions[1]!)]), [0, 0])
+      isOk(await one.client.post(`/agents/${agent}/documents`, { markdown: 'The museum is open from nine to five.' }), 202)
+      await until('the document is ready', async () => {
+        const { documents } = (await one.client.get(`/agents/${agent}/documents`)).body
+        return documents[0].status === 'ready' || undefined
+      })
+      assert.deepEqual(await Promise.all([ask(one, sessions[0]!), ask(two, sessions[1]!)]), [1, 1])
+    })
+
     test('what somebody else says on their channel harms neither', async () => {
       for (const text of ['not ours', '7', 'null', '[]', '{}']) await query(database, `NOTIFY repartee, '${text}'`)
       await pause(100)

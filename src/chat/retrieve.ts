@@ -1,6 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
-import type { Retrieval, RetrieveInput } from '../core/retrieval.ts'
+import { nothingFound, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
 import type { Deps } from './deps.ts'
 import { embeddingModelOf } from './embed-knowledge.ts'
 import { retrievalEnd, retrievalSpan } from './gen-ai.ts'
@@ -50,14 +50,25 @@ async function search(
 ): Promise<Retrieval> {
   const words = { query, history, topK, filter }
   if (embeddingModelOf(deps, agent) === null) {
-    const retrieval = await deps.knowledge.retrieve(agent.id, words)
+    const retrieval = await find(deps, agent, words)
     return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval
   }
   const found = await embedQuestion(deps, agent, query, signal)
-  if ('without' in found)
-    return { ...(await deps.knowledge.retrieve(agent.id, words)), mode: 'lexical', withoutVectors: found.without }
+  if ('without' in found) return { ...(await find(deps, agent, words)), mode: 'lexical', withoutVectors: found.without }
   const retrieval = await deps.knowledge.retrieve(agent.id, { ...words, vector: found.vector })
   return { mode: 'lexical', ...retrieval }
+}
+
+/** Of agents as they are remembered, where asking costs a trip to the database: an agent is forgotten when it is given its first document. */
+const basesKnown = new WeakMap<Agent, boolean>()
+
+async function find({ knowledge, replicas }: Deps, agent: Agent, words: RetrieveInput): Promise<Retrieval> {
+  if (replicas !== undefined) {
+    const hasBase = basesKnown.get(agent) ?? (await knowledge.hasBase(agent.id))
+    basesKnown.set(agent, hasBase)
+    if (!hasBase) return nothingFound
+  }
+  return knowledge.retrieve(agent.id, words)
 }
 
 type Embedded = { vector: Float32Array } | { without: string }

@@ -58,6 +58,8 @@ export interface Knowledge {
   ingesting(): number
   /** Calls back when an agent has new passages, or a document that failed, or some that no process embeds any more. */
   onIndexed(tell: (agentId: string) => void): void
+  /** Whether the agent was ever given a document. */
+  hasBase(agentId: string): Promise<boolean>
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>
   suggest(agentId: string, input: SuggestInput): Promise<Suggestion[]>

@@ -146,6 +146,9 @@ export function openKnowledge({
       tellEnded = tell
     },
     ingesting: () => ingesting,
+    async hasBase(agentId) {
+      return known.has(agentId) && ('folder' in place || questions.call('hasBase', agentId))
+    },
     async retrieve(agentId, input) {
       return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound
     },

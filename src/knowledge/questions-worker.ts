@@ -13,6 +13,7 @@ const methodsOf = (questions: Questions) => ({
   findSite: questions.findSite.bind(questions),
   listSites: questions.listSites.bind(questions),
   count: questions.count.bind(questions),
+  hasBase: questions.hasBase.bind(questions),
   retrieve: questions.retrieve.bind(questions),
   vectorModel: questions.vectorModel.bind(questions),
   extract: questions.extract.bind(questions),

@@ -61,6 +61,10 @@ export class Questions {
     return this.#in(agentId, { documents: 0, passages: 0 }, (index) => countKnowledge(index.base))
   }
 
+  hasBase(agentId: string): boolean {
+    return this.#in(agentId, false, () => true)
+  }
+
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
     return this.#in(agentId, nothingFound, (index) => ({
       ...retrieve(index, input, this.#vectorsOf(index)),

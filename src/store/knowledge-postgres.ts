@@ -20,6 +20,9 @@ const MOST_WAITING_BYTES = 4 * 1_024 * 1_024
 const TOGETHER_FROM = 3
 const ROWS_AT_ONCE = 2_000
 const COUNTERS = Object.keys(NUMBERED)
+/** Whoever remembers that an agent has no base must forget it (see `generation`). */
+const MAKE = `WITH made AS (INSERT INTO knowledge_manifest (agent_id) SELECT id FROM agent WHERE id = $1 FOR SHARE ON CONFLICT DO NOTHING
+  RETURNING agent_id) UPDATE generation SET n = n + 1 WHERE EXISTS (SELECT agent_id FROM made)`
 const LOCK = `SELECT ${COUNTERS.map((table) => `last_${table}`).join(', ')}, holder, hold FROM knowledge_manifest WHERE agent_id = $1 FOR UPDATE`
 /** Whoever holds a base says so again with every piece of its work. A replica that is settled as gone holds nothing. */
 const HELD_FOR = '15 seconds'
@@ -66,12 +69,7 @@ export class PostgresKnowledge implements KnowledgeStore {
 
   /** Throws `not_found` where there is no such agent. */
   openToWrite(agentId: string): KnowledgeBase {
-    this.#write.run([
-      {
-        sql: 'INSERT INTO knowledge_manifest (agent_id) SELECT id FROM agent WHERE id = $1 FOR SHARE ON CONFLICT DO NOTHING',
-        params: [agentId],
-      },
-    ])
+    this.#write.run([{ sql: MAKE, params: [agentId] }])
     const isHeld = (row: SqlRow) => row['holder'] === this.#holder && row['hold'] === this.#held.get(agentId)?.hold
     return new PostgresBase(this.#write, agentId, this.#nearFrom, isHeld)
   }
