@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import type { ReparteeError } from '../src/core/errors.ts'
-import { statement } from '../src/store/database.ts'
+import { type Database, statement, type Value } from '../src/store/database.ts'
 import { deleteAgentRows } from '../src/store/deletion.ts'
+import { listRecent } from '../src/store/messages.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { insertSession } from '../src/store/sessions.ts'
 import { databaseContract } from './contract/database.ts'
@@ -95,6 +96,22 @@ test('what is read at the same moment is asked for together, except what goes ov
   const [one, two, scanned] = await Promise.all([db.read(pid, []), db.read(pid, []), db.scan(pid, [])])
   assert.equal(one![0]!.pid, two![0]!.pid)
   assert.notEqual(one![0]!.pid, scanned![0]!.pid)
+  await db.close()
+})
+
+test('the newest messages are read by their places, also where the table was never analysed', async () => {
+  const db = await open()
+  await db.write([
+    statement(`INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at)
+      SELECT 'a', 's', n, 'm' || n, 'USER', 'x', 1 FROM generate_series(1, 1000) n`),
+  ])
+  const plans: string[] = []
+  const explain = async (sql: string, params: Value[]) => {
+    for (const row of await db.read(`EXPLAIN ${sql}`, params)) plans.push(row['QUERY PLAN'] as string)
+    return []
+  }
+  await listRecent({ ...db, read: explain } as unknown as Database, 'a', 's', 990)
+  assert.match(plans.join('\n'), /message_pkey on message .*\n *Index Cond: .*seq >= /)
   await db.close()
 })
 

@@ -199,9 +199,10 @@ export interface RecentMessage extends HistoryEntry {
 
 /** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
 const SUMMARY = 'SUMMARY'
-const RECENT = `SELECT role, coalesce(markdown, content), seq,
-    CASE WHEN turn = 'failed' THEN id END, CASE WHEN turn = 'failed' THEN created_at END
-  FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3
+// The inner order is for PostgreSQL: until the table has statistics it would as soon read the whole session by the index of ids.
+const RECENT = `SELECT * FROM (SELECT role, coalesce(markdown, content) AS content, seq,
+      CASE WHEN turn = 'failed' THEN id END AS failed_id, CASE WHEN turn = 'failed' THEN created_at END AS failed_at
+    FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq) AS recent
   UNION ALL SELECT '${SUMMARY}', text, upto, NULL, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
 
 /** The messages from a place on, oldest first, as prompts need them, and the session's summary. */
