@@ -14,25 +14,28 @@ interface Waiting extends Part {
   reject: (error: unknown) => void
 }
 
-/** Transactions under way at once: the fewer, the more requests share one; a second, because a row may be held by somebody else. */
+/** Transactions that are shared, under way at once: the fewer, the more requests share one; a second, because a row may be held by somebody else. */
 const AT_ONCE = 2
 /** A longer list has a transaction of its own, so that nobody else waits for it. */
 const MOST_STATEMENTS = 6
 
+/** One transaction. `isPatient`: it may wait for a row that somebody else holds; otherwise it fails soon. */
+type Commit = (parts: Part[], isPatient: boolean) => Promise<PartRows[]>
+
 /** Group commit: what is asked for while others are being written shares one transaction, and one wait for the disk. */
 export class Commits {
-  readonly #commit: (parts: Part[]) => Promise<PartRows[]>
+  readonly #commit: Commit
   #waiting: Waiting[] = []
   #running = 0
 
-  constructor(commit: (parts: Part[]) => Promise<PartRows[]>) {
+  constructor(commit: Commit) {
     this.#commit = commit
   }
 
   add(statements: Statement[], isGuarded: boolean): Promise<PartRows> {
     return new Promise((resolve, reject) => {
       const part = { statements, isGuarded, since: performance.now(), resolve, reject }
-      if (statements.length > MOST_STATEMENTS) void this.#write([part])
+      if (statements.length > MOST_STATEMENTS) void this.#writeAlone(part)
       else if (this.#waiting.push(part) === 1) setImmediate(() => this.#next())
     })
   }
@@ -56,31 +59,38 @@ export class Commits {
 
   /**
    * One for each row that they begin with, for they do not see what comes behind the first statements of each other; and in the order of
-   * these rows, so that no two processes hold what the other waits for.
+   * these rows, so that no two processes hold what the other waits for. The others go alone, and wait for the row in the database.
    */
   #take(): Waiting[] {
     const taken = new Map<string, Waiting>()
-    const left: Waiting[] = []
     for (const part of this.#waiting) {
       const row = rowOf(part)
-      if (taken.has(row)) left.push(part)
+      if (taken.has(row)) void this.#writeAlone(part)
       else taken.set(row, part)
     }
-    this.#waiting = left
+    this.#waiting = []
     return [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part)
   }
 
   async #write(parts: Waiting[]): Promise<void> {
     try {
-      const results = await this.#commit(parts)
+      const results = await this.#commit(parts, false)
       parts.forEach((part, i) => {
         part.resolve(results[i])
       })
     } catch (error) {
-      // One that fails must not fail the others: each is tried alone.
-      if (parts.length > 1 && !isLost((error as Error).cause ?? error))
-        await Promise.all(parts.map((part) => this.#write([part])))
-      else for (const part of parts) part.reject(error)
+      if (isLost((error as Error).cause ?? error)) for (const part of parts) part.reject(error)
+      // One that fails, or waits for a row, must not hold up the others.
+      else for (const part of parts) void this.#writeAlone(part)
+    }
+  }
+
+  async #writeAlone(part: Waiting): Promise<void> {
+    try {
+      const [rows] = await this.#commit([part], true)
+      part.resolve(rows)
+    } catch (error) {
+      part.reject(error)
     }
   }
 }

@@ -9,34 +9,33 @@ interface Waiting {
 
 /** What is read in one turn of the event loop, by whichever requests, is asked for in one packet. */
 export class Reads {
-  readonly #read: (statements: Statement[]) => Promise<Row[][]>
+  readonly #readTogether: (statements: Statement[]) => Promise<Row[][]>
+  readonly #readAlone: (statement: Statement) => Promise<Row[]>
   #waiting: Waiting[] = []
 
-  constructor(read: (statements: Statement[]) => Promise<Row[][]>) {
-    this.#read = read
+  constructor(readTogether: (statements: Statement[]) => Promise<Row[][]>, readAlone: (statement: Statement) => Promise<Row[]>) {
+    this.#readTogether = readTogether
+    this.#readAlone = readAlone
   }
 
   add(statement: Statement): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ statement, resolve, reject }) > 1) return
-      setImmediate(() => {
-        const reads = this.#waiting
-        this.#waiting = []
-        void this.#answer(reads)
-      })
+      if (this.#waiting.push({ statement, resolve, reject }) === 1) setImmediate(() => void this.#readAll())
     })
   }
 
-  async #answer(reads: Waiting[]): Promise<void> {
+  async #readAll(): Promise<void> {
+    const reads = this.#waiting
+    this.#waiting = []
     try {
-      const results = await this.#read(reads.map(({ statement }) => statement))
+      const results = await this.#readTogether(reads.map(({ statement }) => statement))
       reads.forEach((read, i) => {
         read.resolve(results[i]!)
       })
     } catch (error) {
+      if (isLost((error as Error).cause ?? error)) for (const read of reads) read.reject(error)
       // One that fails must not fail the others.
-      if (reads.length > 1 && !isLost((error as Error).cause ?? error)) for (const read of reads) void this.#answer([read])
-      else for (const read of reads) read.reject(error)
+      else for (const { statement, resolve, reject } of reads) this.#readAlone(statement).then(resolve, reject)
     }
   }
 }

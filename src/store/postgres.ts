@@ -24,10 +24,12 @@ export interface PostgresOptions {
 }
 
 const CONNECT_WITHIN_MS = 5_000
+/** What is shared waits no longer for what somebody else holds; who must is tried again alone. */
+const SHARED_LOCK_WITHIN_MS = 200
 /** Whoever holds a row longer is no request of ours. Longer than it takes the server to find two that wait for each other. */
 const LOCK_WITHIN_MS = 2_000
-/** In a transaction of several requests nobody waits longer for the row of another; the one that must is tried again alone. */
-const WAIT_SHORTLY = statement("SELECT set_config('lock_timeout', '200', true)")
+const WAIT_LONGER = statement(`SELECT set_config('lock_timeout', '${LOCK_WITHIN_MS}', true)`)
+const BEGIN_READING = statement('BEGIN READ ONLY')
 /** No statement of the service takes nearly so long. */
 const ANSWER_WITHIN_MS = 30_000
 /** Long lists hold a connection as long as their readers take. */
@@ -48,8 +50,11 @@ export class PostgresDatabase implements Database {
   readonly #streams: pg.Pool
   readonly #pooler: boolean
   readonly #prepared = new Map<string, { name: string; text: string }>()
-  readonly #reads = new Reads((statements) => this.#retried((client) => this.#run(client, statements)))
-  readonly #commits = new Commits((parts) => this.#retried((client) => this.#commit(client, parts)))
+  readonly #reads = new Reads(
+    (statements) => this.#retried((client) => this.#run(client, statements)),
+    ({ sql, params }) => this.scan(sql, params),
+  )
+  readonly #commits = new Commits((parts, isPatient) => this.#retried((client) => this.#commit(client, parts, isPatient)))
   /** When each connection was made; and before when one that was made may be dead, because another did not answer. */
   readonly #born = new WeakMap<pg.PoolClient, number>()
   #suspectBefore = 0
@@ -68,7 +73,7 @@ export class PostgresDatabase implements Database {
     this.#pool = new pg.Pool({
       ...settings,
       max: connections,
-      ...(pooler ? {} : { lock_timeout: LOCK_WITHIN_MS }),
+      ...(pooler ? {} : { lock_timeout: SHARED_LOCK_WITHIN_MS }),
     })
     this.#streams = new pg.Pool({ ...settings, max: STREAM_CONNECTIONS })
     for (const pool of [this.#pool, this.#streams]) {
@@ -109,8 +114,8 @@ export class PostgresDatabase implements Database {
   }
 
   async scan(sql: string, params: Value[]): Promise<Row[]> {
-    const [rows] = await this.#retried((client) => this.#run(client, [{ sql, params }]))
-    return rows!
+    const steps = [...(this.#pooler ? [] : [WAIT_LONGER]), { sql, params }]
+    return (await this.#retried((client) => this.#run(client, steps))).at(-1)!
   }
 
   async readValues(sql: string, params: Value[]): Promise<Value[][]> {
@@ -132,12 +137,15 @@ export class PostgresDatabase implements Database {
     const client = await this.#streams.connect().catch(fail)
     let broken: unknown
     try {
-      await client.query('BEGIN READ ONLY')
-      await client.query(`DECLARE list NO SCROLL CURSOR FOR ${toPostgres(sql)}`, params)
+      // Of its own for each statement: what a fetch returns is remembered by its text.
+      const cursor = `list_${this.#toAsk({ sql, params }).name}`
+      const fetch = statement(`FETCH ${sliceRows} FROM ${cursor}`)
+      const declare = statement(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, ...params)
+      let rows = (await this.#run(client, [BEGIN_READING, declare, fetch]))[2]!
       for (;;) {
-        const { rows } = await client.query<Value[]>({ text: `FETCH ${sliceRows} FROM list`, rowMode: 'array' })
-        if (rows.length > 0) yield rows
+        if (rows.length > 0) yield rows.map((row) => Object.values(row))
         if (rows.length < sliceRows) return
+        rows = (await this.#run(client, [fetch]))[0]!
       }
     } catch (error) {
       broken = error
@@ -205,14 +213,14 @@ export class PostgresDatabase implements Database {
   }
 
   /** All in one transaction: first what guards the rest, and then the rest of those whose guard let them through. */
-  async #commit(client: pg.PoolClient, parts: Part[]): Promise<PartRows[]> {
+  async #commit(client: pg.PoolClient, parts: Part[], isPatient: boolean): Promise<PartRows[]> {
     const lists = parts.map(({ statements }) => statements.map((statement) => this.#toAsk(statement)))
     const isFirst = (i: number, place: number) => place === 0 || !parts[i]!.isGuarded
     const isLet = (i: number) => !parts[i]!.isGuarded || lists[i]![0]!.rows.length > 0
     const first = lists.flatMap((asked, i) => asked.filter((_, place) => isFirst(i, place)))
     const rest = () => lists.flatMap((asked, i) => (isLet(i) ? asked.filter((_, place) => !isFirst(i, place)) : []))
     const isWhole = lists.every((asked, i) => isFirst(i, asked.length - 1))
-    if (parts.length > 1) first.unshift(this.#toAsk(WAIT_SHORTLY))
+    if (isPatient) first.unshift(this.#toAsk(WAIT_LONGER))
     await exchange(client, TYPES, first, isWhole ? undefined : rest)
     return lists.map((asked, i) => (isLet(i) ? asked.map(({ rows }) => rows) : undefined))
   }
