@@ -81,7 +81,13 @@ test("a user's list costs what that user has, not what the agent has", async () 
   async function* explainStream(sql: string, params: Value[]) {
     yield await explainValues(sql, params)
   }
-  const explained = { ...db, read: explain, scan: explain, readValues: explainValues, stream: explainStream } as unknown as Database
+  const explained = {
+    ...db,
+    read: explain,
+    scan: explain,
+    readValues: explainValues,
+    stream: explainStream,
+  } as unknown as Database
   for (const times of [{}, { from: 1 }, { to: 2 }, { from: 1, to: 2 }]) {
     const filter = { agentId: 'a', userId: 'u', ...times }
     await listSessions(explained, filter, undefined, 10)

@@ -1,20 +1,37 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
+import type { Row, Value } from './database.ts'
 
-export interface Asked<R> {
+/** The rows of a statement, each as its values in the order of the columns. */
+export interface Answer {
+  columns: string[]
+  rows: Value[][]
+}
+
+export interface Asked extends Answer {
   /** Of the statement, which the server parses once for each connection. */
   name: string
   text: string
-  values: readonly (string | number | null | Uint8Array)[]
-  /** Its answer. */
-  rows: R[]
+  values: readonly Value[]
 }
+
+export const toRows = ({ columns, rows }: Answer): Row[] =>
+  rows.map((values) => {
+    const row: Row = {}
+    for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!
+    return row
+  })
 
 interface Field {
   name: string
   dataTypeID: number
 }
-type ReadRow = (values: (string | null)[]) => object
+/** How the rows of a statement are read. */
+interface Shape {
+  columns: string[]
+  /** Of each column; undefined where its text is its value. */
+  parsers: (((text: string) => Value) | undefined)[]
+}
 
 /** The part of the driver's connection that speaks the protocol. */
 interface Wire {
@@ -28,19 +45,19 @@ interface Wire {
   sync(): void
 }
 
-/** By connection and name: how the rows of a statement are read that is parsed there. */
-const parsed = new WeakMap<Wire, Map<string, ReadRow>>()
+/** By connection and name, of the statements that are parsed there. */
+const parsed = new WeakMap<Wire, Map<string, Shape>>()
 
 /**
  * Sends statements in one packet; they are one transaction, which is committed when it resolves and undone when it rejects. `more` is asked for
  * the rest of the transaction when the first have their answers. What the server says of a statement's rows is asked for once. The connection must not
  * be one that is used through a pooler.
  */
-export function exchange<R extends object>(
+export function exchange(
   client: pg.ClientBase,
   types: pg.CustomTypesConfig,
-  first: Asked<R>[],
-  more?: () => Asked<R>[],
+  first: Asked[],
+  more?: () => Asked[],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new Exchange(types, first, more, (error) => (error ? reject(error) : resolve())))
@@ -48,21 +65,21 @@ export function exchange<R extends object>(
 }
 
 /** What the driver calls a query: it is told of each message of the answer. */
-class Exchange<R extends object> {
+class Exchange {
   readonly #types: pg.CustomTypesConfig
-  #asked: Asked<R>[]
-  #more: (() => Asked<R>[]) | undefined
+  #asked: Asked[]
+  #more: (() => Asked[]) | undefined
   /** The driver puts its time limit around it. */
   callback: (error: Error | null) => void
   #wire!: Wire
-  #parsed!: Map<string, ReadRow>
+  #parsed!: Map<string, Shape>
   #at = 0
-  #readRow: ReadRow | undefined
+  #shape: Shape | undefined
 
   constructor(
     types: pg.CustomTypesConfig,
-    first: Asked<R>[],
-    more: (() => Asked<R>[]) | undefined,
+    first: Asked[],
+    more: (() => Asked[]) | undefined,
     callback: (error: Error | null) => void,
   ) {
     this.#types = types
@@ -100,19 +117,25 @@ class Exchange<R extends object> {
   }
 
   handleRowDescription({ fields }: { fields: Field[] }): void {
-    this.#readRow = rowReader(fields, this.#types)
+    this.#shape = {
+      columns: fields.map(({ name }) => name),
+      parsers: fields.map(({ dataTypeID }) => (dataTypeID === TEXT ? undefined : this.#types.getTypeParser(dataTypeID, 'text'))),
+    }
   }
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     const asked = this.#asked[this.#at]!
-    this.#readRow ??= this.#parsed.get(asked.name)!
-    asked.rows.push(this.#readRow(fields) as R)
+    this.#shape ??= this.#parsed.get(asked.name)!
+    const { parsers } = this.#shape
+    asked.rows.push(fields.map((text, i) => (text === null ? null : (parsers[i]?.(text) ?? text))))
   }
 
   handleCommandComplete(): void {
-    const { name } = this.#asked[this.#at++]!
-    if (!this.#parsed.has(name)) this.#parsed.set(name, this.#readRow ?? noRows)
-    this.#readRow = undefined
+    const asked = this.#asked[this.#at++]!
+    const shape = this.#parsed.get(asked.name) ?? this.#shape ?? { columns: [], parsers: [] }
+    this.#parsed.set(asked.name, shape)
+    asked.columns = shape.columns
+    this.#shape = undefined
     if (this.#at < this.#asked.length || this.#more === undefined) return
     this.#asked = this.#more()
     this.#more = undefined
@@ -131,29 +154,6 @@ class Exchange<R extends object> {
   }
 }
 
-const noRows: ReadRow = () => ({})
-
-const toWire = (value: unknown): unknown =>
-  typeof value === 'number'
-    ? String(value)
-    : value instanceof Uint8Array && !Buffer.isBuffer(value)
-      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-      : value
+const toWire = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
 
 const TEXT = 25
-
-function rowReader(fields: Field[], types: pg.CustomTypesConfig): ReadRow {
-  const columns = fields.map(({ name, dataTypeID }) => ({
-    name,
-    parse: dataTypeID === TEXT ? undefined : types.getTypeParser(dataTypeID, 'text'),
-  }))
-  return (values) => {
-    const row: Record<string, unknown> = {}
-    for (let i = 0; i < columns.length; i++) {
-      const { name, parse } = columns[i]!
-      const value = values[i]!
-      row[name] = parse === undefined || value === null ? value : parse(value)
-    }
-    return row
-  }
-}

@@ -1,24 +1,28 @@
-import type { Row, Statement } from './database.ts'
+import type { Statement } from './database.ts'
 import { isLost } from './postgres-errors.ts'
+import type { Answer } from './postgres-exchange.ts'
 
 interface Waiting {
   statement: Statement
-  resolve: (rows: Row[]) => void
+  resolve: (answer: Answer) => void
   reject: (error: unknown) => void
 }
 
 /** What is read in one turn of the event loop, by whichever requests, is asked for in one packet. */
 export class Reads {
-  readonly #readTogether: (statements: Statement[]) => Promise<Row[][]>
-  readonly #readAlone: (statement: Statement) => Promise<Row[]>
+  readonly #readTogether: (statements: Statement[]) => Promise<Answer[]>
+  readonly #readAlone: (statement: Statement) => Promise<Answer>
   #waiting: Waiting[] = []
 
-  constructor(readTogether: (statements: Statement[]) => Promise<Row[][]>, readAlone: (statement: Statement) => Promise<Row[]>) {
+  constructor(
+    readTogether: (statements: Statement[]) => Promise<Answer[]>,
+    readAlone: (statement: Statement) => Promise<Answer>,
+  ) {
     this.#readTogether = readTogether
     this.#readAlone = readAlone
   }
 
-  add(statement: Statement): Promise<Row[]> {
+  add(statement: Statement): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ statement, resolve, reject }) === 1) setImmediate(() => void this.#readAll())
     })

@@ -3,7 +3,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isPassing, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
-import { type Asked, exchange } from './postgres-exchange.ts'
+import { type Answer, type Asked, exchange, toRows } from './postgres-exchange.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 import { Reads } from './postgres-reads.ts'
 
@@ -52,7 +52,7 @@ export class PostgresDatabase implements Database {
   readonly #prepared = new Map<string, { name: string; text: string }>()
   readonly #reads = new Reads(
     (statements) => this.#retried((client) => this.#run(client, statements)),
-    ({ sql, params }) => this.scan(sql, params),
+    (statement) => this.#readAlone(statement),
   )
   readonly #commits = new Commits((parts, isPatient) => this.#retried((client) => this.#commit(client, parts, isPatient)))
   /** When each connection was made; and before when one that was made may be dead, because another did not answer. */
@@ -109,17 +109,16 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  read(sql: string, params: Value[]): Promise<Row[]> {
-    return this.#pooler ? this.scan(sql, params) : this.#reads.add({ sql, params })
-  }
-
-  async scan(sql: string, params: Value[]): Promise<Row[]> {
-    const steps = [...(this.#pooler ? [] : [WAIT_LONGER]), { sql, params }]
-    return (await this.#retried((client) => this.#run(client, steps))).at(-1)!
+  async read(sql: string, params: Value[]): Promise<Row[]> {
+    return toRows(await this.#read({ sql, params }))
   }
 
   async readValues(sql: string, params: Value[]): Promise<Value[][]> {
-    return (await this.read(sql, params)).map((row) => Object.values(row))
+    return (await this.#read({ sql, params })).rows
+  }
+
+  async scan(sql: string, params: Value[]): Promise<Row[]> {
+    return toRows(await this.#readAlone({ sql, params }))
   }
 
   write(statements: Statement[]): Promise<Row[][]> {
@@ -141,11 +140,11 @@ export class PostgresDatabase implements Database {
       const cursor = `list_${this.#toAsk({ sql, params }).name}`
       const fetch = statement(`FETCH ${sliceRows} FROM ${cursor}`)
       const declare = statement(`DECLARE ${cursor} NO SCROLL CURSOR FOR ${sql}`, ...params)
-      let rows = (await this.#run(client, [BEGIN_READING, declare, fetch]))[2]!
+      let { rows } = (await this.#run(client, [BEGIN_READING, declare, fetch]))[2]!
       for (;;) {
-        if (rows.length > 0) yield rows.map((row) => Object.values(row))
+        if (rows.length > 0) yield rows
         if (rows.length < sliceRows) return
-        rows = (await this.#run(client, [fetch]))[0]!
+        rows = (await this.#run(client, [fetch]))[0]!.rows
       }
     } catch (error) {
       broken = error
@@ -222,7 +221,7 @@ export class PostgresDatabase implements Database {
     const isWhole = lists.every((asked, i) => isFirst(i, asked.length - 1))
     if (isPatient) first.unshift(this.#toAsk(WAIT_LONGER))
     await exchange(client, TYPES, first, isWhole ? undefined : rest)
-    return lists.map((asked, i) => (isLet(i) ? asked.map(({ rows }) => rows) : undefined))
+    return lists.map((asked, i) => (isLet(i) ? asked.map(toRows) : undefined))
   }
 
   /** The same through a pooler. */
@@ -230,31 +229,44 @@ export class PostgresDatabase implements Database {
     if (statements.length > 1) await client.query('BEGIN')
     const results: Row[][] = []
     for (const statement of statements) {
-      const [rows] = await this.#run(client, [statement])
-      results.push(rows!)
-      if (isGuarded && rows!.length === 0 && results.length === 1) break
+      const rows = (await this.#run(client, [statement])).flatMap(toRows)
+      results.push(rows)
+      if (isGuarded && rows.length === 0 && results.length === 1) break
     }
     const isLet = results.length === statements.length
     if (statements.length > 1) await client.query(isLet ? 'COMMIT' : 'ROLLBACK')
     return !isGuarded || results[0]!.length > 0 ? results : undefined
   }
 
-  async #run(client: pg.PoolClient, statements: Statement[]): Promise<Row[][]> {
-    const asked = statements.map((statement) => this.#toAsk(statement))
-    if (this.#pooler)
-      for (const one of asked) one.rows = (await client.query<Row>({ text: one.text, values: [...one.values] })).rows
-    else await exchange(client, TYPES, asked)
-    return asked.map(({ rows }) => rows)
+  #read(statement: Statement): Promise<Answer> {
+    return this.#pooler ? this.#readAlone(statement) : this.#reads.add(statement)
   }
 
-  #toAsk({ sql, params }: Statement): Asked<Row> {
+  async #readAlone(statement: Statement): Promise<Answer> {
+    const steps = [...(this.#pooler ? [] : [WAIT_LONGER]), statement]
+    return (await this.#retried((client) => this.#run(client, steps))).at(-1)!
+  }
+
+  async #run(client: pg.PoolClient, statements: Statement[]): Promise<Answer[]> {
+    const asked = statements.map((statement) => this.#toAsk(statement))
+    if (!this.#pooler) await exchange(client, TYPES, asked)
+    else for (const one of asked) Object.assign(one, await askPooler(client, one))
+    return asked
+  }
+
+  #toAsk({ sql, params }: Statement): Asked {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       prepared = { name: `s${this.#prepared.size}`, text: toPostgres(sql) }
       this.#prepared.set(sql, prepared)
     }
-    return { ...prepared, values: params, rows: [] }
+    return { ...prepared, values: params, columns: [], rows: [] }
   }
+}
+
+async function askPooler(client: pg.PoolClient, { text, values }: Asked): Promise<Answer> {
+  const { fields, rows } = await client.query<Value[]>({ text, values: [...values], rowMode: 'array' })
+  return { columns: fields.map(({ name }) => name), rows }
 }
 
 /** The one construct that the engines spell differently. */
