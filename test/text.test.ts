@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse, contentStems, detectLanguage, gramHashes } from '../src/text/analyse.ts'
-import { runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
+import { hashOf, runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
 
 const exact = (text: string): string[] => analyse(text).tokens.flatMap((token) => (token.exact === '' ? [] : [token.exact]))
 
@@ -90,6 +90,12 @@ describe('n-grams', () => {
   test('of a word are of four letters, with marks at its ends', () => {
     assert.deepEqual(wordGrams('word'), ['^wor', 'word', 'ord$'])
     assert.deepEqual(wordGrams('a'), ['^a$'])
+  })
+
+  test('of a text are hashed as those of its words are, plain or not', () => {
+    const text = `The BLUE kettle's 2-year warranty: Café x ab abc ${'x'.repeat(100)} Straße`
+    const grams = exact(text).flatMap(wordGrams)
+    assert.deepEqual([...gramHashes(text)], grams.map(hashOf))
   })
 
   test('of a run are of one to three characters, never cut inside one', () => {

@@ -12,7 +12,7 @@ import {
 import type { Site } from '../core/site.ts'
 import { BaseGone, type KnowledgeStore } from '../store/knowledge-base.ts'
 import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
-import { KnowledgeIndex } from '../store/knowledge-reader.ts'
+import { KnowledgeIndex, newCacheBudget } from '../store/knowledge-reader.ts'
 import { findSite, listSites } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
@@ -29,6 +29,7 @@ const HITS_OF_A_SUGGESTION = 5
 export class Questions {
   readonly #store: Pick<KnowledgeStore, 'openToRead'>
   readonly #indexes = new Map<string, KnowledgeIndex>()
+  readonly #budget = newCacheBudget()
   readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
 
   constructor(store: Pick<KnowledgeStore, 'openToRead'>) {
@@ -127,7 +128,7 @@ export class Questions {
     if (index === undefined) {
       const base = this.#store.openToRead(agentId)
       if (base === undefined) return undefined
-      index = new KnowledgeIndex(base)
+      index = new KnowledgeIndex(base, this.#budget)
       const [oldest] = this.#indexes.keys()
       if (this.#indexes.size >= OPEN_BASES) this.forget(oldest!)
     } else this.#indexes.delete(agentId)

@@ -1,4 +1,5 @@
 import { BM25_K1 } from '../store/knowledge-posting.ts'
+import type { Sketch } from '../store/knowledge-reader.ts'
 import { hashOf } from '../text/ngrams.ts'
 
 const B = 0.75
@@ -21,12 +22,12 @@ export class GramScorer {
   }
 
   /** BM25 of a passage's n-grams, its title's counted twice. */
-  score(title: Uint16Array, text: Uint16Array): number {
+  score({ hashes, title, text }: Sketch): number {
     const times = this.#times
     times.fill(0)
-    for (let i = 0; i < title.length; i++) times[numbers[title[i]!]!]! += 2
-    for (let i = 0; i < text.length; i++) times[numbers[text[i]!]!]!++
-    const norm = BM25_K1 * (1 - B + (B * (2 * title.length + text.length)) / this.#average)
+    for (let i = title; i < text; i++) times[numbers[hashes[i]!]!]! += 2
+    for (let i = text; i < hashes.length; i++) times[numbers[hashes[i]!]!]!++
+    const norm = BM25_K1 * (1 - B + (B * (text - title + hashes.length - title)) / this.#average)
     let score = 0
     for (let i = 1; i < times.length; i++) score += (this.#weights[i - 1]! * times[i]! * (BM25_K1 + 1)) / (times[i]! + norm)
     return score
@@ -57,14 +58,14 @@ export class ProximityScorer {
     }
   }
 
-  /** `forward`: the passage's stems as hashes, in order. */
-  score(forward: Uint16Array): number {
+  /** By the passage's stems, in order. */
+  score({ hashes, title }: Sketch): number {
     // Of a passage only the few places matter where a stem of the question stands.
     const stems: number[] = []
     const places: number[] = []
-    for (let at = 0; at < forward.length; at++) {
-      if (asked[forward[at]!] === 0) continue
-      stems.push(forward[at]!)
+    for (let at = 0; at < title; at++) {
+      if (asked[hashes[at]!] === 0) continue
+      stems.push(hashes[at]!)
       places.push(at)
     }
     let score = 0

@@ -1,7 +1,7 @@
 import type { Metadata } from '../core/document.ts'
 import { ANSWER_THRESHOLD, type Hit, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
 import { passageIdOf } from '../store/knowledge-passages.ts'
-import type { FoundPassage, KnowledgeIndex } from '../store/knowledge-reader.ts'
+import type { FoundPassage, KnowledgeIndex, Sketch } from '../store/knowledge-reader.ts'
 import { hashOf } from '../text/ngrams.ts'
 import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
@@ -148,8 +148,8 @@ function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readon
   const nearness = new ProximityScorer(pairsOf(index, terms.sequence))
   const close = candidates.slice(0, CLOSE_LOOK).map(({ slot, core }) => {
     const sketch = index.sketch(slot)
-    const ngrams = GRAMS * grams.score(sketch.titleGrams, sketch.textGrams)
-    const proximity = PROXIMITY * nearness.score(sketch.forward)
+    const ngrams = GRAMS * grams.score(sketch)
+    const proximity = PROXIMITY * nearness.score(sketch)
     return { slot, score: core + ngrams + proximity, scores: { terms: core, ngrams, proximity } }
   })
   close.sort((a, b) => b.score - a.score || a.slot - b.slot)
@@ -180,12 +180,17 @@ function pairsOf(index: KnowledgeIndex, sequence: readonly string[]): Pair[] {
 }
 
 function signalsOf(index: KnowledgeIndex, terms: SearchTerms, best: Ranked | undefined): TermSignal[] {
-  const held = best === undefined ? undefined : index.sketch(best.slot).forward
+  const sketch = best === undefined ? undefined : index.sketch(best.slot)
   return [...terms.asked].map(([stem, weight]) => ({
     frequency: index.lists(`s${stem}`).df,
     weight: Math.min(1, weight),
-    inBest: held?.includes(hashOf(stem)) ?? false,
+    inBest: sketch !== undefined && holdsStem(sketch, hashOf(stem)),
   }))
+}
+
+function holdsStem({ hashes, title }: Sketch, stem: number): boolean {
+  const at = hashes.indexOf(stem)
+  return at >= 0 && at < title
 }
 
 function toHit(passage: FoundPassage, { score, scores }: Ranked): Hit {

@@ -1,15 +1,41 @@
 /**
- * Keeps values within a budget of bytes: what was not used while half of it was filled anew is dropped.
- * Two generations cost less than a list in order of use.
+ * Bytes that several caches share, so that the base that is asked most has most of them: what was not used while half of them were filled
+ * anew is dropped, whosever it is. Two generations cost less than a list in order of use.
  */
-export class ByteCache<K, V> {
-  #young = new Map<K, { value: V; bytes: number }>()
-  #old = new Map<K, { value: V; bytes: number }>()
-  #youngBytes = 0
-  #half: number
+export class CacheBudget {
+  readonly #half: number
+  readonly #caches = new Set<{ age: () => void }>()
+  #young = 0
 
   constructor(maxBytes: number) {
     this.#half = maxBytes / 2
+  }
+
+  join(cache: { age: () => void }): void {
+    this.#caches.add(cache)
+  }
+
+  leave(cache: { age: () => void }): void {
+    this.#caches.delete(cache)
+  }
+
+  spend(bytes: number): void {
+    this.#young += bytes
+    if (this.#young <= this.#half) return
+    for (const cache of this.#caches) cache.age()
+    this.#young = bytes
+  }
+}
+
+/** Keeps values within a budget that it shares with others. */
+export class ByteCache<K, V> {
+  readonly #budget: CacheBudget
+  #young = new Map<K, { value: V; bytes: number }>()
+  #old = new Map<K, { value: V; bytes: number }>()
+
+  constructor(budget: CacheBudget) {
+    this.#budget = budget
+    budget.join(this)
   }
 
   get(key: K): V | undefined {
@@ -21,20 +47,24 @@ export class ByteCache<K, V> {
   }
 
   set(key: K, value: V, bytes: number): void {
-    if (this.#youngBytes + bytes > this.#half) {
-      this.#old = this.#young
-      this.#young = new Map()
-      this.#youngBytes = 0
-    }
+    this.#budget.spend(bytes)
     this.#young.set(key, { value, bytes })
-    this.#youngBytes += bytes
   }
 
-  /** Starts empty, with another budget. */
-  clear(maxBytes: number): void {
-    this.#half = maxBytes / 2
+  /** Drops what was not used since it did so last. */
+  age(): void {
+    this.#old = this.#young
+    this.#young = new Map()
+  }
+
+  clear(): void {
     this.#young.clear()
     this.#old.clear()
-    this.#youngBytes = 0
+  }
+
+  /** Gives back what it has. */
+  close(): void {
+    this.#budget.leave(this)
+    this.clear()
   }
 }

@@ -3,7 +3,7 @@ import type { Metadata } from '../core/document.ts'
 import { gramHashes } from '../text/analyse.ts'
 import type { Language } from '../text/languages.ts'
 import { BaseGone, type KnowledgeBase } from './knowledge-base.ts'
-import { ByteCache } from './knowledge-cache.ts'
+import { ByteCache, CacheBudget } from './knowledge-cache.ts'
 import type { Posting } from './knowledge-posting.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
 import { Vocabulary } from './knowledge-spelling.ts'
@@ -28,33 +28,30 @@ export interface FoundPassage {
   text: string
 }
 
-/** What the close look at a candidate needs, as hashes of 16 bits. */
+/** What the close look at a candidate needs, as hashes of 16 bits: the stems of its title, 0, those of its text; then n-grams. */
 export interface Sketch {
-  /** Its stems in order: title, 0, text. */
-  forward: Uint16Array
-  titleGrams: Uint16Array
-  textGrams: Uint16Array
+  hashes: Uint16Array
+  /** Where the n-grams of the title begin, and those of the text. */
+  title: number
+  text: number
 }
 
 const NOTHING: TermLists = { df: 0, parts: [] }
 /** In the place of what is not there yet. */
-const NO_SKETCH: Sketch = { forward: new Uint16Array(), titleGrams: new Uint16Array(), textGrams: new Uint16Array() }
+const NO_SKETCH: Sketch = { hashes: new Uint16Array(), title: 0, text: 0 }
 const NO_PASSAGE: FoundPassage = {
   ...{ documentId: '', title: '', source: '{}', metadata: '{}', generation: 0, position: 0, heading: '', page: null, text: '' },
 }
-// The lists kept at hand: enough to hold what questions about a base of this size share, within bounds.
-const CACHE_BYTES_PER_PASSAGE = 200
-const MIN_CACHE_BYTES = 256 * 1024
-const MAX_CACHE_BYTES = 8 * 1024 * 1024
+/** Kept at hand of all bases of a thread: lists, passages and their sketches, vectors. Some 5,000 passages are held by it whole. */
+const CACHE_BYTES = 32 * 1024 * 1024
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 200
 const MAX_MASKS = 16
-/** Sketches kept at hand: some 10,000 short passages. */
-const MAX_SKETCH_BYTES = 8 * 1024 * 1024
-/** Passages that were shown, which are often the same few. */
-const MAX_PASSAGE_BYTES = 2 * 1024 * 1024
 /** n-grams are counted in the head of a long passage only. */
 const MAX_SKETCH_CHARS = 8_000
+
+/** What the caches of all bases of a thread share. */
+export const newCacheBudget = (): CacheBudget => new CacheBudget(CACHE_BYTES)
 
 /** Reads one agent's index. Everything inside one `read` sees one state of the file. */
 export class KnowledgeIndex {
@@ -63,12 +60,12 @@ export class KnowledgeIndex {
   #version = -1
   #segments: { segment: Segment; offset: number }[] = []
   #hidden: Uint8Array | undefined
-  readonly #lists = new ByteCache<string, TermLists>(MIN_CACHE_BYTES)
+  readonly #lists: ByteCache<string, TermLists>
   #masks = new Map<string, Uint8Array>()
   /** By slot, as of the version loaded. */
-  readonly #passages = new ByteCache<number, FoundPassage>(MAX_PASSAGE_BYTES)
+  readonly #passages: ByteCache<number, FoundPassage>
   /** By passage id, under which nothing ever changes. */
-  readonly #sketches = new ByteCache<number, Sketch>(MAX_SKETCH_BYTES)
+  readonly #sketches: ByteCache<number, Sketch>
   /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
   #memory = new Map<string, unknown>()
   /** Number of passages in the segments, the dead included: what document frequencies are told against. */
@@ -77,9 +74,12 @@ export class KnowledgeIndex {
   /** Those of the passages, most frequent first. */
   languages: Language[] = []
 
-  constructor(base: KnowledgeBase) {
+  constructor(base: KnowledgeBase, budget = newCacheBudget()) {
     this.#base = base
     this.vocabulary = new Vocabulary(base)
+    this.#lists = new ByteCache(budget)
+    this.#passages = new ByteCache(budget)
+    this.#sketches = new ByteCache(budget)
   }
 
   read<T>(work: () => T): T {
@@ -97,6 +97,7 @@ export class KnowledgeIndex {
 
   close(): void {
     this.#base.close()
+    for (const cache of [this.#lists, this.#passages, this.#sketches]) cache.close()
   }
 
   #load(version: number): void {
@@ -118,8 +119,8 @@ export class KnowledgeIndex {
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
     this.languages = languages.map((row) => row.code)
     this.#hidden = this.#hiddenBy(dead)
-    this.#lists.clear(Math.min(MAX_CACHE_BYTES, Math.max(MIN_CACHE_BYTES, offset * CACHE_BYTES_PER_PASSAGE)))
-    this.#passages.clear(MAX_PASSAGE_BYTES)
+    this.#lists.clear()
+    this.#passages.clear()
     this.#masks.clear()
     this.#memory.clear()
     this.#version = version
@@ -248,12 +249,16 @@ export class KnowledgeIndex {
       id,
     )
     if (row === undefined) return NO_SKETCH
-    const sketch: Sketch = {
-      forward: new Uint16Array(row.forward.buffer.slice(row.forward.byteOffset, row.forward.byteOffset + row.forward.byteLength)),
-      titleGrams: gramHashes(`${row.title}\n${row.heading}`),
-      textGrams: gramHashes(row.text.slice(0, MAX_SKETCH_CHARS)),
-    }
-    this.#sketches.set(id, sketch, 2 * (sketch.forward.length + sketch.titleGrams.length + sketch.textGrams.length) + ENTRY_BYTES)
+    const titleGrams = gramHashes(`${row.title}\n${row.heading}`)
+    const textGrams = gramHashes(row.text.slice(0, MAX_SKETCH_CHARS))
+    const title = row.forward.length / 2
+    const text = title + titleGrams.length
+    const hashes = new Uint16Array(text + textGrams.length)
+    new Uint8Array(hashes.buffer).set(row.forward)
+    hashes.set(titleGrams, title)
+    hashes.set(textGrams, text)
+    const sketch: Sketch = { hashes, title, text }
+    this.#sketches.set(id, sketch, 2 * hashes.length + ENTRY_BYTES)
     return sketch
   }
 

@@ -1,6 +1,6 @@
 import { fold, lower } from './fold.ts'
 import { type Language, languages, languagesOf, type Script, scriptOf, scripts, tellTales } from './languages.ts'
-import { hashOf, runGrams, wordGrams } from './ngrams.ts'
+import { hashOf, hashOfUnits, runGrams, wordGrams } from './ngrams.ts'
 import { HAN, type RunKind, SPACED, scan, scriptOfRun } from './scan.ts'
 import { stem } from './stem.ts'
 import { stopWords } from './stop-words.ts'
@@ -113,20 +113,16 @@ function split(text: string): Piece[] {
       pieces.push({ kind, start, end, word: undefined })
       return
     }
-    // 's of a possessive is no word.
-    if (
-      end - start === 1 &&
-      start > 0 &&
-      (text.charCodeAt(start) | 32) === 115 &&
-      isApostrophe(text.charCodeAt(start - 1)) &&
-      pieces.length > 0
-    )
-      return
+    if (pieces.length > 0 && isPossessive(text, start, end)) return
     const word = wordOf(text.slice(start, end))
     if (word.exact !== '') pieces.push({ kind, start, end, word })
   })
   return pieces
 }
+
+/** 's is no word. */
+const isPossessive = (text: string, start: number, end: number): boolean =>
+  end - start === 1 && start > 0 && (text.charCodeAt(start) | 32) === 115 && isApostrophe(text.charCodeAt(start - 1))
 
 const isApostrophe = (unit: number): boolean => unit === 0x27 || unit === 0x2019
 
@@ -232,24 +228,56 @@ export function stemAs(exact: string, held: readonly Language[]): string {
 
 /** The n-grams of a text, of words and of runs without spaces, as hashes of 16 bits: a cheaper look at it than `analyse`. */
 export function gramHashes(text: string): Uint16Array {
-  const parts: Uint16Array[] = []
-  let length = 0
-  for (const { word, kind, start, end } of split(text)) {
-    if (word === undefined)
-      parts.push(Uint16Array.from(runGrams({ text: lower(text.slice(start, end)), han: kind === HAN }), hashOf))
-    else {
+  hashCount = 0
+  let found = false
+  scan(text, (kind, start, end) => {
+    if (kind !== SPACED) pushHashes(runGrams({ text: lower(text.slice(start, end)), han: kind === HAN }).map(hashOf))
+    else if (found && isPossessive(text, start, end)) return
+    else if (!pushPlain(text, start, end)) {
+      const word = wordOf(text.slice(start, end))
+      if (word.exact === '') return
       word.grams ??= Uint16Array.from(wordGrams(word.exact), hashOf)
-      parts.push(word.grams)
+      pushHashes(word.grams)
     }
-    length += parts.at(-1)!.length
+    found = true
+  })
+  return hashes.slice(0, hashCount)
+}
+
+// Of the text under way.
+let hashes = new Uint16Array(4_096)
+let hashCount = 0
+
+function pushHashes(more: ArrayLike<number>): void {
+  makeRoom(more.length)
+  hashes.set(more, hashCount)
+  hashCount += more.length
+}
+
+function makeRoom(more: number): void {
+  if (hashCount + more <= hashes.length) return
+  const larger = new Uint16Array(2 * (hashCount + more))
+  larger.set(hashes)
+  hashes = larger
+}
+
+// A word of ASCII with its boundary marks.
+const letters = new Uint8Array(MAX_WORD + 2)
+
+/** What `wordGrams` and `hashOf` make of a word of plain letters, read off the text: nearly all words are such. False of any other. */
+function pushPlain(text: string, start: number, end: number): boolean {
+  const length = Math.min(end - start, MAX_WORD) + 2
+  letters[0] = 0x5e // ^
+  for (let i = 1; i + 1 < length; i++) {
+    const unit = text.charCodeAt(start + i - 1)
+    if (unit > 127) return false
+    letters[i] = unit >= 65 && unit <= 90 ? unit | 32 : unit
   }
-  const hashes = new Uint16Array(length)
-  let at = 0
-  for (const part of parts) {
-    hashes.set(part, at)
-    at += part.length
-  }
-  return hashes
+  letters[length - 1] = 0x24 // $
+  makeRoom(length)
+  if (length <= 4) hashes[hashCount++] = hashOfUnits(letters, 0, length)
+  else for (let i = 0; i + 4 <= length; i++) hashes[hashCount++] = hashOfUnits(letters, i, i + 4)
+  return true
 }
 
 /** The stems of a text that say something: without stop words, unless there are no others. */

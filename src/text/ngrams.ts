@@ -37,3 +37,10 @@ export function hashOf(term: string): number {
   for (let i = 0; i < term.length; i++) hash = Math.imul(hash ^ term.charCodeAt(i), 0x01000193)
   return ((hash >>> 16) ^ hash) & 0xffff || 1
 }
+
+/** The same of a term given as the UTF-16 units from `start` to `end`. */
+export function hashOfUnits(units: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ units[i]!, 0x01000193)
+  return ((hash >>> 16) ^ hash) & 0xffff || 1
+}
