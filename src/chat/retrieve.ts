@@ -11,6 +11,8 @@ export interface Query {
   history: HistoryEntry[]
   topK?: number
   filter?: RetrieveInput['filter']
+  /** Has the answer extracted at once; not where the passages are reranked after that. */
+  extract?: boolean
 }
 
 /**
@@ -36,7 +38,7 @@ async function retrieveRanked(deps: Deps, agent: Agent, input: Query, signal: Ab
     const found = await search(deps, agent, input, topK, signal)
     return agent.retrieval.rerank ? { ...found, isReranked: false } : found
   }
-  const found = await search(deps, agent, input, Math.max(topK, RERANKED), signal)
+  const found = await search(deps, agent, { ...input, extract: false }, Math.max(topK, RERANKED), signal)
   const reranked = await rerank(deps, agent, input.query, found.hits.slice(0, RERANKED), signal)
   return { ...found, isReranked: reranked !== undefined, hits: (reranked ?? found.hits).slice(0, topK) }
 }
@@ -44,11 +46,11 @@ async function retrieveRanked(deps: Deps, agent: Agent, input: Query, signal: Ab
 async function search(
   deps: Deps,
   agent: Agent,
-  { filter = agent.retrieval.filter, query, history }: Query,
+  { filter = agent.retrieval.filter, query, history, extract = false }: Query,
   topK: number,
   signal: AbortSignal,
 ): Promise<Retrieval> {
-  const words = { query, history, topK, filter }
+  const words = { query, history, topK, filter, extract }
   if (embeddingModelOf(deps, agent) === null) {
     const retrieval = await find(deps, agent, words)
     return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval

@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
+import { EXTRACTIVE } from '../core/model.ts'
 import { ANSWER_THRESHOLD, type Retrieval } from '../core/retrieval.ts'
 import type { Deps } from './deps.ts'
 import { retrieve } from './retrieve.ts'
@@ -29,7 +30,7 @@ export async function retrieveInConversation(
   history: HistoryEntry[],
   signal: AbortSignal,
 ): Promise<Found> {
-  const asked = await retrieve(deps, agent, { query, history }, signal)
+  const asked = await retrieve(deps, agent, { query, history, extract: agent.model === EXTRACTIVE }, signal)
   if (asked.elliptical !== true || !deps.limits.queryRewriting || !hasLanguageModel(agent)) return { retrieval: asked }
   try {
     const rewritten = await rewrite(deps, agent, query, history, signal)

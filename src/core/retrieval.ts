@@ -10,6 +10,8 @@ export interface RetrieveInput {
   filter: MetadataFilter | null
   /** The question as a vector of the model that the base is searched with; left out: it is searched by words alone. */
   vector?: Float32Array
+  /** What quotes answer it is told along with the passages. */
+  extract?: boolean
 }
 
 /** A passage found for a question, best first. */
@@ -50,6 +52,8 @@ export interface Retrieval {
   isReranked?: boolean
   /** The base holds no document at all. */
   emptyBase?: boolean
+  /** Where it was asked for, and the base holds anything. */
+  extract?: Extract
 }
 
 /** What the extractive answerer is asked: the question in its conversation, over passages found before. */

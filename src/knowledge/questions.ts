@@ -11,8 +11,9 @@ import {
 } from '../core/retrieval.ts'
 import type { Site } from '../core/site.ts'
 import { BaseGone, type KnowledgeStore } from '../store/knowledge-base.ts'
+import { CacheBudget } from '../store/knowledge-cache.ts'
 import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
-import { KnowledgeIndex, newCacheBudget } from '../store/knowledge-reader.ts'
+import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSites } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
@@ -29,7 +30,7 @@ const HITS_OF_A_SUGGESTION = 5
 export class Questions {
   readonly #store: Pick<KnowledgeStore, 'openToRead'>
   readonly #indexes = new Map<string, KnowledgeIndex>()
-  readonly #budget = newCacheBudget()
+  readonly #budget = new CacheBudget()
   readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
 
   constructor(store: Pick<KnowledgeStore, 'openToRead'>) {
@@ -67,10 +68,13 @@ export class Questions {
   }
 
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
-    return this.#in(agentId, nothingFound, (index) => ({
-      ...retrieve(index, input, this.#vectorsOf(index)),
-      language: detectLanguage(input.query, index.languages),
-    }))
+    return this.#in(agentId, nothingFound, (index) => {
+      const retrieval = retrieve(index, input, this.#vectorsOf(index))
+      retrieval.language = detectLanguage(input.query, index.languages)
+      if (input.extract === true)
+        retrieval.extract = this.#extract(index, { question: input.query, history: input.history, retrieval })
+      return retrieval
+    })
   }
 
   /** The model whose vectors the agent's base is searched by; undefined where there are none. */
@@ -79,12 +83,7 @@ export class Questions {
   }
 
   extract(agentId: string, input: ExtractInput): Extract {
-    return this.#in(agentId, { quotes: [], confidence: 0 }, (index) =>
-      extractAnswer(input.retrieval.standsAlone ? { ...input, history: [] } : input, {
-        passages: index.slots,
-        frequency: (stem) => index.lists(`s${stem}`).df,
-      }),
-    )
+    return this.#in(agentId, { quotes: [], confidence: 0 }, (index) => this.#extract(index, input))
   }
 
   suggest(agentId: string, input: SuggestInput): Suggestion[] {
@@ -97,7 +96,10 @@ export class Questions {
 
   /** Closes the agent's base, which is about to go. */
   forget(agentId: string): void {
-    this.#indexes.get(agentId)?.close()
+    const index = this.#indexes.get(agentId)
+    if (index === undefined) return
+    this.#vectors.get(index)?.close()
+    index.close()
     this.#indexes.delete(agentId)
   }
 
@@ -105,8 +107,15 @@ export class Questions {
     for (const agentId of [...this.#indexes.keys()]) this.forget(agentId)
   }
 
+  #extract(index: KnowledgeIndex, input: ExtractInput): Extract {
+    return extractAnswer(input.retrieval.standsAlone ? { ...input, history: [] } : input, {
+      passages: index.slots,
+      frequency: (stem) => index.lists(`s${stem}`).df,
+    })
+  }
+
   #vectorsOf(index: KnowledgeIndex): VectorSearch {
-    const vectors = this.#vectors.get(index) ?? new VectorSearch()
+    const vectors = this.#vectors.get(index) ?? new VectorSearch(this.#budget)
     this.#vectors.set(index, vectors)
     return vectors
   }

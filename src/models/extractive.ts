@@ -9,7 +9,7 @@ const MAX_SPAN_CHARS = 1_000
 export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatModel {
   return {
     async generate({ grounding: { agentId, question, history, retrieval, minScore } }) {
-      const { quotes, confidence } = await knowledge.extract(agentId, { question, history, retrieval })
+      const { quotes, confidence } = retrieval.extract ?? (await knowledge.extract(agentId, { question, history, retrieval }))
       const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_THRESHOLD)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
       if (!answered) return { ...reply, text: phrasesIn(retrieval.language ?? 'en').dontKnow }

@@ -1,3 +1,6 @@
+/** Kept at hand of all bases of a thread: lists, passages and their sketches, vectors. Some 5,000 passages are held by it whole. */
+const CACHE_BYTES = 32 * 1024 * 1024
+
 /**
  * Bytes that several caches share, so that the base that is asked most has most of them: what was not used while half of them were filled
  * anew is dropped, whosever it is. Two generations cost less than a list in order of use.
@@ -7,7 +10,7 @@ export class CacheBudget {
   readonly #caches = new Set<{ age: () => void }>()
   #young = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes = CACHE_BYTES) {
     this.#half = maxBytes / 2
   }
 

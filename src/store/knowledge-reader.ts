@@ -42,16 +42,11 @@ const NO_SKETCH: Sketch = { hashes: new Uint16Array(), title: 0, text: 0 }
 const NO_PASSAGE: FoundPassage = {
   ...{ documentId: '', title: '', source: '{}', metadata: '{}', generation: 0, position: 0, heading: '', page: null, text: '' },
 }
-/** Kept at hand of all bases of a thread: lists, passages and their sketches, vectors. Some 5,000 passages are held by it whole. */
-const CACHE_BYTES = 32 * 1024 * 1024
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 200
 const MAX_MASKS = 16
 /** n-grams are counted in the head of a long passage only. */
 const MAX_SKETCH_CHARS = 8_000
-
-/** What the caches of all bases of a thread share. */
-export const newCacheBudget = (): CacheBudget => new CacheBudget(CACHE_BYTES)
 
 /** Reads one agent's index. Everything inside one `read` sees one state of the file. */
 export class KnowledgeIndex {
@@ -74,7 +69,7 @@ export class KnowledgeIndex {
   /** Those of the passages, most frequent first. */
   languages: Language[] = []
 
-  constructor(base: KnowledgeBase, budget = newCacheBudget()) {
+  constructor(base: KnowledgeBase, budget = new CacheBudget()) {
     this.#base = base
     this.vocabulary = new Vocabulary(base)
     this.#lists = new ByteCache(budget)

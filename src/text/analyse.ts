@@ -37,6 +37,7 @@ export interface Run {
 
 /** What is known of a word as written, so that it is folded, looked up and stemmed once. */
 interface Word {
+  raw: string
   lower: string
   exact: string
   script: Script
@@ -66,7 +67,10 @@ function wordOf(raw: string): Word {
   const exact = fold(small)
   const script = scriptOfRun(small)
   const votes = votesOf(small, exact, script).map((language) => languages.indexOf(language))
+  // Copied: a slice would keep the whole text that it was cut from.
+  const own = Buffer.from(raw, 'utf16le').toString('utf16le')
   const word: Word = {
+    raw: own,
     lower: small,
     exact,
     script,
@@ -79,8 +83,21 @@ function wordOf(raw: string): Word {
     grams: undefined,
   }
   if (words.size >= MAX_WORDS) words.clear()
-  // The key is copied: a slice would keep the whole text that it was cut from.
-  words.set(Buffer.from(raw, 'utf16le').toString('utf16le'), word)
+  words.set(own, word)
+  return word
+}
+
+/** The words met last, by a hash of their letters: most are found without being cut out of their text. */
+const recent: (Word | undefined)[] = new Array(0x8000).fill(undefined)
+
+function wordAt(text: string, start: number, end: number): Word {
+  let hash = 0
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0
+  const place = (hash ^ (hash >>> 15)) & 0x7fff
+  const known = recent[place]
+  if (known !== undefined && known.raw.length === end - start && text.startsWith(known.raw, start)) return known
+  const word = wordOf(text.slice(start, end))
+  recent[place] = word
   return word
 }
 
@@ -114,7 +131,7 @@ function split(text: string): Piece[] {
       return
     }
     if (pieces.length > 0 && isPossessive(text, start, end)) return
-    const word = wordOf(text.slice(start, end))
+    const word = wordAt(text, start, end)
     if (word.exact !== '') pieces.push({ kind, start, end, word })
   })
   return pieces
@@ -234,7 +251,7 @@ export function gramHashes(text: string): Uint16Array {
     if (kind !== SPACED) pushHashes(runGrams({ text: lower(text.slice(start, end)), han: kind === HAN }).map(hashOf))
     else if (found && isPossessive(text, start, end)) return
     else if (!pushPlain(text, start, end)) {
-      const word = wordOf(text.slice(start, end))
+      const word = wordAt(text, start, end)
       if (word.exact === '') return
       word.grams ??= Uint16Array.from(wordGrams(word.exact), hashOf)
       pushHashes(word.grams)

@@ -1,6 +1,14 @@
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { ByteCache, CacheBudget } from '../../store/knowledge-cache.ts'
 import { findNear, listNear, TOLD_BY_INDEX } from '../../store/knowledge-near.ts'
-import { BLOCK_VECTORS, findLiveSpace, listVectors, readBlocks, type VectorSpace } from '../../store/knowledge-vectors.ts'
+import {
+  BLOCK_VECTORS,
+  findLiveSpace,
+  listVectors,
+  readBlocks,
+  type Vector,
+  type VectorSpace,
+} from '../../store/knowledge-vectors.ts'
 import { HammingScan } from './hamming.ts'
 import { cosine, padded, toSigns, toUnit } from './quantise.ts'
 
@@ -9,6 +17,9 @@ import { cosine, padded, toSigns, toUnit } from './quantise.ts'
  * at 384 dimensions, and more often at more.
  */
 const closeLook = (dimensions: number): number => Math.max(150, Math.ceil((400 * 384) / dimensions))
+
+/** What a vector kept at hand takes beside its bytes. */
+const ENTRY_BYTES = 200
 
 /** A passage whose vector is near that of the question. */
 export interface Near {
@@ -42,7 +53,17 @@ export class VectorSearch {
   #ids = new Uint32Array(0)
   /** All vectors, while they are few. */
   #few: { id: number; code: Uint8Array }[] = []
+  /** By id of the passage; one never changes. */
+  readonly #codes: ByteCache<number, Uint8Array>
   #hiddenBy: { key: string; mask: Uint8Array | undefined } | undefined
+
+  constructor(budget = new CacheBudget()) {
+    this.#codes = new ByteCache(budget)
+  }
+
+  close(): void {
+    this.#codes.close()
+  }
 
   /** The model whose vectors are searched; undefined where there are none. `version` is that of the index. */
   model(base: KnowledgeBase, version: number): string | undefined {
@@ -76,7 +97,7 @@ export class VectorSearch {
     const rows =
       space.mean === null
         ? this.#few.filter((_, i) => this.#hidden(base, hide)?.[i] !== 1)
-        : listVectors(base, space.number, this.#candidates(toSigns(unit, space.mean), this.#hidden(base, hide)))
+        : this.#vectorsOf(base, space, this.#candidates(toSigns(unit, space.mean), this.#hidden(base, hide)))
     return rows
       .map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
       .sort((a, b) => b.cosine - a.cosine || a.id - b.id)
@@ -88,7 +109,23 @@ export class VectorSearch {
     const space = this.#space
     if (space === undefined || space.dimensions !== question.length) return []
     const unit = toUnit(question)
-    return listVectors(base, space.number, ids).map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
+    return this.#vectorsOf(base, space, ids).map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
+  }
+
+  /** Those of the passages that have one, in no order. */
+  #vectorsOf(base: KnowledgeBase, { number }: VectorSpace, ids: readonly number[]): Vector[] {
+    const found: Vector[] = []
+    const unknown: number[] = []
+    for (const id of ids) {
+      const code = this.#codes.get(id)
+      if (code === undefined) unknown.push(id)
+      else found.push({ id, code })
+    }
+    for (const vector of listVectors(base, number, unknown)) {
+      this.#codes.set(vector.id, vector.code, vector.code.length + ENTRY_BYTES)
+      found.push(vector)
+    }
+    return found
   }
 
   /** 1 for each slot, or each of the few, that may not be found. */
@@ -168,5 +205,6 @@ export class VectorSearch {
     this.#versions.clear()
     this.#ids = new Uint32Array(0)
     this.#few = []
+    this.#codes.clear()
   }
 }
