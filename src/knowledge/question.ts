@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '../core/message.ts'
-import { type Analysis, analyse, detectLanguage, type Language, type Token } from '../text/analyse.ts'
+import { type Analysis, analyse, type Language, type Token } from '../text/analyse.ts'
 import { runGrams, wordGrams } from '../text/ngrams.ts'
 
 /** A word of the question as it is searched. */
@@ -64,7 +64,7 @@ const POINTING_BACK: Partial<Record<Language, Set<string>>> = {
  * leans on it. `held`: the languages of the base.
  */
 export function toQuestion(text: string, history: readonly HistoryEntry[], held: readonly Language[]): Question {
-  const analysis = analyse(text, detectLanguage(text, held))
+  const analysis = analyse(text, held)
   const pointers = analysis.tokens.filter((token) => POINTING.has(token.exact))
   const content = contentOf(analysis)
   const sequence = content.map((token) => token.stem)
@@ -94,7 +94,7 @@ function addHistory(question: Question, history: readonly HistoryEntry[], held: 
     if (age >= EXCHANGES) return
     // The marks of citations are no words.
     const said = entry.role === 'AI' ? entry.content.replace(/\[\d+\]/g, ' ') : entry.content
-    const analysis = analyse(said, detectLanguage(said, held))
+    const analysis = analyse(said, held)
     const content = analysis.tokens.filter((token) => !token.stop)
     if (content.length === 0) continue
     const weight = question.bareness * HISTORY_WEIGHT * FADING ** age * Math.min(1, (FREE_WORDS / content.length) ** SWAMPING)

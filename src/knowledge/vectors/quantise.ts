@@ -32,11 +32,15 @@ export function fromCode(code: Uint8Array, dimensions: number): Float32Array {
 
 /** Cosine of a unit vector and the one that a code stands for. */
 export function cosine(unit: Float32Array, code: Uint8Array): number {
-  const bytes = new Int8Array(code.buffer, code.byteOffset + 4, unit.length)
   let sum = 0
-  for (let i = 0; i < unit.length; i++) sum += unit[i]! * bytes[i]!
-  return sum * new DataView(code.buffer, code.byteOffset).getFloat32(0, true)
+  // Signed bytes, without a view of each code.
+  for (let i = 0; i < unit.length; i++) sum += unit[i]! * ((code[i + 4]! << 24) >> 24)
+  for (let i = 0; i < 4; i++) stepBytes[i] = code[i]!
+  return sum * step.getFloat32(0, true)
 }
+
+const stepBytes = new Uint8Array(4)
+const step = new DataView(stepBytes.buffer)
 
 /** One bit a dimension: whether it lies above the mean, which all vectors of a model have much of in common. */
 export function toSigns(unit: Float32Array, mean: Float32Array): Uint8Array {
