@@ -9,7 +9,7 @@ import { fuse } from './fuse.ts'
 import { toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
 import { type SearchTerms, toSearchTerms } from './search-terms.ts'
-import type { VectorSearch } from './vectors/search.ts'
+import type { Near, VectorSearch } from './vectors/search.ts'
 
 const PROXIMITY = 0.5
 /** Passages that are looked at for their meaning. */
@@ -42,8 +42,9 @@ export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: 
   const question = toQuestion(input.query, [], index.languages)
   const terms = toSearchTerms(index, question)
   const missing = [...terms.asked.keys()].some((stem) => isCode(stem) && index.lists(`s${stem}`).df === 0)
+  const cosinesOf = nearTo(index, input, vectors)
   const find = (searched: SearchTerms, standsAlone: boolean): Found => {
-    const found = search(index, searched, input, standsAlone, vectors)
+    const found = search(index, searched, input, standsAlone, cosinesOf)
     if (missing) limit(found.retrieval)
     return found
   }
@@ -81,16 +82,16 @@ function ownShare(index: KnowledgeIndex, signals: readonly TermSignal[]): number
 function search(
   index: KnowledgeIndex,
   terms: SearchTerms,
-  { topK, filter, vector }: RetrieveInput,
+  { topK, filter }: RetrieveInput,
   standsAlone: boolean,
-  vectors: VectorSearch | undefined,
+  cosinesOf: Cosines | undefined,
 ): Found {
   const query = [...terms.stems.keys()].join(' ')
   const ranked =
     index.slots === 0 || terms.stems.size === 0
       ? []
       : closeLook(index, terms, findCandidates(index, terms, Math.max(topK, CLOSE_LOOK), index.hidden(filter)))
-  const cosines = vector === undefined || vectors === undefined ? undefined : findNear(index, vectors, vector, ranked, filter)
+  const cosines = cosinesOf?.(ranked)
   const isHybrid = cosines !== undefined && cosines.size > 0
   const order = isHybrid ? fuse(ranked, cosines) : ranked
   const retrieval: Retrieval = {
@@ -113,28 +114,33 @@ interface Found {
   best: Ranked | undefined
 }
 
-/** How near the question is to the passages nearest to it, and to those that its words found; by slot. */
-function findNear(
+type Cosines = (ranked: readonly Ranked[]) => Map<number, number>
+
+/**
+ * Tells how near the question is to the passages nearest to it, which are looked for once, and to those that its words found; by slot.
+ * Undefined where it is searched by words alone.
+ */
+function nearTo(
   index: KnowledgeIndex,
-  vectors: VectorSearch,
-  question: Float32Array,
-  ranked: readonly Ranked[],
-  filter: RetrieveInput['filter'],
-): Map<number, number> {
+  { vector, filter }: RetrieveInput,
+  vectors: VectorSearch | undefined,
+): Cosines | undefined {
+  if (vector === undefined || vectors === undefined) return undefined
   const { base, version } = index
   const hide = { key: JSON.stringify(filter), mask: (ids: Uint32Array) => index.hiddenIds(ids, filter) }
-  const near = vectors.nearest(base, version, question, NEAR, hide)
-  const others = vectors.cosines(
-    base,
-    question,
-    ranked.map(({ slot }) => index.idAt(slot)),
-  )
-  return new Map(
-    [...near, ...others].flatMap(({ id, cosine }) => {
+  const bySlot = (near: readonly Near[]) =>
+    near.flatMap(({ id, cosine }): [number, number][] => {
       const slot = index.slotOf(id)
-      return slot === undefined ? [] : [[slot, cosine] as const]
-    }),
-  )
+      return slot === undefined ? [] : [[slot, cosine]]
+    })
+  let nearest: [number, number][] | undefined
+  return (ranked) => {
+    nearest ??= bySlot(vectors.nearest(base, version, vector, NEAR, hide))
+    const cosines = new Map(nearest)
+    const others = ranked.filter(({ slot }) => !cosines.has(slot)).map(({ slot }) => index.idAt(slot))
+    for (const [slot, cosine] of bySlot(vectors.cosines(base, vector, others))) cosines.set(slot, cosine)
+    return cosines
+  }
 }
 
 export interface Ranked {
