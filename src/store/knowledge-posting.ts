@@ -73,6 +73,21 @@ export function* numbersOf(data: Uint8Array, at: number): Generator<number> {
   }
 }
 
+/** The same, for where a generator would cost more than what is done with the numbers. */
+export function forEachNumber(data: Uint8Array, at: number, visit: (number: number) => void): void {
+  let number = -1
+  for (let i = at; i < data.length; ) {
+    let byte = data[i++]!
+    let gap = byte & 127
+    for (let shift = 7; byte >= 128; shift += 7) {
+      byte = data[i++]!
+      gap |= (byte & 127) << shift
+    }
+    number += gap
+    visit(number)
+  }
+}
+
 /**
  * Adds `weight` times each impact of the list to the slot of its passage, and `times` as much in `others`; `offset` is the slot of the
  * segment's first.

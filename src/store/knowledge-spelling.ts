@@ -1,6 +1,6 @@
 import { spellingGrams } from '../text/ngrams.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { numbersOf } from './knowledge-posting.ts'
+import { forEachNumber } from './knowledge-posting.ts'
 
 /** A word of the vocabulary that shares 3-grams with another. */
 export interface SimilarWord {
@@ -60,13 +60,13 @@ export class Vocabulary {
     for (const [i, row] of rows.entries()) {
       // A word met first now could not share enough any more.
       const open = rows.length - i >= leastShared
-      for (const number of numbersOf(row.data, 0)) {
+      forEachNumber(row.data, 0, (number) => {
         if (shared[number] === 0) {
-          if (!open) continue
+          if (!open) return
           touched.push(number)
         }
         shared[number]!++
-      }
+      })
     }
     return { shared, touched }
   }
