@@ -55,7 +55,8 @@ export function readGroups(): Group[] {
 }
 
 export function readPage(file: string, path = file.replace(/^docs\/|\.md$/g, '')): Page {
-  const markdown = readFileSync(join(ROOT, file), 'utf8')
+  // Comments are for those who write the page.
+  const markdown = readFileSync(join(ROOT, file), 'utf8').replace(/^<!--[\s\S]*?-->\n+/gm, '')
   const title = plain(/^# (.+)$/m.exec(markdown)?.[1] ?? path)
   const first = /^# .+\n+((?:[^\n#|`>-].*\n)+)/m.exec(markdown)?.[1] ?? ''
   return { file, path, title, about: plain(first.replaceAll('\n', ' ')).trim(), markdown }
