@@ -9,20 +9,23 @@ import { type Cell, CONVERSATIONS, type Target } from '../src/store/move/place.t
 import { SHARDS } from '../src/store/sessions.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 
-export interface Size {
-  agents: number
-  /** Of all agents; one tenth of them are the first one's. */
+/** An agent, as many sessions of it, and as many messages in each of these. */
+export interface AgentPlan {
   sessions: number
-  /** Of all sessions, as many in each. */
   messages: number
+  /** Sessions of one and the same user, spread over all; every other is of a user of its own. */
+  ofOneUser?: number
 }
 
 /** What is measured, in what was filled. */
 export interface Filled {
-  /** The one with the most sessions. */
   agentId: string
-  /** Some of its sessions. */
+  /** Some of the sessions, spread over all. */
   sessionIds: string[]
+  /** Some messages of the last session, from its first to its last: every hundredth of it. */
+  messageIds: string[]
+  /** The one with several sessions. */
+  userId: string
 }
 
 const SOME = 2_000
@@ -32,66 +35,81 @@ const WORDS = 'the a lamp street light burns when night falls over every town an
 const text = (n: number): string =>
   Array.from({ length: 17 }, (_, i) => WORDS[(n * 7 + i * i * (n % 13)) % WORDS.length]).join(' ')
 
-/** Fills a new place with conversations, in the order of their keys, and makes it ready for a service. */
-export async function fill(target: Target, { agents, sessions, messages }: Size, tell = (_text: string) => {}): Promise<Filled> {
+/**
+ * Fills a new place with conversations, in the order of their keys, and makes it ready for a service. Rows are written as a move of data
+ * writes them: a hundred times as fast as requests could.
+ */
+export async function fill(target: Target, plans: readonly AgentPlan[], tell = (_text: string) => {}): Promise<Filled[]> {
   const settings = await settingsOfAgent()
   const now = Date.now()
-  const agentIds = Array.from({ length: agents }, newId).sort()
+  const agentIds = plans.map(() => newId()).sort()
   const [agentTable, , countTable, sessionTable, messageTable] = CONVERSATIONS
-  const writer = async (table: (typeof CONVERSATIONS)[number]) => {
-    const columns = await target.columns(table, undefined)
-    let rows: Cell[][] = []
-    const flush = async () => {
-      await target.write(table, undefined, columns, rows)
-      rows = []
-    }
-    return {
-      flush,
-      async put(row: Record<string, Cell>) {
-        if (rows.push(columns.map((column) => row[column] ?? null)) === ROWS) await flush()
-      },
-    }
-  }
   const [agentRows, countRows, sessionRows, messageRows] = await Promise.all(
-    [agentTable!, countTable!, sessionTable!, messageTable!].map(writer),
+    [agentTable!, countTable!, sessionTable!, messageTable!].map((table) => writer(target, table)),
   )
   for (const [i, id] of agentIds.entries())
     await agentRows!.put({ id, name: `Agent ${i}`, settings, created_at: now + i, updated_at: now + i })
   await agentRows!.flush()
-  const each = Math.floor(messages / sessions)
-  const filled: Filled = { agentId: agentIds[0]!, sessionIds: [] }
-  let done = 0
-  for (const [i, agentId] of agentIds.entries()) {
-    const count = i === 0 && agents > 1 ? Math.floor(sessions / 10) : Math.floor((sessions - done) / (agents - i))
-    const ids = Array.from({ length: count }, newId).sort()
-    if (i === 0) filled.sessionIds = ids.filter((_, n) => n % Math.ceil(count / SOME) === 0)
+  let written = 0
+  const fillAgent = async (agentId: string, { sessions, messages, ofOneUser = 0 }: AgentPlan): Promise<Filled> => {
+    const ids = Array.from({ length: sessions }, newId).sort()
+    const filled: Filled = { agentId, sessionIds: spread(ids, SOME), messageIds: [], userId: newId() }
+    const own = new Set(spread(ids, ofOneUser))
     for (let shard = 0; shard < SHARDS; shard++)
-      await countRows!.put({ agent_id: agentId, shard, sessions: shard === 0 ? count : 0 })
+      await countRows!.put({ agent_id: agentId, shard, sessions: shard === 0 ? sessions : 0 })
     for (const [n, id] of ids.entries()) {
-      const at = now - (count - n) * 1_000
-      const own = { message_count: each, last_message_at: at, created_at: at, updated_at: at }
-      await sessionRows!.put({ agent_id: agentId, id, name: `Session ${n}`, user_id: newId(), ...own })
-      for (let seq = 1; seq <= each; seq++) {
-        const [role, turn] = seq % 2 === 1 ? ['USER', 'done'] : ['AI', null]
-        const said = { id: newId(), role, turn, content: text(done + seq), created_at: at }
-        await messageRows!.put({ agent_id: agentId, session_id: id, seq, ...said } as Record<string, Cell>)
+      const at = now - (sessions - n) * 1_000
+      const times = { message_count: messages, last_message_at: at, created_at: at, updated_at: at }
+      const userId = own.has(id) ? filled.userId : newId()
+      await sessionRows!.put({ agent_id: agentId, id, name: `Session ${n}`, user_id: userId, ...times })
+      for (let seq = 1; seq <= messages; seq++) {
+        const message = { id: newId(), ...(seq % 2 === 1 ? ASKED : REPLIED), content: text(n + seq), created_at: at }
+        if (n === sessions - 1 && seq % Math.ceil(messages / 100) === 0) filled.messageIds.push(message.id)
+        await messageRows!.put({ agent_id: agentId, session_id: id, seq, ...message })
+        if (++written % 250_000 === 0) tell(`${written.toLocaleString('en')} messages are written`)
       }
-      if (++done % 10_000 === 0) tell(`${done} sessions`)
     }
+    return filled
   }
-  await countRows!.flush()
-  await sessionRows!.flush()
-  await messageRows!.flush()
+  const all: Filled[] = []
+  for (const [i, plan] of plans.entries()) all.push(await fillAgent(agentIds[i]!, plan))
+  for (const rows of [countRows, sessionRows, messageRows]) await rows!.flush()
   await target.finish()
-  return filled
+  return all
 }
 
-/** As the service writes them for an agent that needs no model. */
+const ASKED = { role: 'USER', turn: 'done' }
+const REPLIED = { role: 'AI', turn: null }
+
+/** So many of a list, evenly over it. */
+const spread = <T>(list: readonly T[], count: number): T[] =>
+  Array.from(
+    { length: Math.min(count, list.length) },
+    (_, i) => list[Math.floor((i * list.length) / Math.min(count, list.length))]!,
+  )
+
+async function writer(target: Target, table: (typeof CONVERSATIONS)[number]) {
+  const columns = await target.columns(table, undefined)
+  let rows: Cell[][] = []
+  const flush = async () => {
+    if (rows.length > 0) await target.write(table, undefined, columns, rows)
+    rows = []
+  }
+  return {
+    flush,
+    async put(row: Record<string, Cell>) {
+      if (rows.push(columns.map((column) => row[column] ?? null)) === ROWS) await flush()
+    },
+  }
+}
+
+/** As the service writes them for an agent that a model at hand answers for. */
 async function settingsOfAgent(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'repartee-fill-'))
   const db = new SqliteDatabase(folder)
-  const parts = { db, agents: new AgentBook(db), models: { find: () => undefined }, clock: Date.now, newId }
-  await createAgent({ ...parts, defaultModel: 'extractive' } as unknown as Deps, { name: 'Template' })
+  const models = { find: () => ({}) }
+  const parts = { db, agents: new AgentBook(db), models, clock: Date.now, newId }
+  await createAgent({ ...parts, defaultModel: 'extractive' } as unknown as Deps, { name: 'Template', model: 'openai/short' })
   const [row] = await db.read('SELECT settings FROM agent', [])
   await db.close()
   rmSync(folder, { recursive: true })

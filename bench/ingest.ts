@@ -2,15 +2,16 @@
 //   node bench/ingest.ts [documents, default 10000] [rounds, default 4]
 // Half of the documents are Markdown, the other half HTML, which is read in a process of its own.
 // The documents are sent by a process of its own: what that collects as garbage would stand in the times of the sends.
-import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { makeKey } from '../src/chat/key-format.ts'
 import { Client } from '../test/support/client.ts'
+import { type Program, startProgram } from './processes.ts'
+import { MAIN } from './stage.ts'
 
 const QUIET_SENDS = 400
 const AT_ONCE = 4
@@ -40,7 +41,8 @@ async function measure(): Promise<void> {
   const [documents = 10_000, rounds = 4] = process.argv.slice(2).map(Number)
   const folder = mkdtempSync(join(tmpdir(), 'repartee-ingest-'))
   const key = makeKey()
-  const { service, baseUrl } = await start(folder, key)
+  const service = await start(folder, key)
+  const baseUrl = service.url
   client = new Client({ baseUrl }, key)
   const chatting = (await ask('POST', '/agents', { name: 'chat', model: 'extractive' })).agent.id
   const agent = (await ask('POST', '/agents', { name: 'ingest', model: 'extractive' })).agent.id
@@ -82,7 +84,7 @@ async function measure(): Promise<void> {
     }),
   )
   sending.kill()
-  service.kill()
+  await service.stop()
   rmSync(folder, { recursive: true, force: true })
 }
 
@@ -130,31 +132,11 @@ async function ask(method: string, path: string, body?: object): Promise<any> {
 }
 
 /** Of the service itself, without the process that reads. */
-function rssKb(service: ChildProcess): number {
+function rssKb(service: Program): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'))?.[1] ?? 0)
 }
 
-async function start(folder: string, key: string): Promise<{ service: ChildProcess; baseUrl: string }> {
-  const service = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
-    env: {
-      PATH: process.env.PATH,
-      REPARTEE_PORT: '0',
-      REPARTEE_DATA: folder,
-      REPARTEE_ADMIN_KEY: key,
-      REPARTEE_SAMPLE: 'off',
-      REPARTEE_RATE_LIMIT: 'off',
-      REPARTEE_LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  const baseUrl = await new Promise<string>((resolve, reject) => {
-    service.once('exit', () => reject(new Error('the service did not start')))
-    service.stdout!.on('data', (chunk: Buffer) => {
-      printed += chunk
-      const url = /http:\/\/\S+\/v1/.exec(printed)?.[0]
-      if (url !== undefined) resolve(url)
-    })
-  })
-  return { service, baseUrl }
+function start(folder: string, key: string): Promise<Program> {
+  const env = { REPARTEE_PORT: '0', REPARTEE_DATA: folder, REPARTEE_ADMIN_KEY: key, REPARTEE_SAMPLE: 'off' }
+  return startProgram([MAIN], { ...env, REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'error' }, null)
 }

@@ -12,11 +12,13 @@ import { fill } from './fill.ts'
 
 const [sessions = 100_000, messages = 1_000_000] = process.argv.slice(2).map(Number)
 const KILLS = 5
+const AGENTS = 100
 const folder = mkdtempSync(join(tmpdir(), 'repartee-move-'))
 const server = await startPostgres({ fsync: 'on' })
 process.env['TEST_POSTGRES_URL'] = server.url
 const first = join(folder, 'first')
-await fill(openNewFolder(first), { agents: 100, sessions, messages })
+const each = { sessions: sessions / AGENTS, messages: Math.round(messages / sessions) }
+await fill(openNewFolder(first), Array(AGENTS).fill(each))
 
 const [second, third, whole] = [await newDatabase(), join(folder, 'third'), await newDatabase()]
 const undisturbed = await timed('into PostgreSQL, undisturbed', first, whole, 0)

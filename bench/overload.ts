@@ -1,7 +1,6 @@
 // What the service does when more is asked of it than it can do. Finds the highest rate of messages that still has p99 <= 200 ms, sends at three times
 // that rate, and then at the rate itself again; the sample agent answers, from the product's documentation.
 //   node bench/overload.ts [seconds of overload, default 300]
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,6 +8,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { makeKey } from '../src/chat/key-format.ts'
+import { type Program, startProgram } from './processes.ts'
+import { MAIN } from './stage.ts'
 
 const [overloadSeconds = 300] = process.argv.slice(2).map(Number)
 const LIMIT_MS = 200
@@ -35,7 +36,8 @@ interface Second {
   times: number[]
 }
 
-const { child, url } = await serve()
+const service = await serve()
+const url = new URL(service.url).origin
 try {
   const { agents } = JSON.parse((await call('GET', '/v1/agents')).body) as { agents: { id: string }[] }
   const path = `/v1/agents/${agents[0]!.id}/sessions`
@@ -84,8 +86,7 @@ try {
   )
   report({ what: 'behind it, at 0.9 of the rate', ...sum(after), normalAfterSeconds: bad + 1, rssMb: rssMb() })
 } finally {
-  child.kill()
-  await pause(1_000)
+  await service.stop()
   rmSync(data, { recursive: true, force: true })
 }
 
@@ -176,27 +177,13 @@ function call(method: string, path: string, body?: object): Promise<Answer> {
   })
 }
 
-async function serve(): Promise<{ child: ChildProcess; url: string }> {
-  const env = {
-    ...process.env,
-    REPARTEE_PORT: '0',
-    REPARTEE_DATA: data,
-    REPARTEE_ADMIN_KEY: key,
-    REPARTEE_RATE_LIMIT: 'off',
-    REPARTEE_LOG_LEVEL: 'warn',
-  }
-  const child = spawn(process.execPath, [join(root, 'src/main.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  let printed = ''
-  child.stdout!.on('data', (chunk: Buffer) => (printed += chunk))
-  for (;;) {
-    const [, found] = /Base URL: (\S+)\/v1\n/.exec(printed) ?? []
-    if (found !== undefined) return { child, url: found }
-    await pause(50)
-  }
+function serve(): Promise<Program> {
+  const env = { REPARTEE_PORT: '0', REPARTEE_DATA: data, REPARTEE_ADMIN_KEY: key }
+  return startProgram([MAIN], { ...env, REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'warn' }, null)
 }
 
 function rssMb(): number {
-  const [, kb = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+  const [, kb = '0'] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kb) / 1_024)
 }
 

@@ -1,17 +1,18 @@
 // What a message costs with PostgreSQL: statements and round trips, processor time of the service and of the server, and what a second process adds
 // where both share the machine with the server.
 //   node bench/replicas.ts [seconds, default 6]
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { makeKey } from '../src/chat/key-format.ts'
 import { Client } from '../test/support/client.ts'
 import { newDatabase, startPostgres } from '../test/support/postgres.ts'
+import { cpuMs, type Program, startProgram } from './processes.ts'
+import { MAIN } from './stage.ts'
+import { median } from './turns.ts'
 
 const [seconds = 6] = process.argv.slice(2).map(Number)
 const AT_ONCE = 16
@@ -26,26 +27,25 @@ const one = await serve(database)
 const { agent } = (await one.client.post('/agents', { name: 'bench' })).body
 await trips()
 const two = await serve(database)
-const median = (list: number[]) => list.toSorted((a, b) => a - b)[list.length >> 1]!
+const services = [one.program.pid, two.program.pid]
 const rates: Record<string, number[]> = { one: [], two: [] }
 for (let round = 0; round < ROUNDS; round++)
   for (const [name, served] of [
     ['one', [one]],
     ['two', [one, two]],
   ] as const) {
-    const before = { service: cpuMs([one, two].map(({ child }) => child.pid!)), server: cpuMs(postgresPids()) }
+    const before = { service: cpuMs(services), server: cpuMs([server.pid]) }
     const sends = await load(served.map(({ client }) => client))
     rates[name]!.push(sends / seconds)
     report({
       what: `${AT_ONCE} senders, ${name} process${name === 'one' ? '' : 'es'}`,
       sendsPerSecond: Math.round(sends / seconds),
-      serviceCpuMsPerSend: round2((cpuMs([one, two].map(({ child }) => child.pid!)) - before.service) / sends),
-      serverCpuMsPerSend: round2((cpuMs(postgresPids()) - before.server) / sends),
+      serviceCpuMsPerSend: round2((cpuMs(services) - before.service) / sends),
+      serverCpuMsPerSend: round2((cpuMs([server.pid]) - before.server) / sends),
     })
   }
 report({ what: 'a second process', ratio: round2(median(rates['two']!) / median(rates['one']!)) })
-for (const { child } of [one, two]) child.kill()
-await pause(1_000)
+for (const { program } of [one, two]) await program.stop()
 await server.stop()
 rmSync(folder, { recursive: true })
 
@@ -94,7 +94,7 @@ async function trips(): Promise<void> {
   await once(proxy, 'listening')
   const url = new URL(database)
   url.port = String((proxy.address() as AddressInfo).port)
-  const { child, client } = await serve(url.href)
+  const { program, client } = await serve(url.href)
   const path = `/agents/${agent.id}/sessions`
   const { session } = (await client.post(path, {})).body
   const calls: Record<string, () => Promise<{ status: number }>> = {
@@ -122,56 +122,16 @@ async function trips(): Promise<void> {
     const fewest = seen.toSorted((a, b) => a.trips - b.trips || a.statements - b.statements)[0]!
     report({ what, ...fewest })
   }
-  child.kill()
-  await pause(500)
+  await program.stop()
   proxy.close()
 }
 
-async function serve(url: string): Promise<{ child: ChildProcess; client: Client }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../src/main.js', import.meta.url))], {
-    env: {
-      PATH: process.env['PATH'],
-      REPARTEE_DATA: mkdtempSync(join(folder, 'data-')),
-      REPARTEE_DATABASE_URL: url,
-      REPARTEE_PORT: '0',
-      REPARTEE_ADMIN_KEY: key,
-      REPARTEE_SAMPLE: 'off',
-      REPARTEE_RATE_LIMIT: 'off',
-      REPARTEE_LOG_LEVEL: 'silent',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  for await (const chunk of child.stdout) {
-    const baseUrl = /Base URL: (\S+)/.exec(String(chunk))?.[1]
-    if (baseUrl !== undefined) return { child, client: new Client({ baseUrl }, key) }
-  }
-  throw new Error('the service did not start')
-}
-
-function cpuMs(pids: number[]): number {
-  let ticks = 0
-  for (const pid of pids) {
-    try {
-      const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
-      ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14])
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return ticks * 10
-}
-
-function postgresPids(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/comm`, 'latin1').trim() === 'postgres'
-      } catch {
-        return false
-      }
-    })
+async function serve(url: string): Promise<{ program: Program; client: Client }> {
+  const data = mkdtempSync(join(folder, 'data-'))
+  const env = { REPARTEE_DATA: data, REPARTEE_DATABASE_URL: url, REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key }
+  const quiet = { REPARTEE_SAMPLE: 'off', REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'silent' }
+  const program = await startProgram([MAIN], { ...env, ...quiet }, null)
+  return { program, client: new Client({ baseUrl: program.url }, key) }
 }
 
 function report(entry: object): void {

@@ -7,27 +7,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gunzipSync } from 'node:zlib'
-import { newId } from '../src/core/ids.ts'
 import type { HistoryEntry, Role } from '../src/core/message.ts'
-import { INDEX_LIMITS } from '../src/knowledge/ingest/index-documents.ts'
-import { cutPassages } from '../src/knowledge/read/cut.ts'
-import { readPlain } from '../src/knowledge/read/plain.ts'
 import { retrieve } from '../src/knowledge/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
-import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
+import type { Item } from './base.ts'
+import { indexPassages } from './index-passages.ts'
 
 interface Query {
   id: string
   text: string
   lang?: string
   history?: { role: Role; text: string }[]
-}
-interface Passage {
-  id: string
-  title: string
-  text: string
 }
 
 const { values: options, positionals } = parseArgs({
@@ -85,49 +76,6 @@ function withTypos(text: string, seed: string): string {
   return words.join(' ')
 }
 
-function build(path: string, corpus: Passage[]): { documents: Map<string, string>; passages: number; seconds: number } {
-  const file = KnowledgeFile.openToWrite(path)
-  const documents = new Map<string, string>()
-  const start = performance.now()
-  let passages = 0
-  for (let at = 0; at < corpus.length; at += Number(options.batch)) {
-    const slice = corpus.slice(at, at + Number(options.batch))
-    const batch = newBatch()
-    const sizes = slice.map(({ title, text }, i) => {
-      const cuts = options.whole === true ? [{ text, heading: '', page: null }] : cutPassages(readPlain(text).blocks)
-      for (const [position, cut] of cuts.entries()) addToBatch(batch, { ...cut, document: at + i + 1, position, title })
-      return cuts.length
-    })
-    file.write(() => {
-      let first = writeBatch(file, batch)
-      for (const [i, passage] of slice.entries()) {
-        const id = newId()
-        documents.set(id, passage.id)
-        file.run(
-          `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, first, last, indexed_title)
-           VALUES (?, ?, 1, '{"type":"text"}', 'text/plain', ?, x'00', '{}', 'ready', 1, 0, 0, ?, ?, ?)`,
-          id, passage.title, passage.text.length, first, first + sizes[i]! - 1, passage.title,
-        ) // biome-ignore format: one row
-        first += sizes[i]!
-      }
-      raiseVersion(file)
-    })
-    passages += batch.passages.length
-    mergeAll(file, false)
-  }
-  mergeAll(file, true)
-  const seconds = (performance.now() - start) / 1000
-  file.scrub()
-  file.close()
-  return { documents, passages, seconds }
-}
-
-function mergeAll(file: KnowledgeFile, idle: boolean): void {
-  for (let merge = Merge.begin(file, idle); merge !== undefined; merge = Merge.begin(file, idle))
-    while (merge.step(file, INDEX_LIMITS.mergeMs));
-  while (emptySome(file));
-}
-
 /** Linear gain over the judged documents, as trec_eval. */
 function scoresOf(ranked: string[], judged: ReadonlyMap<string, number>): { ndcg: number; recall: number } {
   const gain = (rel: number, i: number): number => rel / Math.log2(i + 2)
@@ -144,7 +92,7 @@ const home = mkdtempSync(join(tmpdir(), 'repartee-bench-'))
 console.log('set | passages | questions | nDCG@10 | recall@5 | p50 ms | p99 ms | passages/s | file MB | memory + MB')
 try {
   for (const set of sets) {
-    const corpus = readLines<Passage>(join(folder, set, 'corpus.jsonl.gz')).filter((passage) => passage.text.trim() !== '')
+    const corpus = readLines<Required<Item>>(join(folder, set, 'corpus.jsonl.gz')).filter((passage) => passage.text.trim() !== '')
     if (options.passages !== undefined) pad(corpus, Number(options.passages))
     const judged = new Map<string, Map<string, number>>()
     for (const { q, d, rel } of readLines<{ q: string; d: string; rel: number }>(join(folder, set, 'qrels.jsonl.gz'))) {
@@ -155,7 +103,7 @@ try {
       .filter(({ id }) => judged.has(id))
       .filter((_, i) => i % Number(options.every) === 0)
     const path = join(home, `${set}.db`)
-    const { documents, passages, seconds } = build(path, corpus)
+    const { documents, passages, seconds } = indexPassages(path, corpus, { batch: Number(options.batch), whole: options.whole })
     globalThis.gc?.()
     const before = process.memoryUsage.rss()
     const index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
@@ -200,9 +148,9 @@ try {
 }
 
 /** Fills a corpus up with windows of one to five sentences of the English sets, and then with halves of two of them. */
-function pad(corpus: Passage[], wanted: number): void {
+function pad(corpus: Required<Item>[], wanted: number): void {
   const texts = ['scifact-train', 'cranfield', 'cacm', 'product-docs', 'mtrag-a', 'coqa-a'].flatMap((set) =>
-    readLines<Passage>(join(folder!, set, 'corpus.jsonl.gz')).map(({ title, text }) => ({
+    readLines<Required<Item>>(join(folder!, set, 'corpus.jsonl.gz')).map(({ title, text }) => ({
       title,
       sentences: text.split(/(?<=[.!?])\s+/),
     })),

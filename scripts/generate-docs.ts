@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { growthPlot, performancePage, searchPlot } from '../bench/performance-page.ts'
 import { contract } from '../src/api/contract.ts'
 import { toOpenApi } from '../src/api/openapi.ts'
 import { loadConfig } from '../src/config.ts'
@@ -6,7 +7,6 @@ import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
 import { statusOf } from '../src/http/errors.ts'
 import { type Setting, type SettingName, settings } from '../src/settings.ts'
 import { clientTypes } from './generate-client.ts'
-import { plot } from './plot.ts'
 import { scatter } from './scatter.ts'
 
 /** What a code means and what its reader should do; whole sentences, because the sample agent quotes them. */
@@ -318,26 +318,6 @@ const openApi = () => toOpenApi(contract(loadConfig({})), '/v1')
 /** The same, as types of the client. Schemas are values with more than JSON about them, which the text has not. */
 export const clientTypesFile = (): string => clientTypes(JSON.parse(openApiFile()))
 
-/** How knowledge grows, from the table of docs/performance.md. */
-export function growthPlot(): string {
-  const page = readFileSync(new URL('../docs/performance.md', import.meta.url), 'utf8')
-  const rows = [...page.matchAll(/^\| ([\d,]+) \|(.*)\|$/gm)].map(([, passages, rest]) =>
-    [passages!, ...rest!.split('|')].map((cell) => Number(cell.replaceAll(',', ''))),
-  )
-  const column = (at: number): number[] => rows.map((row) => row[at]!)
-  return plot('Time of a question, size of the index and speed of indexing, by the number of passages', column(0), [
-    {
-      title: 'A question, ms',
-      lines: [
-        { label: 'p50', values: column(1) },
-        { label: 'p99', values: column(2) },
-      ],
-    },
-    { title: 'Knowledge file, MB', lines: [{ label: 'with the text', values: column(3) }] },
-    { title: 'Passages indexed a second', lines: [{ label: 'in one go', values: column(4) }] },
-  ])
-}
-
 /** Tokens and what is held, from the table of docs/cost.md: a row for each system, two columns for each collection. */
 export function costPlot(): string {
   const page = readFileSync(new URL('../docs/cost.md', import.meta.url), 'utf8')
@@ -362,6 +342,8 @@ export const generated: Record<string, () => string> = {
   'docs/errors.md': errorsPage,
   'docs/openapi.json': openApiFile,
   'client/src/types.ts': clientTypesFile,
+  'docs/performance.md': performancePage,
+  'docs/images/search.svg': searchPlot,
   'docs/images/growth.svg': growthPlot,
   'docs/images/cost.svg': costPlot,
 }

@@ -5,8 +5,13 @@ export interface Line {
   values: readonly number[]
 }
 
+/** A plot of its own steps, both axes logarithmic. */
 export interface Panel {
   title: string
+  /** What the steps are counts of. */
+  of: string
+  /** Above 0. */
+  steps: readonly number[]
   lines: readonly Line[]
 }
 
@@ -16,25 +21,31 @@ const LEFT = 46
 const TOP = 44
 const RIGHT = 14
 const BOTTOM = 34
+/** Of a number below the axis. */
+const LABEL_WIDTH = 26
 const COLOURS = ['#0b63b5', '#b3400a']
 
-/** Small plots side by side over the same steps, both axes logarithmic, as one SVG file that needs nothing else. */
-export function plot(title: string, steps: readonly number[], panels: readonly Panel[]): string {
+/** Small plots side by side, as one SVG file that needs nothing else. */
+export function plot(title: string, panels: readonly Panel[]): string {
   const whole = WIDTH * panels.length
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="${HEIGHT}" viewBox="0 0 ${whole} ${HEIGHT}" role="img" font-family="sans-serif" font-size="11" fill="#222">`,
     `<title>${title}</title>`,
     `<rect width="${whole}" height="${HEIGHT}" fill="#fff"/>`,
-    ...panels.map((panel, i) => `<g transform="translate(${i * WIDTH} 0)">\n${panelOf(steps, panel)}\n</g>`),
+    ...panels.map((panel, i) => `<g transform="translate(${i * WIDTH} 0)">\n${panelOf(panel)}\n</g>`),
     '</svg>\n',
   ].join('\n')
 }
 
-function panelOf(steps: readonly number[], { title, lines }: Panel): string {
+function panelOf({ title, of, steps, lines }: Panel): string {
   const all = lines.flatMap(({ values }) => values)
-  const [low, high] = [Math.floor(Math.log10(Math.min(...all))), Math.ceil(Math.log10(Math.max(...all)))]
-  const x = (i: number): number => LEFT + (i * (WIDTH - LEFT - RIGHT)) / (steps.length - 1)
+  const low = Math.floor(Math.log10(Math.min(...all)))
+  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...all))))
+  const [first, last] = [Math.log10(steps[0]!), Math.log10(steps.at(-1)!)]
+  const x = (i: number): number => LEFT + ((Math.log10(steps[i]!) - first) * (WIDTH - LEFT - RIGHT)) / (last - first || 1)
   const y = (value: number): number => TOP + ((high - Math.log10(value)) * (HEIGHT - TOP - BOTTOM)) / (high - low)
+  // The last is always written, and none over the next.
+  const isCrowded = (i: number): boolean => steps.slice(i + 1).some((_, k) => x(i + 1 + k) - x(i) < LABEL_WIDTH)
   const powers = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i))
   return [
     `<text x="${LEFT}" y="16" font-weight="bold">${title}</text>`,
@@ -42,12 +53,14 @@ function panelOf(steps: readonly number[], { title, lines }: Panel): string {
       `<path d="M${LEFT} ${round(y(power))}H${WIDTH - RIGHT}" stroke="#ddd"/>`,
       `<text x="${LEFT - 6}" y="${round(y(power) + 4)}" text-anchor="end">${short(power)}</text>`,
     ]),
-    ...steps.map((step, i) => `<text x="${round(x(i))}" y="${HEIGHT - 16}" text-anchor="middle">${short(step)}</text>`),
-    `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 3}" text-anchor="middle">passages</text>`,
+    ...steps.map((step, i) =>
+      isCrowded(i) ? '' : `<text x="${round(x(i))}" y="${HEIGHT - 16}" text-anchor="middle">${short(step)}</text>`,
+    ),
+    `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 3}" text-anchor="middle">${of}</text>`,
     ...lines.flatMap(({ label, values }, i) => [
       `<polyline fill="none" stroke="${COLOURS[i]}" stroke-width="2" points="${values.map((value, at) => `${round(x(at))},${round(y(value))}`).join(' ')}"/>`,
       ...values.map((value, at) => `<circle cx="${round(x(at))}" cy="${round(y(value))}" r="3" fill="${COLOURS[i]}"/>`),
-      `<text x="${LEFT + i * 60}" y="32" fill="${COLOURS[i]}">${label}</text>`,
+      `<text x="${LEFT + i * 90}" y="32" fill="${COLOURS[i]}">${label}</text>`,
     ]),
   ].join('\n')
 }

@@ -16,6 +16,8 @@ const USERS = ['postgres', 'nobody']
 export interface PostgresServer {
   /** Of its database `postgres`. */
   url: string
+  /** Of the process that all others of it come from. */
+  pid: number
   /** Ends it, by `SIGINT` in order and by `SIGQUIT` as a crash does, and starts it again some time later. */
   restart(signal: 'SIGINT' | 'SIGQUIT', awayMs: number): Promise<void>
   stop(): Promise<void>
@@ -55,6 +57,9 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   await ready(url, server)
   return {
     url,
+    get pid() {
+      return server.pid!
+    },
     async restart(signal, awayMs) {
       await gone(server, signal)
       await new Promise((resolve) => setTimeout(resolve, awayMs))

@@ -1,0 +1,94 @@
+import type { Item } from './base.ts'
+
+/** The words that texts are mostly made of, the frequent first; most of them are no use for a search. */
+const FREQUENT =
+  'the of and to in a is that for it was on with as by he at be this from are an or which his had not were have but they one all their you can has more when will would who what so up if out some into other its than them only then about these two may no there first time most any do people'.split(
+    ' ',
+  )
+const ONSETS = 'b br c ch cl cr d dr f fl fr g gr h j k l m n p pl pr qu r s sc sh sk sl sp st str sw t th tr v w y z'.split(' ')
+const VOWELS = 'a a e e i i o o u ai ea ee ou y'.split(' ')
+const CODAS = ['', '', '', ...'b ck d ft g l ld m mp n nd ng nt p r rd rk s ss st t th x'.split(' ')]
+const ENDINGS = ['', '', '', '', 's', 'ed', 'ing', 'er', 'ion']
+const VOCABULARY = 80_000
+const WORDS_A_PASSAGE = 50
+const WORDS_A_SENTENCE = 18
+/** Of the words of a passage, these many are of its subject: texts say again what they are about. */
+const SUBJECT_WORDS = 9
+const SUBJECT_SHARE = 0.2
+/** Of Mandelbrot's law: the word of rank r occurs as often as 1 / (r + SHIFT). */
+const SHIFT = 2.7
+/** And steeper than the law, as texts are: half of their words are the hundred most frequent. */
+const STEEPNESS = 2
+const TOTAL = Math.log((VOCABULARY + SHIFT) / (1 + SHIFT))
+
+/** Beyond this rank are words that nobody asks for. */
+const RARE = 15_000
+
+/** Numbers below 1 that look like chance, the same ones for a seed. */
+function chance(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+const known = new Map<number, string>()
+
+/** The word of a rank: one of the frequent ones, or one made of syllables, longer as it is rarer. */
+function wordOf(rank: number): string {
+  if (rank < FREQUENT.length) return FREQUENT[rank]!
+  let word = known.get(rank)
+  if (word === undefined) {
+    const random = chance(rank * 7_919)
+    const pick = (list: string[]) => list[Math.floor(random() * list.length)]!
+    const syllables = 1 + Math.floor(Math.log10(rank) / 4 + random() * 0.8)
+    word = Array.from({ length: syllables }, () => pick(ONSETS) + pick(VOWELS) + pick(CODAS)).join('') + pick(ENDINGS)
+    known.set(rank, word)
+  }
+  return word
+}
+
+const rankOf = (share: number): number =>
+  Math.min(VOCABULARY - 1, Math.floor((1 + SHIFT) * Math.exp(share ** STEEPNESS * TOTAL) - 1 - SHIFT))
+
+function ranksOf(random: () => number): number[] {
+  const subject = Array.from({ length: SUBJECT_WORDS }, () => rankOf(0.58 + 0.3 * random()))
+  return Array.from({ length: WORDS_A_PASSAGE + Math.floor(random() * 8) - 4 }, () =>
+    random() < SUBJECT_SHARE ? subject[Math.floor(random() * SUBJECT_WORDS)]! : rankOf(random()),
+  )
+}
+
+/** A passage of some 330 characters, in words as frequent as those of a language are: the same one for a number. */
+export function passageOf(number: number): Item {
+  const words = ranksOf(chance(number + 1)).map(wordOf)
+  const sentences: string[] = []
+  for (let i = 0; i < words.length; i += WORDS_A_SENTENCE) {
+    const sentence = words.slice(i, i + WORDS_A_SENTENCE).join(' ')
+    sentences.push(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`)
+  }
+  return { id: String(number), title: `Note ${number}`, text: sentences.join(' ') }
+}
+
+/** What somebody might ask whose answer is in the passage: five of its rarer words, among some that every question has. */
+export function questionOf(number: number): string {
+  const random = chance(-number - 1)
+  const ranks = [...new Set(ranksOf(chance(number + 1)))].filter((rank) => rank >= FREQUENT.length && rank < RARE)
+  const first = Math.floor(random() * ranks.length)
+  const asked = Array.from({ length: 5 }, (_, i) => wordOf(ranks[(first + i) % ranks.length]!))
+  const [a, b, c, d, e] = asked
+  const forms = [
+    `What is the ${a} ${b} of ${c} that ${d} the ${e}?`,
+    `When did ${a} ${b} have the ${c} ${d} in ${e}?`,
+    `Who was it that had ${a} the ${b} ${c} with ${d} and ${e}?`,
+    `How many ${a} are there for ${b} ${c} when the ${d} is ${e}?`,
+  ]
+  return forms[number % forms.length]!
+}
+
+/** So many passages, one after the other. */
+export function* passages(count: number): Generator<Item> {
+  for (let i = 0; i < count; i++) yield passageOf(i)
+}

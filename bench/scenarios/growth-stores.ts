@@ -1,0 +1,89 @@
+import { openNewFolder } from '../../src/store/move/folder-place.ts'
+import { openNewPostgres } from '../../src/store/move/postgres-place.ts'
+import { query } from '../../test/support/postgres.ts'
+import { type AgentPlan, type Filled, fill } from '../fill.ts'
+import type { Engine, Stage, System } from '../stage.ts'
+import { addDocuments } from './knowledge.ts'
+
+/** What stands in the large store, all at once. */
+export interface Plan {
+  /** Sessions by their length, so many that what is measured hardly makes them longer. */
+  lengths: AgentPlan[]
+  /** Messages of one session. */
+  longest: number
+  /** Sessions of one agent. */
+  lists: number[]
+  /** Further agents, with 100 sessions of 10 messages each. */
+  others: number
+  /** Of these have a document. */
+  withDocuments: number
+}
+
+const LENGTHS: AgentPlan[] = [
+  { messages: 10, sessions: 2_000 },
+  { messages: 100, sessions: 1_000 },
+  { messages: 1_000, sessions: 200 },
+  { messages: 10_000, sessions: 40 },
+]
+const LISTS = [1_000, 10_000, 100_000, 1_000_000]
+const usual: Plan = { lengths: LENGTHS, longest: 1_000_000, lists: LISTS, others: 1_000, withDocuments: 300 }
+export const PLANS: Record<'quick' | 'usual' | 'full', Plan> = {
+  quick: { lengths: LENGTHS.slice(0, 2), longest: 20_000, lists: LISTS.slice(0, 2), others: 100, withDocuments: 20 },
+  usual,
+  full: { ...usual, others: 10_000, withDocuments: 10_000 },
+}
+const OTHER: AgentPlan = { sessions: 100, messages: 10 }
+const SESSIONS_OF_ONE_USER = 10
+
+export interface Stores {
+  large: System
+  byLength: Filled[]
+  longest: Filled
+  byList: Filled[]
+  /** One of the others. */
+  other: Filled
+  /** What there is in the large one, in words. */
+  words: string
+  /** With one agent, as each of the others is. */
+  small: System
+  only: Filled
+}
+
+export async function openStores(engine: Engine, stage: Stage, plan: Plan, tell: (text: string) => void): Promise<Stores> {
+  const { lengths, longest, lists, others, withDocuments } = plan
+  const all: AgentPlan[] = [
+    ...lengths,
+    { sessions: 1, messages: longest },
+    ...lists.map((sessions) => ({ sessions, messages: 0, ofOneUser: SESSIONS_OF_ONE_USER })),
+    ...Array.from({ length: others }, () => OTHER),
+  ]
+  const [large, filled] = await filledService(engine, stage, all, tell)
+  const [small, [only]] = await filledService(engine, stage, [OTHER], tell)
+  const rest = filled.slice(-others)
+  tell(`${withDocuments} agents get a document`)
+  for (const { agentId } of rest.slice(1, 1 + withDocuments)) await addDocuments(large, agentId, 1)
+  const messages = all.reduce((sum, { sessions, messages }) => sum + sessions * messages, 0)
+  return {
+    large,
+    byLength: filled.slice(0, lengths.length),
+    longest: filled[lengths.length]!,
+    byList: filled.slice(lengths.length + 1, lengths.length + 1 + lists.length),
+    other: rest[0]!,
+    words: `${all.length.toLocaleString('en')} agents and ${Number((messages / 1e6).toPrecision(2))} million messages`,
+    small,
+    only: only!,
+  }
+}
+
+async function filledService(
+  engine: Engine,
+  stage: Stage,
+  plans: AgentPlan[],
+  tell: (text: string) => void,
+): Promise<[System, Filled[]]> {
+  const place = await stage.place(engine)
+  const target = place.database === undefined ? openNewFolder(place.folder) : await openNewPostgres(place.database, 'the bench')
+  const filled = await fill(target, plans, tell)
+  if (place.database !== undefined) await query(place.database, 'VACUUM (FREEZE, ANALYZE)')
+  return [await stage.service(place), filled]
+}
