@@ -44,28 +44,28 @@ export async function fill(target: Target, plans: readonly AgentPlan[], tell = (
   const now = Date.now()
   const agentIds = plans.map(() => newId()).sort()
   const [agentTable, , countTable, sessionTable, messageTable] = CONVERSATIONS
-  const [agentRows, countRows, sessionRows, messageRows] = await Promise.all(
-    [agentTable!, countTable!, sessionTable!, messageTable!].map((table) => writer(target, table)),
-  )
+  const rowsOf = (table: (typeof CONVERSATIONS)[number] | undefined) => writer(target, table!)
+  const [agentRows, countRows] = [await rowsOf(agentTable), await rowsOf(countTable)]
+  const [sessionRows, messageRows] = [await rowsOf(sessionTable), await rowsOf(messageTable)]
   for (const [i, id] of agentIds.entries())
-    await agentRows!.put({ id, name: `Agent ${i}`, settings, created_at: now + i, updated_at: now + i })
-  await agentRows!.flush()
+    await agentRows.put({ id, name: `Agent ${i}`, settings, created_at: now + i, updated_at: now + i })
+  await agentRows.flush()
   let written = 0
   const fillAgent = async (agentId: string, { sessions, messages, ofOneUser = 0 }: AgentPlan): Promise<Filled> => {
     const ids = Array.from({ length: sessions }, newId).sort()
     const filled: Filled = { agentId, sessionIds: spread(ids, SOME), messageIds: [], userId: newId() }
     const own = new Set(spread(ids, ofOneUser))
     for (let shard = 0; shard < SHARDS; shard++)
-      await countRows!.put({ agent_id: agentId, shard, sessions: shard === 0 ? sessions : 0 })
+      await countRows.put({ agent_id: agentId, shard, sessions: shard === 0 ? sessions : 0 })
     for (const [n, id] of ids.entries()) {
       const at = now - (sessions - n) * 1_000
       const times = { message_count: messages, last_message_at: at, created_at: at, updated_at: at }
       const userId = own.has(id) ? filled.userId : newId()
-      await sessionRows!.put({ agent_id: agentId, id, name: `Session ${n}`, user_id: userId, ...times })
+      await sessionRows.put({ agent_id: agentId, id, name: `Session ${n}`, user_id: userId, ...times })
       for (let seq = 1; seq <= messages; seq++) {
         const message = { id: newId(), ...(seq % 2 === 1 ? ASKED : REPLIED), content: text(n + seq), created_at: at }
         if (n === sessions - 1 && seq % Math.ceil(messages / 100) === 0) filled.messageIds.push(message.id)
-        await messageRows!.put({ agent_id: agentId, session_id: id, seq, ...message })
+        await messageRows.put({ agent_id: agentId, session_id: id, seq, ...message })
         if (++written % 250_000 === 0) tell(`${written.toLocaleString('en')} messages are written`)
       }
     }
@@ -73,7 +73,7 @@ export async function fill(target: Target, plans: readonly AgentPlan[], tell = (
   }
   const all: Filled[] = []
   for (const [i, plan] of plans.entries()) all.push(await fillAgent(agentIds[i]!, plan))
-  for (const rows of [countRows, sessionRows, messageRows]) await rows!.flush()
+  for (const rows of [countRows, sessionRows, messageRows]) await rows.flush()
   await target.finish()
   return all
 }
