@@ -38,7 +38,7 @@ async function timed(what: string, from: string, to: string, kills: number): Pro
     const begun = performance.now()
     const child = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../src/main.js', import.meta.url)), 'move', '--from', from, '--to', to, '--json'],
+      [fileURLToPath(new URL('../src/start.js', import.meta.url)), 'move', '--from', from, '--to', to, '--json'],
       { env: { PATH: process.env['PATH'], REPARTEE_DATA: folder }, stdio: ['ignore', 'pipe', 'inherit'] },
     )
     let printed = ''

@@ -11,7 +11,7 @@ import { type Program, pin, startProgram } from './processes.ts'
 export type Engine = 'sqlite' | 'postgres'
 
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-export const MAIN = here('../src/main.js')
+export const MAIN = here('../src/start.js')
 export const FLOOR = here('floor.ts')
 
 /** The service, or the floor: something that keeps the specified interface. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { growthPlot, performancePage, searchPlot } from '../bench/performance-page.ts'
 import { contract } from '../src/api/contract.ts'
 import { toOpenApi } from '../src/api/openapi.ts'

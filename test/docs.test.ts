@@ -321,7 +321,7 @@ function isCommand({ language }: Block): boolean {
 
 /** What npm adds was seen on the page itself; elsewhere it only takes time. */
 function withoutNpm(block: Block): Block {
-  return { ...block, text: block.text.replaceAll('npm start --', 'node_modules/.bin/node src/main.js') }
+  return { ...block, text: block.text.replaceAll('npm start --', 'node_modules/.bin/node src/start.js') }
 }
 
 function check({ page, line }: Block, shown: Block | undefined, output: string): void {
@@ -351,7 +351,7 @@ async function openService(settings: NodeJS.ProcessEnv): Promise<Service> {
   const key = makeKey()
   const own = { REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key, REPARTEE_LOG_LEVEL: 'silent' }
   const env = { ...cleanEnvironment(), ...own, ...settings }
-  const child = spawn(process.execPath, ['src/main.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env })
+  const child = spawn(process.execPath, ['src/start.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const close = async () => {
     child.kill('SIGTERM')

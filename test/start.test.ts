@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url))
 /** Tells at the end of a process what of Node it has loaded, and which packages. */
 const TELL = `
 import { registerHooks } from 'node:module'

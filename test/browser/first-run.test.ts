@@ -13,7 +13,7 @@ import { pdf } from '../support/pdf.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess } from '../support/service.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const SAID = 'The battery of the lantern works down to minus twenty degrees.'
 /** A person takes about so long to find the next thing and to press it, and types so fast. */
 const CLICK_MS = 4_000

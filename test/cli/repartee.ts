@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 export interface Ended {
   code: number | null

@@ -14,7 +14,7 @@ import { hangs, says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
 describe('stopping and starting', { skip: needsProcess }, () => {
   let service: Service

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { findProgram } from './package-manager.ts'
 import { until } from './poll.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const PACKAGES = { 'apt-get': 'bsdutils', apk: 'util-linux-misc', dnf: 'util-linux', brew: 'util-linux' }
 
 /** The command line as a person at a terminal meets it. */

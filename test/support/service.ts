@@ -11,7 +11,7 @@ import { ModelServer } from './model-server.ts'
 import { until } from './poll.ts'
 import { dropDatabase, newDatabase } from './postgres.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const START_WITHIN_MS = 20_000
 const { SPEC_BASE_URL, SPEC_ADMIN_KEY, TEST_ENGINE } = process.env
 

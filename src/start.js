@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // In JavaScript, because what is loaded before the folder is named is not kept: for one file Node would load its compiler of TypeScript at every start, which
 // takes 18 MB.
 import { enableCompileCache } from 'node:module'
