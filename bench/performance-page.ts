@@ -20,9 +20,9 @@ export function performancePage(): string {
   const ofGroup = (group: string, by?: string) =>
     all.filter(({ id }) => goals[id]!.group === group && (by === undefined || goals[id]!.by === by))
   const tables: Record<string, string> = {
-    requests: comparedTable(ofGroup('speed', 'ratio'), 'the floor'),
+    requests: comparedTable(ofGroup('speed', 'ratio'), 'times the floor'),
     streams: valueTable(ofGroup('speed', 'value')),
-    growth: comparedTable(ofGroup('growth', 'ratio'), 'at the least'),
+    growth: comparedTable(ofGroup('growth', 'ratio'), 'times the smallest'),
     lists: valueTable(ofGroup('growth', 'value')),
     search: searchTable(figures),
     weight: valueTable(ofGroup('weight')),
@@ -48,7 +48,7 @@ function comparedTable(figures: Figure[], base: string): string {
     )
     return [whatOf(on('sqlite') ?? on('postgres')!), ...cells]
   })
-  return table(['', 'embedded store, ms', `times ${base}`, 'PostgreSQL, ms', `times ${base}`], rows)
+  return table(['', 'embedded store, ms', base, 'PostgreSQL, ms', base], rows)
 }
 
 function valueTable(figures: Figure[]): string {

@@ -81,6 +81,9 @@ export function cpuMs(roots: readonly number[]): number {
   return ticks.reduce((sum, own) => sum + own, 0) * 10
 }
 
+/** Kilobytes of one process, read without holding it up. */
+export const residentKb = (pid: number): number => Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? '')?.[1] ?? 0)
+
 /** Kilobytes of a process and all below it; what several share is counted once. */
 export function memoryKb(roots: readonly number[]): number {
   return treeOf(roots)

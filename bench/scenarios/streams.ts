@@ -6,7 +6,7 @@ import { inBatches, quantile } from '../turns.ts'
 import { newSessions } from './requests.ts'
 
 const STREAMS = { quick: 200, usual: 2_000, full: 2_000 }
-const WATCHED_SECONDS = 10
+const WATCHED_SECONDS = { quick: 3, usual: 10, full: 10 }
 /** All are open before the first ends, also on a slow machine. */
 const OPENED_A_SECOND = 150
 const PAUSE_MS = 10
@@ -20,17 +20,17 @@ export const streams: Scenario = {
     tell(`${count} streams at once`)
     const stage = new Stage()
     try {
-      const seconds = Math.ceil(count / OPENED_A_SECOND) + WATCHED_SECONDS + 5
+      const seconds = Math.ceil(count / OPENED_A_SECOND) + WATCHED_SECONDS[size] + 5
       const turnMs = String((seconds + 60) * 1_000)
       const service = await stage.service(await stage.place('sqlite'), { REPARTEE_TURN_TIMEOUT_MS: turnMs })
-      return await watch(service, count, seconds)
+      return await watch(service, count, seconds, WATCHED_SECONDS[size])
     } finally {
       await stage.end()
     }
   },
 }
 
-async function watch(service: System, count: number, seconds: number): Promise<Figure[]> {
+async function watch(service: System, count: number, seconds: number, watched: number): Promise<Figure[]> {
   const agent = await service.newAgent({ model: `openai/trickle-${seconds}` })
   const ids = await newSessions(service, agent, count + 1)
   const other = service.text('GET', `/agents/${agent}/sessions/${ids.pop()}`)
@@ -51,7 +51,7 @@ async function watch(service: System, count: number, seconds: number): Promise<F
   await new Promise((resolve) => setTimeout(resolve, 3_000))
   const kbEach = (memoryKb(service.roots) - before) / count
   const times: number[] = []
-  for (const until = performance.now() + WATCHED_SECONDS * 1_000; performance.now() < until; ) {
+  for (const until = performance.now() + watched * 1_000; performance.now() < until; ) {
     times.push((await prober.ask(other)).ms)
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }

@@ -106,9 +106,19 @@ async function npmStart(tell: (text: string) => void): Promise<number> {
     await groundedReply(url, secret)
     return (performance.now() - begun) / 1_000
   } finally {
-    for (const pid of treeOf([npm.pid!])) process.kill(pid)
-    await once(npm, 'exit').catch(() => {})
+    const gone = once(npm, 'close')
+    for (const pid of treeOf([npm.pid!]).toReversed()) end(pid)
+    await gone
     await stage.end()
+  }
+}
+
+/** Also where it has ended meanwhile, because what started it did. */
+function end(pid: number): void {
+  try {
+    process.kill(pid)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

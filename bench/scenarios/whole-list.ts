@@ -2,7 +2,7 @@ import { get } from 'node:http'
 import type { Figure } from '../figures.ts'
 import type { Filled } from '../fill.ts'
 import { Connection } from '../load.ts'
-import { memoryKb } from '../processes.ts'
+import { residentKb } from '../processes.ts'
 import type { Engine, System } from '../stage.ts'
 import { quantile } from '../turns.ts'
 
@@ -15,11 +15,11 @@ export async function wholeList(engine: Engine, system: System, listed: Filled, 
   const text = system.text('GET', `/agents/${other.agentId}/sessions/${other.sessionIds[0]}/messages?limit=1`)
   for (let i = 0; i < 200; i++) await prober.ask(text)
   await read(system, `/agents/${listed.agentId}/sessions?limit=100`)
-  const service = [system.program.pid]
-  const before = memoryKb(service)
+  const { pid } = system.program
+  const before = residentKb(pid)
   let most = before
   const watch = setInterval(() => {
-    most = Math.max(most, memoryKb(service))
+    most = Math.max(most, residentKb(pid))
   }, LOOK_EVERY_MS)
   let isOver = false
   const times: number[] = []
