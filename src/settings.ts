@@ -69,7 +69,7 @@ export const settings = {
     min: 0,
     max: 60_000,
     about:
-      'Milliseconds that writing to the embedded store may take on average before a thread of its own does it, which waits for the disk while requests go on. On a disk that is faster it would cost a tenth more than it saves. 0: from the start.',
+      'Milliseconds that the disk of the embedded store may be waited for with each commit. Where most take longer, a thread of its own writes from then on, and waits while requests go on; on a faster disk it would cost more than it saves. 0: from the start.',
   },
   adminKey: {
     env: 'REPARTEE_ADMIN_KEY',

@@ -23,6 +23,8 @@ export type Outcome = { rows: Row[][] | undefined } | { error: unknown }
 /** A connection with the statements that were compiled on it, apart by what they give rows as. */
 export class SqliteConnection {
   readonly db: DatabaseSync
+  /** How long the disk was waited for last. */
+  commitMs = 0
   readonly #prepared = new Map<string, Prepared>()
   readonly #valued = new Map<string, Prepared>()
 
@@ -65,7 +67,9 @@ export class SqliteConnection {
     this.all('BEGIN IMMEDIATE', [])
     try {
       const results = works.map((work) => this.#run(work))
+      const begunAt = performance.now()
       this.all('COMMIT', [])
+      this.commitMs = performance.now() - begunAt
       return results
     } catch (error) {
       if (this.db.isTransaction) this.all('ROLLBACK', [])

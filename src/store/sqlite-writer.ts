@@ -12,7 +12,7 @@ interface Job extends Work {
 
 export interface WriterSettings {
   path: string
-  /** A thread writes from when a transaction takes longer than this on average; 0: from the start. */
+  /** A thread writes from when the disk is waited for longer than this more often than not; 0: from the start. */
   slowMs: number
   /** What is thrown in the place of an error of SQLite. */
   translate: (error: unknown) => unknown
@@ -22,7 +22,7 @@ export interface WriterSettings {
 /** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
 const BUSY_MS = 1_000
 const LOOK_AGAIN_MS = 20
-/** Of each transaction in the average: a single slow one, as by a checkpoint, is no slow disk. */
+/** Of each commit in the share: a single slow one, as by a checkpoint, is no slow disk. */
 const WEIGHT = 0.05
 
 /**
@@ -38,7 +38,8 @@ export class SqliteWriter {
   #thread: WriterThread | undefined
   /** The thread is at work, or waited for. */
   #isAway = false
-  #usualMs = 0
+  /** Of the latest commits. */
+  #slowShare = 0
   /** Since when another program has held the database. */
   #busySince: number | undefined
 
@@ -108,10 +109,10 @@ export class SqliteWriter {
   }
 
   #writeHere(jobs: Job[]): Outcome[] {
-    const begunAt = performance.now()
     const outcomes = this.#connection.write(jobs)
-    this.#usualMs += WEIGHT * (performance.now() - begunAt - this.#usualMs)
-    if (this.#usualMs > this.#settings.slowMs) this.#openThread()
+    const isSlow = this.#connection.commitMs > this.#settings.slowMs
+    this.#slowShare += WEIGHT * (Number(isSlow) - this.#slowShare)
+    if (this.#slowShare > 0.5) this.#openThread()
     return outcomes
   }
 

@@ -24,7 +24,7 @@ const SCRUB_AT_LEAST_EVERY_MS = 5_000
 const IDLE_READERS = 2
 
 export interface SqliteOptions {
-  /** A thread writes from when a transaction takes longer than this on average; 0: from the start. */
+  /** A thread writes from when the disk is waited for longer than this more often than not; 0: from the start. */
   slowMs?: number
   /** Hears of what fails without a caller. */
   warn?: (about: string, error: unknown) => void
