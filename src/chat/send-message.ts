@@ -51,7 +51,7 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
     reply: () => ({ id: replyId, createdAt: Math.max(clock(), userMessage.createdAt) }),
     store: (reply, alongside) => {
       const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
-      return completeTurn(db, place, userMessage.id, state, reply, alongside)
+      return completeTurn(db, place, isContinued ? session.totalMessages : session.totalMessages + 1, state, reply, alongside)
     },
     fail: (thrown) => failTurn(deps, turn, userMessage, thrown),
   }

@@ -20,10 +20,10 @@ export interface StoredReply extends Message {
   answered: boolean | null
 }
 
-const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, turn)
-  SELECT agent_id, id, message_count, $3, $4, $5, CAST($6 AS BIGINT), $7 FROM session WHERE agent_id = $1 AND id = $2`
+// Behind a guard that the session holds as many messages as was thought, so that their places are known.
+const APPEND = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, turn) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 const APPEND_REPLY = `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at, markdown, model, detail, took_ms, answered)
-  SELECT agent_id, id, message_count, $3, $4, $5, CAST($6 AS BIGINT), $7, $8, $9, CAST($10 AS BIGINT), CAST($11 AS SMALLINT) FROM session WHERE agent_id = $1 AND id = $2`
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 const toFlag = (value: boolean | null): number | null => (value === null ? null : Number(value))
 const SET_TURN =
   'UPDATE message SET turn = $4, detail = $6 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND turn = $5 RETURNING id'
@@ -63,7 +63,7 @@ function takeSession(
 export async function beginTurn(db: Database, place: TurnPlace, hold: Hold, m: Message): Promise<boolean> {
   const { agentId, sessionId, lease } = place
   const params = [agentId, sessionId, m.createdAt, lease, hold.leaseUntil, hold.messages]
-  const insert = statement(APPEND, agentId, sessionId, m.id, m.role, m.content, m.createdAt, 'running')
+  const insert = statement(APPEND, agentId, sessionId, hold.messages + 1, m.id, m.role, m.content, m.createdAt, 'running')
   return (await db.writeIf([...takeSession(BEGIN, params, place, hold), insert])) !== undefined
 }
 
@@ -83,32 +83,31 @@ export async function leaseSession(db: Database, place: TurnPlace, hold: Hold): 
 }
 
 const END_WITH_REPLY = `UPDATE session SET message_count = message_count + 1, last_message_at = $3, lease = NULL, lease_until = NULL
-  WHERE agent_id = $1 AND id = $2 AND lease = $4 RETURNING message_count`
+  WHERE agent_id = $1 AND id = $2 AND lease = $4 AND message_count = $5 RETURNING id`
+const SETTLE = `UPDATE message SET turn = $4 WHERE agent_id = $1 AND session_id = $2 AND seq = $3 AND turn = 'running'`
 const END = 'UPDATE session SET lease = NULL, lease_until = NULL WHERE agent_id = $1 AND id = $2 AND lease = $3 RETURNING id'
 const end = ({ agentId, sessionId, lease }: TurnPlace) => statement(END, agentId, sessionId, lease)
 
 /**
- * Ends a running turn with its reply, in one transaction with whatever is to be written alongside. Resolves to false where the session is
- * gone, or leased to another.
+ * Ends a running turn with its reply, in one transaction with whatever is to be written alongside. `seq`: the place of the message that it answers,
+ * the last of the session. Resolves to false where the session is gone, or leased to another.
  */
 export async function completeTurn(
   db: Database,
   place: TurnPlace,
-  messageId: string,
+  seq: number,
   state: 'done' | 'cancelled',
   r: StoredReply,
   alongside: Statement[] = [],
 ): Promise<boolean> {
   // The session's row comes first, as the guard: its messages may outlive it for a moment while they are being deleted.
   const { agentId, sessionId, lease } = place
-  const raise = statement(END_WITH_REPLY, agentId, sessionId, r.createdAt, lease)
-  const insert = statement(
-    APPEND_REPLY,
-    ...([agentId, sessionId, r.id, r.role, r.content, r.createdAt, r.markdown, r.model, r.detail] as const),
-    r.tookMs,
-    toFlag(r.answered),
-  )
-  return (await db.writeIf([raise, setTurn(place, messageId, 'running', state), insert, ...alongside])) !== undefined
+  const raise = statement(END_WITH_REPLY, agentId, sessionId, r.createdAt, lease, seq)
+  const settle = statement(SETTLE, agentId, sessionId, seq, state)
+  const { id, role, content, createdAt, markdown, model, detail, tookMs } = r
+  const values = [id, role, content, createdAt, markdown, model, detail, tookMs, toFlag(r.answered)]
+  const insert = statement(APPEND_REPLY, agentId, sessionId, seq + 1, ...values)
+  return (await db.writeIf([raise, settle, insert, ...alongside])) !== undefined
 }
 
 /** Ends a running turn without a reply; `detail` says why, as JSON. Resolves to false where the session is gone, or leased to another. */

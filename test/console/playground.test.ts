@@ -153,6 +153,8 @@ describe('the playground of the console', { skip: needsProcess }, () => {
     service.model.behaviour = says('I am here.')
     await page.getByRole('button', { name: 'Send again' }).click()
     await thread(page).getByText('I am here.').waitFor()
+    // What is said can be read before it is stored.
+    await page.getByRole('button', { name: 'Make it anew' }).waitFor()
     assert.deepEqual(await historyOf(page), ['USER: Is anybody there?', 'AI: I am here.'])
 
     service.model.behaviour = refuses(500)

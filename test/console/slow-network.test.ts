@@ -68,7 +68,9 @@ describe('the console on a slow line', { skip: needsProcess, concurrency: 3 }, (
     const console = await newTab(true)
     const { page } = console
     const line = await page.context().newCDPSession(page)
-    await line.send('Network.emulateNetworkConditions', SLOW)
+    // So slow that a busy machine has the time to show something.
+    await line.send('Network.emulateNetworkConditions', { ...SLOW, downloadThroughput: 100_000 })
+    page.setDefaultNavigationTimeout(90_000)
     await console.goto('/')
     await heading(page, 'Overview').waitFor()
     const [seen, there] = (await page.evaluate(`[

@@ -157,8 +157,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
 
     test('a reply stands right behind its message, the turn is done, and the session is free', () =>
       kept(async (db) => {
-        const { session, place, message } = await running(db)
-        assert.equal(await completeTurn(db, place, message.id, 'done', reply('a', 3000)), true)
+        const { session, place } = await running(db)
+        assert.equal(await completeTurn(db, place, 1, 'done', reply('a', 3000)), true)
         assert.deepEqual(await states(db, session.id), [
           ['q', 'done'],
           ['a', null],
@@ -170,9 +170,9 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
 
     test('a turn whose session was deleted cannot be completed', () =>
       kept(async (db) => {
-        const { session, place, message } = await running(db)
+        const { session, place } = await running(db)
         assert.deepEqual(await deleteSession(db, session), { lease: place.lease })
-        assert.equal(await completeTurn(db, place, message.id, 'done', reply('a')), false)
+        assert.equal(await completeTurn(db, place, 1, 'done', reply('a')), false)
         assert.deepEqual(await listMessages(db, AGENT, session.id, 0, 10), [])
         assert.equal(await deleteSession(db, session), undefined)
       }))
@@ -185,7 +185,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal((await findMessage(db, AGENT, session.id, message.id))?.detail, '{"why":1}')
         assert.equal(await continueTurn(db, { ...place, lease: 'two' }, upTo(1), message.id), true)
         assert.equal(await continueTurn(db, { ...place, lease: 'three' }, upTo(1), message.id), false)
-        assert.equal(await completeTurn(db, { ...place, lease: 'two' }, message.id, 'done', reply('a')), true)
+        assert.equal(await completeTurn(db, { ...place, lease: 'two' }, 1, 'done', reply('a')), true)
         assert.deepEqual(await states(db, session.id), [
           ['q', 'done'],
           ['a', null],
@@ -210,8 +210,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await failLapsedTurns(db, FAR + 1, id())
         const heir = { ...place, lease: 'heir' }
         assert.equal(await continueTurn(db, heir, upTo(1, 2 * FAR), message.id), true)
-        assert.equal(await completeTurn(db, place, message.id, 'done', reply('late')), false)
-        assert.equal(await completeTurn(db, heir, message.id, 'done', reply('a')), true)
+        assert.equal(await completeTurn(db, place, 1, 'done', reply('late')), false)
+        assert.equal(await completeTurn(db, heir, 1, 'done', reply('a')), true)
         assert.deepEqual(await states(db, session.id), [
           ['q', 'done'],
           ['a', null],
@@ -220,7 +220,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
 
     test('sends of several replicas get their session in the order in which they came', () =>
       kept(async (db) => {
-        const { session, place, message } = await running(db)
+        const { session, place } = await running(db)
         const { agentId, id: sessionId } = session
         const waiter = (replica: string) => ({ agentId, sessionId, replica, now: 1, until: FAR })
         const queue = (replica: string, at?: number) => ({ ...upTo(2), queue: { replica, now: 1, place: at } })
@@ -231,7 +231,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await enterQueue(db, waiter('d'), 2), 'full')
         assert.equal(await enterQueue(db, { ...waiter('d'), sessionId: id() }, 2), 'gone')
         assert.equal(await isFree(db, agentId, sessionId, 'b', 1), false, 'a turn runs')
-        assert.equal(await completeTurn(db, place, message.id, 'done', reply('a')), true)
+        assert.equal(await completeTurn(db, place, 1, 'done', reply('a')), true)
         assert.deepEqual(await Promise.all(['b', 'c', 'd'].map((r) => isFree(db, agentId, sessionId, r, 1))), [
           true,
           false,
@@ -303,14 +303,14 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
 
     test('of a turn that is to be stopped its replica learns the lease; where none runs there is nothing to stop', () =>
       kept(async (db) => {
-        const { session, place, message } = await running(db, ownedId('r', 'x'))
+        const { session, place } = await running(db, ownedId('r', 'x'))
         assert.equal(await askToStop(db, AGENT, session.id, 10), 'r/x')
         assert.equal(await isLeased(db, AGENT, session.id), true)
         await enterQueue(db, { agentId: AGENT, sessionId: session.id, replica: 'r', now: 1, until: 10 }, 9)
         await forgetLeftovers(db, 11)
         assert.deepEqual(await takeStopRequests(db, 'r'), [])
         assert.deepEqual(await db.read('SELECT place FROM waiting_send', []), [])
-        await completeTurn(db, place, message.id, 'done', reply('a'))
+        await completeTurn(db, place, 1, 'done', reply('a'))
         assert.equal(await askToStop(db, AGENT, session.id, 10), undefined)
         assert.equal(await isLeased(db, AGENT, session.id), false)
       }))
@@ -341,7 +341,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       kept(async (db) => {
         const { session, place, message } = await running(db)
         const first = reply('first', 3000)
-        await completeTurn(db, place, message.id, 'done', first)
+        await completeTurn(db, place, 1, 'done', first)
         for (const [i, content] of ['second', 'third'].entries()) {
           const again = { ...place, lease: `again ${i}` }
           assert.equal(await leaseSession(db, again, upTo(1)), false, 'it is longer than was read')
