@@ -140,12 +140,15 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
       if (choice.finish_reason) finish ??= toFinish(choice.finish_reason)
     },
   })
-  /** What came at once is handed on at once; no text is a sign of life, too. */
+  /** What came at once is handed on at once, also where it ends in a failure; no text is a sign of life, too. */
   const hear = (words: string) => {
     said = ''
-    feed(words)
-    text += said
-    onText(said)
+    try {
+      feed(words)
+    } finally {
+      text += said
+      onText(said)
+    }
   }
   const decoder = new StringDecoder('utf8')
   await readBody(response, signal, (chunk) => {
