@@ -16,7 +16,7 @@ const read = (name: string) => JSON.parse(readFileSync(new URL(`../${name}`, imp
 const manifest = read('package.json') as Record<'dependencies' | 'devDependencies' | 'allowScripts', Record<string, string>>
 const workspaces = ['client', 'console', 'widget'].map((name) => read(`${name}/package.json`)) as Partial<typeof manifest>[]
 const packages = Object.entries((read('package-lock.json') as { packages: Record<string, Locked> }).packages)
-/** Each is looked for where the lock file says: an installation need not ask where that is. */
+/** Where the lock file names no other place. */
 const REGISTRY = 'https://registry.npmjs.org/'
 /** Neither the project itself nor a folder of it. */
 const foreign = packages.filter(([path, { link }]) => path.startsWith('node_modules/') && link !== true)
@@ -29,7 +29,8 @@ describe('what comes from others', () => {
   })
 
   test('comes from the registry, and is compared with its hash', () => {
-    const isOdd = ({ resolved = '', integrity }: Locked) => !resolved.startsWith(REGISTRY) || !integrity?.startsWith('sha512-')
+    const isOdd = ({ resolved = REGISTRY, integrity }: Locked) =>
+      !resolved.startsWith(REGISTRY) || !integrity?.startsWith('sha512-')
     const odd = foreign.filter(([, locked]) => isOdd(locked)).map(([path]) => path)
     assert.deepEqual(odd, [])
     assert.ok(foreign.length > 50)
