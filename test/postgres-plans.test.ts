@@ -121,4 +121,34 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
     const scanned = [...now].filter(([name, count]) => count > (before.get(name) ?? 0))
     assert.deepEqual(scanned, [])
   })
+
+  test('a message into a long session reads no more rows than one into a short one', async () => {
+    const [long, short] = [await service.newSession(agent), await service.newSession(agent)]
+    await query(
+      url,
+      `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at)
+         SELECT '${agent}', '${long.split('/').at(-1)}', n, md5('l' || n)::uuid::text, CASE n % 2 WHEN 1 THEN 'USER' ELSE 'AI' END, 'old text', n
+         FROM generate_series(1, 5000) n;
+       -- With few messages for each agent and session the planner thinks that those of a session are one row.
+       INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at)
+         SELECT md5('a' || i % 2000)::uuid::text, md5('s' || i)::uuid::text, 1, md5('o' || i)::uuid::text, 'USER', 'old text', i
+         FROM generate_series(1, 20000) i;
+       ANALYZE message;
+       UPDATE session SET message_count = 5000 WHERE agent_id = '${agent}' AND id = '${long.split('/').at(-1)}'`,
+    )
+    const readRows = async () => {
+      await pause(1_500)
+      const [row] = await query(url, "SELECT idx_tup_fetch AS n FROM pg_stat_user_tables WHERE relname = 'message'")
+      return Number(row.n)
+    }
+    // Enough that each connection of the service has chosen the plan that it keeps.
+    const rowsRead = async (session: string) => {
+      const before = await readRows()
+      for (let i = 0; i < 40; i++) isOk(await service.client.post(`${session}/messages`, { message: `What is word${i}?` }))
+      return (await readRows()) - before
+    }
+    await rowsRead(short)
+    const [ofShort, ofLong] = [await rowsRead(short), await rowsRead(long)]
+    assert.ok(ofLong < ofShort + 5_000, `${ofLong} rows read in the long session, ${ofShort} in the short one`)
+  })
 })
