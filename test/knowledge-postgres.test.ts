@@ -126,7 +126,7 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
         items.map(({ id }) => vector(id)),
       )
     }
-    ask('nothing that is written', { vector: vector(17) })
+    ask('nothing that is written', { vector: { model: 'm', values: vector(17) } })
     told.push(questions.listDocuments(agent, { limit: 5 }), questions.listPassages(agent, idOf(4), { limit: 5 }))
     questions.close()
     await ingest.close()

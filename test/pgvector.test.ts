@@ -48,6 +48,8 @@ for (const { name, url, pooler } of servers)
     await query(url, `INSERT INTO replica VALUES ('${holder}', 0, NULL)`)
     const open = () => openKnowledge({ place: { postgres: { url, pooler, holder, nearFrom: FROM } }, ids: newId })
     let knowledge = open()
+    /** By whose vectors it is searched. */
+    let model = MODEL
     after(() => knowledge.close())
     const tables = async (): Promise<SqlRow[]> =>
       query(url, "SELECT tablename FROM pg_tables WHERE tablename LIKE 'knowledge_near_%'")
@@ -57,7 +59,13 @@ for (const { name, url, pooler } of servers)
     }
     /** The passages nearest to a number's direction, by their numbers. */
     const near = async (n: number, filter: MetadataFilter | null): Promise<number[]> => {
-      const asked = { query: 'nothing that is written', history: [], topK: 5, filter, vector: vectorOf(n) }
+      const asked = {
+        query: 'nothing that is written',
+        history: [],
+        topK: 5,
+        filter,
+        vector: { model, values: vectorOf(n) },
+      }
       const { hits } = await knowledge.retrieve(agent, asked)
       return hits.map(({ text }) => Number(/\d+/.exec(text)![0]))
     }
@@ -141,8 +149,15 @@ for (const { name, url, pooler } of servers)
         const ids = items.map(({ id }) => id)
         await knowledge.putVectors(agent, 'another/model', ids, ids.map(vectorOf))
       }
+      model = 'another/model'
       assert.deepEqual(await tables(), [])
-      await knowledge.retrieve(agent, { query: 'entry', history: [], topK: 5, filter: null, vector: vectorOf(9) })
+      await knowledge.retrieve(agent, {
+        query: 'entry',
+        history: [],
+        topK: 5,
+        filter: null,
+        vector: { model, values: vectorOf(9) },
+      })
       while ((await knowledge.growVectorIndex(agent, 'another/model')) === 'more');
       assert.equal(await indexed(), PASSAGES)
       assert.notDeepEqual(await tables(), [before])
@@ -153,7 +168,13 @@ for (const { name, url, pooler } of servers)
       await (await PostgresDatabase.open({ url, connections: 1, pooler })).close()
       await knowledge.close()
       knowledge = open()
-      const asked = { query: 'nothing that is written', history: [], topK: 5, filter: null, vector: vectorOf(9) }
+      const asked = {
+        query: 'nothing that is written',
+        history: [],
+        topK: 5,
+        filter: null,
+        vector: { model, values: vectorOf(9) },
+      }
       assert.equal((await knowledge.retrieve(agent, asked)).hits.length, 5)
       await query(url, 'CREATE EXTENSION vector')
       while ((await knowledge.growVectorIndex(agent, 'another/model')) === 'more');

@@ -43,21 +43,30 @@ async function retrieveRanked(deps: Deps, agent: Agent, input: Query, signal: Ab
   return { ...found, isReranked: reranked !== undefined, hits: (reranked ?? found.hits).slice(0, topK) }
 }
 
-async function search(
-  deps: Deps,
-  agent: Agent,
-  { filter = agent.retrieval.filter, query, history, extract = false }: Query,
-  topK: number,
-  signal: AbortSignal,
-): Promise<Retrieval> {
+/** By whose vectors an agent's base was searched last. While another model's are being made, that is the one before. */
+const modelsKnown = new WeakMap<Agent, string>()
+
+async function search(deps: Deps, agent: Agent, input: Query, topK: number, signal: AbortSignal): Promise<Retrieval> {
+  const { filter = agent.retrieval.filter, query, history, extract = false } = input
   const words = { query, history, topK, filter, extract }
   if (embeddingModelOf(deps, agent) === null) {
     const retrieval = await find(deps, agent, words)
     return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval
   }
-  const found = await embedQuestion(deps, agent, query, signal)
-  if ('without' in found) return { ...(await find(deps, agent, words)), mode: 'lexical', withoutVectors: found.without }
-  const retrieval = await deps.knowledge.retrieve(agent.id, { ...words, vector: found.vector })
+  const model = modelsKnown.get(agent) ?? (await deps.knowledge.vectorModel(agent.id))
+  const values = model === undefined ? undefined : await embedQuestion(deps, agent, model, query, signal)
+  if (model === undefined || values === undefined) {
+    modelsKnown.delete(agent)
+    const withoutVectors = model === undefined ? 'the passages are not embedded yet' : 'the embedding model failed'
+    return { ...(await find(deps, agent, words)), mode: 'lexical', withoutVectors }
+  }
+  const { vectorModel, ...retrieval } = await deps.knowledge.retrieve(agent.id, { ...words, vector: { model, values } })
+  if (vectorModel !== model) {
+    // Another's vectors have taken their place meanwhile.
+    modelsKnown.delete(agent)
+    return search(deps, agent, input, topK, signal)
+  }
+  modelsKnown.set(agent, model)
   return { mode: 'lexical', ...retrieval }
 }
 
@@ -73,24 +82,26 @@ async function find({ knowledge, replicas }: Deps, agent: Agent, words: Retrieve
   return knowledge.retrieve(agent.id, words)
 }
 
-type Embedded = { vector: Float32Array } | { without: string }
-
-/** By the model whose vectors are searched now, which while another one's are being made is the one before. */
-async function embedQuestion(deps: Deps, agent: Agent, query: string, signal: AbortSignal): Promise<Embedded> {
-  const name = await deps.knowledge.vectorModel(agent.id)
-  if (name === undefined) return { without: 'the passages are not embedded yet' }
+/** Undefined where the model fails. */
+async function embedQuestion(
+  deps: Deps,
+  agent: Agent,
+  name: string,
+  query: string,
+  signal: AbortSignal,
+): Promise<Float32Array | undefined> {
   const known = deps.questionVectors.get(name, query)
-  if (known !== undefined) return { vector: known }
+  if (known !== undefined) return known
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(deps.limits.embeddingTimeoutMs)])
     const [vector] = await deps.models
       .findEmbedding(name)
       .embed([query], { purpose: 'question', agentId: agent.id, signal: within })
     deps.questionVectors.set(name, query, vector!)
-    return { vector: vector! }
+    return vector
   } catch (error) {
     signal.throwIfAborted()
     deps.warn(`embedding model ${name} of agent ${agent.id} failed`, error)
-    return { without: 'the embedding model failed' }
+    return undefined
   }
 }

@@ -8,8 +8,8 @@ export interface RetrieveInput {
   /** How many passages to return; 1 to 100. */
   topK: number
   filter: MetadataFilter | null
-  /** The question as a vector of the model that the base is searched with; left out: it is searched by words alone. */
-  vector?: Float32Array
+  /** The question as a vector of a model. Without it, and where the base is searched by another model's, it is searched by words alone. */
+  vector?: { model: string; values: Float32Array }
   /** What quotes answer it is told along with the passages. */
   extract?: boolean
 }
@@ -46,6 +46,8 @@ export interface Retrieval {
   mostConfidence?: number
   /** By what the passages were found. */
   mode?: 'lexical' | 'hybrid'
+  /** Of a question with a vector: the model whose vectors the base is searched by now; undefined where there are none. */
+  vectorModel?: string | undefined
   /** Why it was by words alone, where meaning was asked for, too. */
   withoutVectors?: string
   /** Of an agent that asks for it: whether a model put the passages in a new order. */

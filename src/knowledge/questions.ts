@@ -69,7 +69,9 @@ export class Questions {
 
   retrieve(agentId: string, input: RetrieveInput): Retrieval {
     return this.#in(agentId, nothingFound, (index) => {
-      const retrieval = retrieve(index, input, this.#vectorsOf(index))
+      const vectors = this.#vectorsOf(index)
+      const retrieval = retrieve(index, input, vectors)
+      if (input.vector !== undefined) retrieval.vectorModel = vectors.model(index.base, index.version)
       retrieval.language = detectLanguage(input.query, index.languages)
       if (input.extract === true)
         retrieval.extract = this.#extract(index, { question: input.query, history: input.history, retrieval })

@@ -125,8 +125,8 @@ function nearTo(
   { vector, filter }: RetrieveInput,
   vectors: VectorSearch | undefined,
 ): Cosines | undefined {
-  if (vector === undefined || vectors === undefined) return undefined
   const { base, version } = index
+  if (vector === undefined || vectors?.model(base, version) !== vector.model) return undefined
   const hide = { key: JSON.stringify(filter), mask: (ids: Uint32Array) => index.hiddenIds(ids, filter) }
   const bySlot = (near: readonly Near[]) =>
     near.flatMap(({ id, cosine }): [number, number][] => {
@@ -135,10 +135,10 @@ function nearTo(
     })
   let nearest: [number, number][] | undefined
   return (ranked) => {
-    nearest ??= bySlot(vectors.nearest(base, version, vector, NEAR, hide))
+    nearest ??= bySlot(vectors.nearest(base, version, vector.values, NEAR, hide))
     const cosines = new Map(nearest)
     const others = ranked.filter(({ slot }) => !cosines.has(slot)).map(({ slot }) => index.idAt(slot))
-    for (const [slot, cosine] of bySlot(vectors.cosines(base, vector, others))) cosines.set(slot, cosine)
+    for (const [slot, cosine] of bySlot(vectors.cosines(base, vector.values, others))) cosines.set(slot, cosine)
     return cosines
   }
 }
