@@ -3,6 +3,7 @@ import { openNewPostgres } from '../../src/store/move/postgres-place.ts'
 import { query } from '../../test/support/postgres.ts'
 import { type AgentPlan, type Filled, fill } from '../fill.ts'
 import type { Engine, Stage, System } from '../stage.ts'
+import { inBatches } from '../turns.ts'
 import { addDocuments } from './knowledge.ts'
 
 /** What stands in the large store, all at once. */
@@ -30,10 +31,11 @@ const usual: Plan = { lengths: LENGTHS, longest: 1_000_000, lists: LISTS, others
 export const PLANS: Record<'quick' | 'usual' | 'full', Plan> = {
   quick: { lengths: LENGTHS.slice(0, 2), longest: 20_000, lists: LISTS.slice(0, 2), others: 100, withDocuments: 20 },
   usual,
-  full: { ...usual, others: 10_000, withDocuments: 10_000 },
+  full: { ...usual, others: 10_001, withDocuments: 10_000 },
 }
 const OTHER: AgentPlan = { sessions: 100, messages: 10 }
 const SESSIONS_OF_ONE_USER = 10
+const AT_ONCE = 32
 
 export interface Stores {
   large: System
@@ -61,7 +63,7 @@ export async function openStores(engine: Engine, stage: Stage, plan: Plan, tell:
   const [small, [only]] = await filledService(engine, stage, [OTHER], tell)
   const rest = filled.slice(-others)
   tell(`${withDocuments} agents get a document`)
-  for (const { agentId } of rest.slice(1, 1 + withDocuments)) await addDocuments(large, agentId, 1)
+  await inBatches(withDocuments, AT_ONCE, (i) => addDocuments(large, rest[1 + i]!.agentId, 1))
   const messages = all.reduce((sum, { sessions, messages }) => sum + sessions * messages, 0)
   return {
     large,
