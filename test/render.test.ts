@@ -14,6 +14,11 @@ describe('Markdown as HTML', () => {
       '|a|b|\n|:-:|--|\n|1|2|',
       /<table>[\s\S]*<th style="text-align:center">a<\/th>\s*<th>b<\/th>[\s\S]*<td>2<\/td>/,
     ],
+    [
+      'tables, aligned in each way',
+      '|a|b|c|\n|:--|:-:|--:|\n|1|2|3|',
+      /<td style="text-align:left">1<\/td>\s*<td style="text-align:center">2<\/td>\s*<td style="text-align:right">3<\/td>/,
+    ],
     ['strikethrough', '~~x~~', /<del>x<\/del>/],
     ['strikethrough with one tilde', 'a ~b~ ~~c~~', /<p>a <del>b<\/del> <del>c<\/del><\/p>/],
     ['ranges are not struck', '5~10 and 7~9, ~3 to ~4, ~a~~', /<p>5~10 and 7~9, ~3 to ~4, ~a~~<\/p>/],
@@ -26,6 +31,11 @@ describe('Markdown as HTML', () => {
       'addresses without a scheme, and brackets around them',
       '(www.example.com/a_(b)) www.example.com. index.js',
       /^<p>\(<a href="http:\/\/www\.example\.com\/a_\(b\)" [^>]*>www\.example\.com\/a_\(b\)<\/a>\) <a href="http:\/\/www\.example\.com" [^>]*>www\.example\.com<\/a>\. index\.js<\/p>/,
+    ],
+    [
+      'addresses in capitals, and of mail',
+      'WWW.Example.com\n\nme@example.com\n\nHTTPS://a.example',
+      /href="http:\/\/www\.example\.com"[\s\S]*href="mailto:me@example\.com"[\s\S]*href="https:\/\/a\.example"/i,
     ],
     [
       'an address ends before marks',

@@ -4,6 +4,8 @@ import type { MarkdownIt } from 'markdown-it'
 const MARKS = '?!.,:*_~'
 const ENTITY = /&[a-zA-Z0-9]{1,30};$/
 const HOST = /^[\w-]+(?:\.[\w-]+)+(?=[/?#:\s<]|[^\w-]|$)/u
+/** Without one of these, there is no address. */
+const HINT = /@|\/\/|www\./i
 const PATH = /^[/?#:][^\s<]{0,4000}/u
 
 /** GFM's links without brackets: `www.…`, and addresses that end before marks. */
@@ -22,6 +24,8 @@ export function bareAddresses({ linkify }: MarkdownIt): void {
       match.url = `http://${match.url}`
     },
   })
+  const test = linkify.test.bind(linkify)
+  linkify.test = (text) => HINT.test(text) && test(text)
   for (const schema of ['http:', 'https:']) {
     linkify.add(schema, {
       validate: (text, at, self) => {
