@@ -91,6 +91,28 @@ describe('PDF', () => {
     assert.equal((await read(pdf([page('x y z')], { title: 'Microsoft Word - report.doc' }))).title, null)
   })
 
+  for (const [encoding, collection, bytes, text] of [
+    ['90ms-RKSJ-H', 'Japan1', '93fa967b8cea', '日本語'],
+    ['EUC-H', 'Japan1', 'c6fccbdcb8ec', '日本語'],
+    ['GBK-EUC-H', 'GB1', 'd6d0cec4', '中文'],
+    ['UniGB-UTF16-H', 'GB1', '4e2d6587', '中文'],
+    ['ETen-B5-H', 'CNS1', 'a4a4a4e5', '中文'],
+    ['KSCms-UHC-H', 'Korea1', 'c7d1b1db', '한글'],
+  ] as const) {
+    test(`text in ${encoding}, of a font that is not in the file`, async () => {
+      const objects = [
+        '<< /Type /Catalog /Pages 2 0 R >>',
+        '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
+        stream(`BT /F1 20 Tf 50 700 Td <${bytes}> Tj ET`),
+        `<< /Type /Font /Subtype /Type0 /BaseFont /Far /Encoding /${encoding} /DescendantFonts [6 0 R] >>`,
+        `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Far /CIDSystemInfo << /Registry (Adobe) /Ordering (${collection}) /Supplement 2 >> /FontDescriptor 7 0 R >>`,
+        '<< /Type /FontDescriptor /FontName /Far /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>',
+      ]
+      assert.equal(await textOf(assemble(objects)), text)
+    })
+  }
+
   test('with a password, without text, or broken, it is refused with the reason', async () => {
     await refuses(read(pdf([page('x')], { encrypted: true })), 'encrypted')
     await refuses(read(pdf([[]])), 'blank')
