@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { isKeyLike, makeKey } from '../src/chat/key-format.ts'
 import { timeAgo } from '../src/chat/time-ago.ts'
 import { Turn } from '../src/chat/turn.ts'
@@ -193,4 +195,22 @@ test('a text is read from any place on, whole or in parts, however it grew', () 
       assert.equal(turn.read(start, 100), expected.slice(start, start + 100))
     }
   }
+})
+
+test('a reply that somebody reads along takes its size, however small the pieces that it comes in', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const turns = Array.from({ length: 200 }, () => new Turn('a', 's', 'id'))
+  collect()
+  const before = process.memoryUsage().heapUsed
+  for (const turn of turns) {
+    for (let i = 0; i < 1_000; i++) {
+      turn.append(JSON.parse(`"${i % 10}word "`))
+      turn.read(turn.length - 6, 100)
+    }
+  }
+  collect()
+  const bytes = (process.memoryUsage().heapUsed - before) / turns.length
+  const chars = turns[0]!.length
+  assert.ok(bytes < 2 * chars, `${Math.round(bytes)} bytes for ${chars} letters`)
 })

@@ -17,7 +17,7 @@ export async function publishTurn(db: Database, turn: Turn): Promise<void> {
   try {
     for (let isOver = false; !isOver; ) {
       isOver = turn.isReleased
-      while (start < turn.text.length) {
+      while (start < turn.length) {
         const text = turn.read(start, PIECE_CHARS)
         await addPiece(db, turn, { start, text })
         start += text.length
@@ -35,9 +35,9 @@ export async function publishTurn(db: Database, turn: Turn): Promise<void> {
 /** Lets the text of a turn grow as its process puts it down. Resolves when all of it is there, or it is not wanted any more. */
 export async function followTurn(db: Database, turn: Turn, isWanted: () => boolean): Promise<void> {
   while (isWanted()) {
-    for (const { start, text } of await listPieces(db, turn, turn.text.length)) {
+    for (const { start, text } of await listPieces(db, turn, turn.length)) {
       if (text === '') return
-      if (start === turn.text.length) turn.append(text)
+      if (start === turn.length) turn.append(text)
     }
     await pause(LOOK_EVERY_MS)
   }

@@ -60,7 +60,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   turn.settle = (text) => cited(text).markdown
   const reply = talk === undefined ? await answer(deps, input, found, shown, turn) : saidByItself(talk)
   if (reply.quotes !== undefined) cited = citing(reply.quotes)
-  if (turn.text === '') turn.append(reply.text) // of models that do not stream
+  if (turn.length === 0) turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
   const { markdown, sources, citations } = cited(cleanText(reply.text))
   const grounding = reply.grounding ?? {

@@ -33,8 +33,6 @@ export class Turn {
   startedAt = 0
   /** The same on the clock of `performance`, which nobody sets. */
   begunAt = 0
-  /** The reply so far, as Markdown that can be stored. */
-  text = ''
   /** What a beginning of the text comes to once its citations are checked. */
   settle: (text: string) => string = (text) => text
   stopped: StopReason | undefined
@@ -53,8 +51,9 @@ export class Turn {
   readonly #release = Promise.withResolvers<void>()
   readonly #finish = Promise.withResolvers<TurnEnd>()
   #half = ''
+  /** The text before what is recent. It grows by much at a time: each piece that is added to a string takes 32 bytes beside it until the whole is read. */
+  #older = ''
   #recent = ''
-  #recentStart = 0
   #wasWatched = false
 
   constructor(agentId: string, sessionId: string, id: string, lease = id, arrivedAt = 0) {
@@ -71,9 +70,19 @@ export class Turn {
     return this.#abort.signal
   }
 
+  /** The reply so far, as Markdown that can be stored. */
+  get text(): string {
+    return this.#older + this.#recent
+  }
+
+  /** Of the text, in characters. */
+  get length(): number {
+    return this.#older.length + this.#recent.length
+  }
+
   /** Someone may have read what there is: it cannot be taken back. */
   get wasShown(): boolean {
-    return this.#wasWatched && this.text !== ''
+    return this.#wasWatched && this.length > 0
   }
 
   /** The first reason holds. */
@@ -95,27 +104,25 @@ export class Turn {
     }
     const clean = cleanText(text)
     if (this.#recent.length > RECENT_CHARS) {
-      this.#recentStart = this.text.length
+      this.#older += this.#recent
       this.#recent = ''
     }
     if (clean !== '') this.firstTextAt ??= performance.now()
-    this.text += clean
     this.#recent += clean
     this.#tell()
   }
 
   /** Another try begins. Only where nothing was shown. */
   restart(): void {
-    this.text = ''
+    this.#older = ''
     this.#recent = ''
-    this.#recentStart = 0
     this.#half = ''
   }
 
   /** The text from a place on, of so many characters at most, and never half of a surrogate pair. Readers that keep up do not make the whole text be copied together for each piece. */
   read(start: number, chars: number): string {
-    const isRecent = start >= this.#recentStart
-    const [text, from] = isRecent ? [this.#recent, start - this.#recentStart] : [this.text, start]
+    const isRecent = start >= this.#older.length
+    const [text, from] = isRecent ? [this.#recent, start - this.#older.length] : [this.text, start]
     const piece = text.slice(from, from + chars)
     const last = piece.charCodeAt(piece.length - 1)
     return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece

@@ -193,7 +193,7 @@ export class EventStream {
 export function deltasOf(turn: Turn, seen: number): Feed {
   let sent = seen
   return () => {
-    if (sent >= turn.text.length) return undefined
+    if (sent >= turn.length) return undefined
     const text = turn.read(sent, PIECE_CHARS)
     sent += text.length
     return toEvent('message.delta', eventId(turn, sent), { text })
@@ -217,5 +217,5 @@ const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
 export function positionAfter(turn: Turn, lastEventId: string | undefined): number | undefined {
   const [, run, at] = EVENT_ID.exec(lastEventId ?? '') ?? []
   if (run !== runOf(turn) || at === undefined) return undefined
-  return at === 'end' ? turn.text.length : Number(at)
+  return at === 'end' ? turn.length : Number(at)
 }

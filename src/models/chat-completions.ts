@@ -118,9 +118,12 @@ function toOutcome(answer: unknown): Outcome {
   return { text: refusal || content, finish: refusal ? 'filtered' : toFinish(choice.finish_reason), usage: toUsage(usage) }
 }
 
+/** A text that grows by a few letters at a time, and is not put together now and then, takes many times its size. */
+const MOST_PARTS = 100
+
 /** The end has arrived with `[DONE]`, or with a clean end of the stream behind a `finish_reason`. */
 async function readStream(response: IncomingMessage, signal: AbortSignal, onText: (text: string) => void): Promise<Outcome> {
-  let text = ''
+  let parts: string[] = []
   let finish: Finish | undefined
   let usage: ModelUsage | null = null
   let isDone = false
@@ -146,7 +149,7 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
     try {
       feed(words)
     } finally {
-      text += said
+      if (said !== '' && parts.push(said) > MOST_PARTS) parts = [parts.join('')]
       onText(said)
     }
   }
@@ -157,7 +160,7 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
   })
   if (!isDone) hear('\n\n') // some servers end with the last line
   if (!isDone && finish === undefined) throw endedEarly()
-  return { text, finish: finish ?? 'stop', usage }
+  return { text: parts.join(''), finish: finish ?? 'stop', usage }
 }
 
 function toCompletion(value: unknown): Completion {

@@ -116,7 +116,7 @@ class Follower {
   }
 
   #tell(stream: EventStream, turn: Turn, progressToken: string | number): void {
-    if (!stream.takes || turn.text.length === this.#told) return
+    if (!stream.takes || turn.length === this.#told) return
     const message = turn.read(this.#told, PIECE_CHARS)
     this.#told += message.length
     const params = { progressToken, progress: this.#told, message }
