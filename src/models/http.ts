@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { httpRequest, httpsRequest } from '../core/node-http.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 
@@ -20,10 +20,9 @@ const LAST_BYTES_WITHIN_MS = 1_000
 /** Resolves to the head of an answer that is a success; redirects are none, because they would carry the key elsewhere. Throws `model_failed`. */
 export async function send(url: URL, { headers, body, signal }: HttpCall): Promise<IncomingMessage> {
   if (signal.aborted) throw stopped(signal)
+  const request = begin(url, headers, body)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content } }
-    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
+    request.on('response', resolve)
     // Given as an option, Node would watch over the whole life of the request for it, at twice the cost.
     const stop = () => request.destroy(stopped(signal))
     signal.addEventListener('abort', stop, { once: true })
@@ -31,7 +30,6 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
     request.on('error', (cause) =>
       reject(signal.aborted ? stopped(signal) : request.reusedSocket ? broken(cause) : unreached(cause)),
     )
-    request.end(body)
   })
   const { statusCode = 0 } = response
   if (statusCode >= 200 && statusCode < 300) {
@@ -40,6 +38,13 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
     throw aWebPage()
   }
   throw refused(statusCode, response.headers, await wordsOf(response))
+}
+
+/** Apart from what is kept until the answer ends, so that the prompt is let go once it is sent. */
+function begin(url: URL, headers: Record<string, string>, body: string | undefined): ClientRequest {
+  const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+  const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content } }
+  return (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options).end(body)
 }
 
 /**
