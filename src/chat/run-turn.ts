@@ -4,6 +4,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { Extra, Message, ReplyFormat } from '../core/message.ts'
 import type { Outcome } from '../core/meters.ts'
 import type { Session } from '../core/session.ts'
+import type { Span } from '../core/tracer.ts'
 import type { Statement } from '../store/database.ts'
 import { countVersions, findMessage, setDetail } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
@@ -69,12 +70,7 @@ export function runTurn(
   open: (turn: Turn, session: Session) => Promise<Opened>,
   window: Window,
 ): Promise<{ exchange: Exchange; opened: Opened }> {
-  const { tracer } = deps
-  return tracer.span(...agentSpan(asked.agent, asked.sessionId), async (span) => {
-    const run = await runInTurn(deps, asked, open, window)
-    span.set(agentEnd(run.exchange, tracer.tellsText))
-    return run
-  })
+  return deps.tracer.span(...agentSpan(asked.agent, asked.sessionId), (span) => runInTurn(deps, asked, open, window, span))
 }
 
 async function runInTurn(
@@ -82,6 +78,7 @@ async function runInTurn(
   asked: Asked,
   open: (turn: Turn, session: Session) => Promise<Opened>,
   window: Window,
+  span: Span,
 ): Promise<{ exchange: Exchange; opened: Opened }> {
   const { agent } = asked
   const isFree = deps.turns.isFree(asked.sessionId)
@@ -102,6 +99,7 @@ async function runInTurn(
       if (turn.stopped === undefined) await addFollowUps(deps, agent, opened, exchange, draft)
       watch.lap('followUps')
       meterTurn(deps, turn, exchange.trace?.finish === 'cancelled' ? 'cancelled' : 'ok')
+      span.set(agentEnd(exchange, deps.tracer.tellsText))
       turn.finish({ exchange })
       return { exchange, opened }
     } catch (thrown) {

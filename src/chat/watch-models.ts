@@ -1,16 +1,8 @@
 import type { EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Meters, Outcome } from '../core/meters.ts'
-import {
-  type ChatModel,
-  EXTRACTIVE,
-  type ModelCall,
-  type ModelReply,
-  type ModelRequest,
-  type Models,
-  type ModelUsage,
-} from '../core/model.ts'
-import type { Tracer } from '../core/tracer.ts'
+import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type Models } from '../core/model.ts'
+import type { Span, Tracer } from '../core/tracer.ts'
 import { chatEnd, chatSpan, embeddingSpan } from './gen-ai.ts'
 import { estimated } from './generate.ts'
 import { costOf, type Prices } from './prices.ts'
@@ -42,27 +34,20 @@ function watchChat(watch: ModelWatch, name: string, model: ChatModel): ChatModel
   const { tracer } = watch
   return {
     generate: (request, call) =>
-      tracer.span(...chatSpan(name, request, call.onText !== undefined, tracer.tellsText), async (span) => {
-        const { reply, usage, firstTextMs } = await metered(watch, name, model, request, call)
-        span.set(chatEnd(reply, usage, firstTextMs, tracer.tellsText))
-        return reply
-      }),
+      tracer.span(...chatSpan(name, request, call.onText !== undefined, tracer.tellsText), (span) =>
+        metered(watch, name, model, request, call, span),
+      ),
   }
 }
 
-interface Generated {
-  reply: ModelReply
-  usage: ModelUsage | null
-  firstTextMs: number | undefined
-}
-
 async function metered(
-  { meters, prices }: ModelWatch,
+  { meters, tracer, prices }: ModelWatch,
   name: string,
   model: ChatModel,
   request: ModelRequest,
   call: ModelCall,
-): Promise<Generated> {
+  span: Span,
+): Promise<ModelReply> {
   const startedAt = performance.now()
   let firstTextMs: number | undefined
   const tell = call.onText
@@ -76,7 +61,8 @@ async function metered(
     const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
     const cost = usage && costOf(prices, name, usage)
     meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
-    return { reply, usage, firstTextMs }
+    span.set(chatEnd(reply, usage, firstTextMs, tracer.tellsText))
+    return reply
   } catch (error) {
     meters.modelCalled({ ...told, outcome: outcomeOf(error, call.signal), ms: performance.now() - startedAt, firstTextMs })
     throw error

@@ -17,7 +17,7 @@ import { route } from './route.ts'
 import { answerTurn, resumeTurn } from './turn-answer.ts'
 
 export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
-  route(app, deps, contract.sendMessage, async (call) => {
+  route(app, deps, contract.sendMessage, (call) => {
     const { message, additionalContext, format = 'markdown', include = [] } = call.body
     const input = {
       agent: call.agent,
@@ -33,7 +33,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return answerTurn(deps, streams, call, (window) => sendMessage(deps, input, window))
   })
 
-  route(app, deps, contract.regenerateMessage, async (call) => {
+  route(app, deps, contract.regenerateMessage, (call) => {
     const { additionalContext, format, include = [] } = call.body
     const { messageId } = call.params
     const input = {
@@ -50,7 +50,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return answerTurn(deps, streams, call, (window) => regenerate(deps, input, window))
   })
 
-  route(app, deps, contract.streamMessage, async (call) => resumeTurn(deps, streams, call))
+  route(app, deps, contract.streamMessage, (call) => resumeTurn(deps, streams, call))
 
   route(app, deps, contract.listMessages, async ({ session, query }) => {
     const { cursor, limit = pageLimit.default, order } = query

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
 import { ReparteeError } from '../core/errors.ts'
-import type { ChatModel, Finish, ModelCall, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
+import type { ChatModel, Finish, ModelCall, ModelReply, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
 import { brokeOff, endedEarly, notUnderstood, Refusal } from './failure.ts'
 import { below, isJson, parseJson, readBody, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
@@ -26,7 +26,7 @@ export function chatCompletionsModel(name: string, provider: Provider): ChatMode
     async generate(request, call) {
       const response = await ask(request, call)
       const { signal, onText } = call
-      if (onText !== undefined && !isJson(response)) return toReply(name, await readStream(response, signal, onText))
+      if (onText !== undefined && !isJson(response)) return readStream(name, response, signal, onText)
       const reply = toReply(name, toOutcome(await readJson(response, signal)))
       onText?.(reply.text)
       return reply
@@ -122,7 +122,12 @@ function toOutcome(answer: unknown): Outcome {
 const MOST_PARTS = 100
 
 /** The end has arrived with `[DONE]`, or with a clean end of the stream behind a `finish_reason`. */
-async function readStream(response: IncomingMessage, signal: AbortSignal, onText: (text: string) => void): Promise<Outcome> {
+async function readStream(
+  name: string,
+  response: IncomingMessage,
+  signal: AbortSignal,
+  onText: (text: string) => void,
+): Promise<ModelReply> {
   let parts: string[] = []
   let finish: Finish | undefined
   let usage: ModelUsage | null = null
@@ -160,7 +165,7 @@ async function readStream(response: IncomingMessage, signal: AbortSignal, onText
   })
   if (!isDone) hear('\n\n') // some servers end with the last line
   if (!isDone && finish === undefined) throw endedEarly()
-  return { text: parts.join(''), finish: finish ?? 'stop', usage }
+  return toReply(name, { text: parts.join(''), finish: finish ?? 'stop', usage })
 }
 
 function toCompletion(value: unknown): Completion {
