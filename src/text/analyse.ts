@@ -1,4 +1,4 @@
-import { fold, lower } from './fold.ts'
+import { fold, isAscii, lower } from './fold.ts'
 import { type Language, languages, languagesOf, type Script, scriptOf, scripts, tellTales } from './languages.ts'
 import { hashOf, hashOfUnits, runGrams, wordGrams } from './ngrams.ts'
 import { HAN, type RunKind, SPACED, scan, scriptOfRun } from './scan.ts'
@@ -58,17 +58,19 @@ interface Word {
 const MAX_WORDS = 60_000
 /** Longer runs of letters are data, not words: they keep their head. */
 const MAX_WORD = 64
+/** Shorter pieces of a text are never views of it. */
+const LEAST_SLICE = 13
 const words = new Map<string, Word>()
 
 function wordOf(raw: string): Word {
   const known = words.get(raw)
   if (known !== undefined) return known
-  const small = lower(raw.length > MAX_WORD ? raw.slice(0, MAX_WORD) : raw)
+  // Copied: a slice would keep the whole text that it was cut from. The engine copies short ones itself.
+  const own = raw.length < LEAST_SLICE ? raw : Buffer.from(raw, 'utf16le').toString('utf16le')
+  const small = lower(own.length > MAX_WORD ? own.slice(0, MAX_WORD) : own)
   const exact = fold(small)
   const script = scriptOfRun(small)
-  const votes = votesOf(small, exact, script).map((language) => languages.indexOf(language))
-  // Copied: a slice would keep the whole text that it was cut from.
-  const own = Buffer.from(raw, 'utf16le').toString('utf16le')
+  const votes = votesOf(small, exact, script)
   const word: Word = {
     raw: own,
     lower: small,
@@ -101,18 +103,38 @@ function wordAt(text: string, start: number, end: number): Word {
   return word
 }
 
-function votesOf(small: string, exact: string, script: Script): Language[] {
+const NONE: readonly number[] = []
+
+function votesOf(small: string, exact: string, script: Script): readonly number[] {
   const candidates = languagesOf[script]
-  if (candidates.length < 2) return []
-  const told = tellTales.find(([letters]) => letters.test(small))
-  if (told !== undefined) return told[1].filter((language) => candidates.includes(language))
-  return candidates.filter((language) => stopWords(language).has(exact))
+  if (candidates.length < 2) return NONE
+  const told = isAscii(small) ? undefined : tellTales.find(([letters]) => letters.test(small))
+  if (told === undefined) return speakersOf(script).get(exact) ?? NONE
+  return told[1].filter((language) => candidates.includes(language)).map((language) => languages.indexOf(language))
 }
+
+const speakers = new Map<Script, ReadonlyMap<string, number[]>>()
+
+/** The stop words of all languages of a script, with the languages that have them, by their place in `languages`. */
+function speakersOf(script: Script): ReadonlyMap<string, number[]> {
+  const known = speakers.get(script)
+  if (known !== undefined) return known
+  const words = languagesOf[script].flatMap((language) =>
+    [...stopWords(language)].map((word) => ({ word, language: languages.indexOf(language) })),
+  )
+  const byWord = new Map(
+    [...Map.groupBy(words, ({ word }) => word)].map(([word, all]) => [word, all.map(({ language }) => language)]),
+  )
+  speakers.set(script, byWord)
+  return byWord
+}
+
+const DIGIT = /\d/
 
 function settle(word: Word, language: Language): void {
   word.language = language
   word.stop = stopWords(language).has(word.exact)
-  word.stem = word.script === 'other' || /\d/.test(word.exact) ? word.exact : stem(word.lower, language)
+  word.stem = word.script === 'other' || DIGIT.test(word.exact) ? word.exact : stem(word.lower, language)
 }
 
 interface Piece {
@@ -195,7 +217,15 @@ export function analyse(text: string, language?: Language | readonly Language[])
       const word = piece.word
       const spoken = word.script === script ? chosen : languagesOf[word.script][0]!
       if (word.language !== spoken) settle(word, spoken)
-      tokens.push({ stem: word.stem, exact: word.exact, stop: word.stop, spaced: true, start: piece.start, end: piece.end })
+      tokens.push({
+        stem: word.stem,
+        exact: word.exact,
+        stop: word.stop,
+        spaced: true,
+        hash: word.hash,
+        start: piece.start,
+        end: piece.end,
+      })
     }
   }
   return { language: chosen, tokens, runs }
@@ -231,14 +261,22 @@ function cutRun(text: string, piece: Piece, tokens: Token[], runs: Run[]): void 
   const stops = stopWords(language)
   for (const { segment, index } of segmenter(language).segment(run)) {
     const stop = stops.has(segment) || !/[\p{L}\p{N}]/u.test(segment)
-    tokens.push({ stem: segment, exact: segment, stop, spaced: false, start: place(index), end: place(index + segment.length) })
+    tokens.push({
+      stem: segment,
+      exact: segment,
+      stop,
+      spaced: false,
+      hash: 0,
+      start: place(index),
+      end: place(index + segment.length),
+    })
   }
 }
 
 /** The stem of one word, in the first of these languages that is of its script. */
 export function stemAs(exact: string, held: readonly Language[]): string {
   const script = scriptOfRun(exact)
-  return /\d/.test(exact)
+  return DIGIT.test(exact)
     ? exact
     : stem(exact, held.find((language) => scriptOf.get(language) === script) ?? languagesOf[script][0]!)
 }

@@ -1,11 +1,15 @@
-const ASCII = /^[\x00-\x7f]*$/
 const INVISIBLE = /\u200c|\u200d|\u00ad|\u0640/g
 const SPECIAL: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', ς: 'σ', ё: 'е' }
 const SPECIALS = /[ßæœøłđıςё]/g
 
+export function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false
+  return true
+}
+
 /** NFKC, lower case, without characters that cannot be seen. Diacritics stay: a stemmer needs them. */
 export function lower(text: string): string {
-  if (ASCII.test(text)) return text.toLowerCase()
+  if (isAscii(text)) return text.toLowerCase()
   return text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '')
 }
 
@@ -14,7 +18,7 @@ export function lower(text: string): string {
  * diaeresis of Cyrillic) go, ligatures open up, Arabic vowel signs go and its letters take one form each.
  */
 export function fold(text: string): string {
-  if (ASCII.test(text)) return text
+  if (isAscii(text)) return text
   const plain = text
     .normalize('NFD')
     .replace(/[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]/g, '')

@@ -71,9 +71,11 @@ const SCRIPTS: readonly (readonly [RegExp, Script])[] = [
   [/\p{Script=Myanmar}/u, 'myanmar'],
 ]
 
+const PLAIN = /^[a-z]/
+
 /** The script of a run, by the first of its letters that has one; numbers and rare scripts are `other`. */
 export function scriptOfRun(run: string): Script {
-  if (/^[a-z]/.test(run)) return 'latin'
+  if (PLAIN.test(run)) return 'latin'
   for (const [pattern, script] of SCRIPTS) if (pattern.test(run)) return script
   return 'other'
 }
