@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { analyse, contentStems, detectLanguage, gramHashes } from '../src/text/analyse.ts'
-import { hashOf, runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
+import { GramCounts, hashOf, runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
 
 const exact = (text: string): string[] => analyse(text).tokens.flatMap((token) => (token.exact === '' ? [] : [token.exact]))
 
@@ -90,6 +90,20 @@ describe('n-grams', () => {
   test('of a word are of four letters, with marks at its ends', () => {
     assert.deepEqual(wordGrams('word'), ['^wor', 'word', 'ord$'])
     assert.deepEqual(wordGrams('a'), ['^a$'])
+  })
+
+  test('n-grams of many words are counted as those of each, in any script, and told in order', () => {
+    const words = ['word', 'words', 'a', 'ab', '7', '2010', 'слово', 'αbcde', 'bcdef', '𝒜bcde']
+    const counted = new GramCounts()
+    const expected = new Map<string, number>()
+    for (const [i, word] of words.entries()) {
+      counted.add(word, i + 1)
+      for (const gram of wordGrams(word)) expected.set(gram, (expected.get(gram) ?? 0) + i + 1)
+    }
+    assert.deepEqual(
+      counted.inOrder(),
+      [...expected].sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
   })
 
   test('of a text are hashed as those of its words are, plain or not', () => {

@@ -11,6 +11,8 @@ export interface KnowledgeBase {
   iterate<T = SqlRow>(sql: string, ...params: SqlValue[]): IterableIterator<T>
   /** Returns the number of the row that was inserted. */
   run(sql: string, ...params: SqlValue[]): number
+  /** Inserts rows by a statement whose values are all parameters. Returns the number of the last; those before it have the numbers before. */
+  insertMany(sql: string, rows: readonly SqlValue[][]): number
   /** One transaction. */
   write<T>(work: () => T, options?: WriteOptions): T
   /** One consistent view over all that `work` reads. */

@@ -1,5 +1,6 @@
 import { type Analysis, analyse, type Language, type Run, type Token } from '../text/analyse.ts'
 import { hashOf, runGrams, wordGramCount } from '../text/ngrams.ts'
+import { Occurrences } from './knowledge-occurrences.ts'
 
 /** What is indexed of a passage. */
 export interface IndexedText {
@@ -10,36 +11,40 @@ export interface IndexedText {
   text: string
 }
 
-/** A term's passages in the making: local number × 256 + times, ascending. */
-export interface Entries {
-  packed: number[]
-  hash: number
-  spaced: boolean
-}
-
 export const streams = ['exact', 'stems', 'title', 'unspaced'] as const
 export type Stream = (typeof streams)[number]
 
 /** The letter that a stream's keys start with. Streams stand in the order of their letters, so that a segment is written in key order. */
 export const letterOf: Record<Stream, string> = { exact: 'e', stems: 's', title: 't', unspaced: 'u' }
 
-const MAX_TIMES = 255
 /** Between title and text in a forward row; no stem hashes to it. */
 const SEPARATOR = 0
 
+/** A power of two less one. */
+const PLACES = 0x7fff
+/**
+ * By the hash of a token, the numbers of the exact word and the stem that were met there last, in whatever builder: looking every term up by its letters
+ * costs more than all the rest. A number counts only where the builder has that very term under it.
+ */
+const met = new Int32Array(2 * (PLACES + 1))
+
 /** Collects the terms of passages, in order of their ids, into the lists of one segment. */
 export class SegmentBuilder {
-  readonly lists: Record<Stream, Map<string, Entries>> = {
-    exact: new Map(),
-    stems: new Map(),
-    title: new Map(),
-    unspaced: new Map(),
+  readonly lists: Record<Stream, Occurrences> = {
+    exact: new Occurrences(),
+    stems: new Occurrences(),
+    title: new Occurrences(),
+    unspaced: new Occurrences(),
   }
+  /** By number of the exact word: it is of a script that puts spaces between words. */
+  readonly spaced: boolean[] = []
   /** Terms of each passage, by stream. */
   readonly lengths: Record<Stream, number[]> = { exact: [], stems: [], title: [], unspaced: [] }
   readonly languages = new Map<Language, number>()
   /** n-grams of all passages. */
   grams = 0
+  /** By number of the stem. */
+  readonly #hashes: number[] = []
   #local = -1
   #title: { text: string; language: Language; analysis: Analysis } | undefined
 
@@ -50,6 +55,7 @@ export class SegmentBuilder {
   /** Returns the passage's forward row. */
   add(passage: IndexedText): Uint8Array {
     this.#local++
+    for (const stream of streams) this.lists[stream].begin(this.#local)
     const body = analyse(passage.text)
     const title = this.#titleOf(passage, body.language)
     this.languages.set(body.language, (this.languages.get(body.language) ?? 0) + 1)
@@ -58,7 +64,7 @@ export class SegmentBuilder {
     for (const token of title.tokens) {
       if (!token.stop) {
         before.title++
-        this.#put('title', token.stem, 1)
+        this.lists.title.put(this.lists.title.numberOf(token.stem), 1)
       }
       this.#token(token, 2, before, forward)
     }
@@ -81,35 +87,35 @@ export class SegmentBuilder {
   }
 
   #token(token: Token, times: number, lengths: Record<Stream, number>, forward: number[]): void {
+    const { exact, stems } = this.lists
+    const place = (token.hash & PLACES) * 2
     if (token.exact !== '') {
       if (token.spaced) this.grams += wordGramCount(token.exact) * times
       lengths.exact += times
-      this.#put('exact', token.exact, times, token.spaced)
+      let number = met[place]!
+      if (exact.terms[number] !== token.exact) {
+        number = exact.numberOf(token.exact)
+        met[place] = number
+        if (number === this.spaced.length) this.spaced.push(token.spaced)
+      }
+      exact.put(number, times)
     }
     if (token.stop) return
     lengths.stems += times
-    forward.push(this.#put('stems', token.stem, times).hash)
+    let number = met[place + 1]!
+    if (stems.terms[number] !== token.stem) {
+      number = stems.numberOf(token.stem)
+      met[place + 1] = number
+      if (number === this.#hashes.length) this.#hashes.push(hashOf(token.stem))
+    }
+    stems.put(number, times)
+    forward.push(this.#hashes[number]!)
   }
 
   #run(run: Run, times: number): number {
     const grams = runGrams(run)
-    for (const gram of grams) this.#put('unspaced', gram, times)
+    const { unspaced } = this.lists
+    for (const gram of grams) unspaced.put(unspaced.numberOf(gram), times)
     return grams.length * times
-  }
-
-  #put(stream: Stream, term: string, times: number, spaced = false): Entries {
-    const lists = this.lists[stream]
-    const known = lists.get(term)
-    if (known === undefined) {
-      const entries = { packed: [this.#local * 256 + times], hash: stream === 'stems' ? hashOf(term) : 0, spaced }
-      lists.set(term, entries)
-      return entries
-    }
-    const { packed } = known
-    const end = packed.length - 1
-    const last = packed[end]!
-    if (last >>> 8 !== this.#local) packed.push(this.#local * 256 + times)
-    else if ((last & 255) + times <= MAX_TIMES) packed[end] = last + times
-    return known
   }
 }

@@ -13,6 +13,9 @@ const PRAGMAS =
 /** In pages. Folding the log into the file keeps the disk busy, and a burst of documents fills the log quickly. */
 const CHECKPOINT_PAGES = 8_000
 
+/** Inserted by one statement, which takes a third less than one by one. */
+const ROWS_AT_ONCE = 32
+
 let newest: number | undefined
 
 /** A knowledge base in a file of its own: one connection to it, with its statements prepared once. Not for sharing between threads. */
@@ -83,6 +86,21 @@ export class KnowledgeFile implements KnowledgeBase {
   /** Returns the rowid of the last insert. */
   run(sql: string, ...params: SqlValue[]): number {
     return Number(this.#prepare(sql).statement.run(...params).lastInsertRowid)
+  }
+
+  insertMany(sql: string, rows: readonly SqlValue[][]): number {
+    const whole = rows.length - (rows.length % ROWS_AT_ONCE)
+    const together = whole > 0 ? sql.replace(/\([?, ]+\)/, (row) => Array(ROWS_AT_ONCE).fill(row).join()) : sql
+    let last = 0
+    let params: SqlValue[] = []
+    for (let at = 0; at < whole; at++) {
+      params.push(...rows[at]!)
+      if ((at + 1) % ROWS_AT_ONCE > 0) continue
+      last = this.run(together, ...params)
+      params = []
+    }
+    for (const row of rows.slice(whole)) last = this.run(sql, ...row)
+    return last
   }
 
   /** `durable: false` leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */

@@ -30,23 +30,20 @@ export function addToBatch(batch: Batch, passage: NewPassage): void {
 
 /** Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. */
 export function writeBatch(base: KnowledgeBase, batch: Batch): number {
-  const ids = new Uint32Array(batch.passages.length)
-  for (const [i, passage] of batch.passages.entries()) {
-    ids[i] = base.run(
-      'INSERT INTO passage (document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?)',
-      passage.document,
-      passage.position,
-      passage.heading,
-      passage.page,
-      passage.text,
-      batch.forward[i]!,
-    )
-  }
-  if (ids.length > 0) {
-    writeSegment(base, batch.builder, ids)
-    addToVocabulary(base, batch.builder)
-  }
-  return ids[0] ?? 0
+  const { passages, forward, builder } = batch
+  if (passages.length === 0) return 0
+  const last = base.insertMany(
+    'INSERT INTO passage (document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?)',
+    passages.map(({ document, position, heading, page, text }, i) => [document, position, heading, page, text, forward[i]!]),
+  )
+  const first = last - passages.length + 1
+  writeSegment(
+    base,
+    builder,
+    Uint32Array.from(passages, (_, i) => first + i),
+  )
+  addToVocabulary(base, builder)
+  return first
 }
 
 /** Tells readers that something changed. In the transaction of the change. */
@@ -135,7 +132,7 @@ function dropDeadLists(base: KnowledgeBase, builder: SegmentBuilder, first: numb
     if (segment.ids[0]! > last || segment.ids.at(-1)! < first) continue
     let mostDead = 0
     for (const id of segment.ids) if (isDead(id)) mostDead++
-    const keys = streams.flatMap((stream) => [...builder.lists[stream].keys()].map((term) => letterOf[stream] + term))
+    const keys = streams.flatMap((stream) => builder.lists[stream].terms.map((term) => letterOf[stream] + term))
     for (let from = 0; from < keys.length; from += LISTS_AT_ONCE) {
       const some = keys.slice(from, from + LISTS_AT_ONCE)
       const lists = base.getMany<{ df: number; data: Uint8Array }>(

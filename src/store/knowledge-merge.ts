@@ -3,7 +3,7 @@ import { type Stream, streams } from './knowledge-build.ts'
 import { deathOf, raiseVersion } from './knowledge-index.ts'
 import { append, Head, type Joined, type Part, precedes, renumber } from './knowledge-join.ts'
 import { Bytes } from './knowledge-posting.ts'
-import { INSERT_LIST, insertSegment, listSegments, listSizes, type Segment, setSegment } from './knowledge-segments.ts'
+import { insertSegment, ListWriter, listSegments, listSizes, type Segment, setSegment } from './knowledge-segments.ts'
 
 /** Neighbours of one size that are joined into one. */
 const FAN = 8
@@ -14,7 +14,6 @@ const MAX_DEAD_SHARE = 0.2
 
 const LISTS_A_DELETION = 5_000
 
-const scratch = new Bytes()
 const joinedGaps = new Bytes()
 
 /**
@@ -59,8 +58,10 @@ export class Merge {
       () => {
         this.#number ??= insertSegment(base)
         const end = performance.now() + ms
-        do if (!this.#copyList(base, this.#number)) return this.#finish(base, this.#number)
+        const writer = new ListWriter(base, this.#number)
+        do if (!this.#copyList(base, writer)) return this.#finish(base, writer, this.#number)
         while (performance.now() < end)
+        writer.flush()
         return true
       },
       { durable: false },
@@ -68,7 +69,7 @@ export class Merge {
   }
 
   /** False where there is none left. */
-  #copyList(base: KnowledgeBase, number: number): boolean {
+  #copyList(base: KnowledgeBase, writer: ListWriter): boolean {
     let key: string | undefined
     for (const head of this.#heads) {
       const row = head.row(base)
@@ -84,14 +85,14 @@ export class Merge {
       head.next()
     }
     if (joined.df === 0) return true
-    scratch.clear()
-    for (const impacts of joined.impacts) scratch.append(impacts)
-    scratch.append(joined.gaps.view())
-    base.run(INSERT_LIST, number, key, joined.df, joined.last, scratch.view())
+    for (const impacts of joined.impacts) writer.data.append(impacts)
+    writer.data.append(joined.gaps.view())
+    writer.put(key, joined.df, joined.last)
     return true
   }
 
-  #finish(base: KnowledgeBase, number: number): false {
+  #finish(base: KnowledgeBase, writer: ListWriter, number: number): false {
+    writer.flush()
     const lengths: Record<Stream, number> = { exact: 0, stems: 0, title: 0, unspaced: 0 }
     let grams = 0
     for (const [i, segment] of this.#segments.entries()) {

@@ -264,6 +264,13 @@ class PostgresBase implements KnowledgeBase {
     return number
   }
 
+  /** They are joined when they are sent. */
+  insertMany(sql: string, rows: readonly SqlValue[][]): number {
+    let last = 0
+    for (const row of rows) last = this.run(sql, ...row)
+    return last
+  }
+
   write<T>(work: () => T, options: WriteOptions = {}): T {
     return this.#write(work, options, false)
   }
@@ -326,6 +333,8 @@ class PostgresBase implements KnowledgeBase {
       iterate: (sql, ...params) => this.iterate(sql, ...params),
       run: (sql, ...params) =>
         this.#transaction === 'write' ? this.run(sql, ...params) : held.write(() => this.run(sql, ...params)),
+      insertMany: (sql, rows) =>
+        this.#transaction === 'write' ? this.insertMany(sql, rows) : held.write(() => this.insertMany(sql, rows)),
       write: (work, options = {}) => this.#write(work, options, true),
       read: (work) => this.read(work),
       scrub: () => this.scrub(),

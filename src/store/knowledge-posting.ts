@@ -42,9 +42,9 @@ export class Bytes {
     this.length += bytes.length
   }
 
-  /** A view, good until the next write. */
-  view(): Uint8Array {
-    return this.#bytes.subarray(0, this.length)
+  /** A view of what was written from byte `start` on, good until `clear`. */
+  view(start = 0): Uint8Array {
+    return this.#bytes.subarray(start, this.length)
   }
 
   clear(): void {

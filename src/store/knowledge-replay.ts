@@ -230,6 +230,10 @@ class ReplayedBase implements KnowledgeBase {
     throw new Error('a base that is read is not changed')
   }
 
+  insertMany(): never {
+    throw new Error('a base that is read is not changed')
+  }
+
   write(): never {
     throw new Error('a base that is read is not changed')
   }

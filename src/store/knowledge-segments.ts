@@ -1,4 +1,4 @@
-import type { KnowledgeBase } from './knowledge-base.ts'
+import type { KnowledgeBase, SqlValue } from './knowledge-base.ts'
 import { letterOf, type SegmentBuilder, type Stream, streams } from './knowledge-build.ts'
 import { Bytes, toImpact } from './knowledge-posting.ts'
 
@@ -88,7 +88,37 @@ export function setSegment(base: KnowledgeBase, number: number, holding = NOTHIN
   )
 }
 
-export const INSERT_LIST = 'INSERT INTO post (segment, key, df, last, data) VALUES (?, ?, ?, ?, ?)'
+const INSERT_LIST = 'INSERT INTO post (segment, key, df, last, data) VALUES (?, ?, ?, ?, ?)'
+const LISTS_AT_ONCE = 320
+
+/** Writes the lists of a segment, in order of their keys, many at a time. */
+export class ListWriter {
+  /** Of the list under way: what is written here is what `put` takes. */
+  readonly data = new Bytes()
+  readonly #base: KnowledgeBase
+  readonly #segment: number
+  #rows: SqlValue[][] = []
+  #start = 0
+
+  constructor(base: KnowledgeBase, segment: number) {
+    this.#base = base
+    this.#segment = segment
+  }
+
+  put(key: string, df: number, last: number): void {
+    this.#rows.push([this.#segment, key, df, last, this.data.view(this.#start)])
+    this.#start = this.data.length
+    if (this.#rows.length === LISTS_AT_ONCE) this.flush()
+  }
+
+  /** In the transaction of the lists put last. */
+  flush(): void {
+    this.#base.insertMany(INSERT_LIST, this.#rows)
+    this.#rows = []
+    this.data.clear()
+    this.#start = 0
+  }
+}
 
 /**
  * Writes what the builder collected as a new segment over the passages `ids`. In a transaction of the caller.
@@ -104,27 +134,27 @@ export function writeSegment(base: KnowledgeBase, builder: SegmentBuilder, ids: 
   const number = insertSegment(base)
   setSegment(base, number, { ids, lengths: sums, grams: builder.grams })
   const passages = ids.length + (before.n ?? 0)
+  const writer = new ListWriter(base, number)
   for (const stream of streams) {
     const average = Math.max(1, (sums[stream] + (before[stream] ?? 0)) / passages)
     const lists = builder.lists[stream]
     const lengths = builder.lengths[stream]
-    for (const term of [...lists.keys()].sort()) {
-      const { packed } = lists.get(term)!
-      const last = encode(packed, (local, times) => toImpact(times, lengths[local]!, average, LENGTH_SHARE[stream]))
-      base.run(INSERT_LIST, number, letterOf[stream] + term, packed.length, last, scratch.view())
+    const { numbers, packed, starts } = lists.byTerm()
+    for (const n of numbers) {
+      const list = packed.subarray(starts[n]!, starts[n + 1]!)
+      const last = encode(list, writer.data, (local, times) => toImpact(times, lengths[local]!, average, LENGTH_SHARE[stream]))
+      writer.put(letterOf[stream] + lists.terms[n]!, list.length, last)
     }
   }
+  writer.flush()
 }
 
-const scratch = new Bytes()
-
-/** Fills `scratch` with one list; returns its last number. */
-function encode(packed: readonly number[], impact: (local: number, times: number) => number): number {
-  scratch.clear()
-  for (const entry of packed) scratch.byte(impact(entry >>> 8, entry & 255))
+/** Writes one list; returns its last number. */
+function encode(packed: Int32Array, data: Bytes, impact: (local: number, times: number) => number): number {
+  for (const entry of packed) data.byte(impact(entry >>> 8, entry & 255))
   let last = -1
   for (const entry of packed) {
-    scratch.varint((entry >>> 8) - last)
+    data.varint((entry >>> 8) - last)
     last = entry >>> 8
   }
   return last

@@ -1,4 +1,4 @@
-import { spellingGrams, wordGrams } from '../text/ngrams.ts'
+import { GramCounts, spellingGrams } from '../text/ngrams.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import type { SegmentBuilder } from './knowledge-build.ts'
 import { Bytes } from './knowledge-posting.ts'
@@ -7,43 +7,35 @@ import { Bytes } from './knowledge-posting.ts'
 const MAX_WORD = 40
 
 /** In how many of the passages that were collected each word stands, and each 4-gram. */
-export function countsOf(builder: SegmentBuilder): { words: Map<string, number>; grams: Map<string, number> } {
-  const words = new Map<string, number>()
-  const grams = new Map<string, number>()
-  for (const [word, { packed, spaced }] of builder.lists.exact) {
-    if (!spaced) continue
-    if (word.length <= MAX_WORD) words.set(word, packed.length)
-    for (const gram of wordGrams(word)) grams.set(gram, (grams.get(gram) ?? 0) + packed.length)
+export function countsOf(builder: SegmentBuilder): { words: [string, number][]; grams: [string, number][] } {
+  const { exact } = builder.lists
+  const { numbers, starts } = exact.byTerm()
+  const words: [string, number][] = []
+  const grams = new GramCounts()
+  for (const n of numbers) {
+    if (!builder.spaced[n]) continue
+    const word = exact.terms[n]!
+    const df = starts[n + 1]! - starts[n]!
+    if (word.length <= MAX_WORD) words.push([word, df])
+    grams.add(word, df)
   }
-  return { words, grams }
+  return { words, grams: grams.inOrder() }
 }
 
 /** Counts the words of a segment's passages into the vocabulary, new ones with their spelling. In a transaction of the caller. */
 export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
   const { words, grams } = countsOf(builder)
-  const holders = new Map<string, number[]>()
-  const sorted = [...words.keys()].sort()
-  const known = base.getMany(
-    'UPDATE word SET df = df + ? WHERE word = ? RETURNING number',
-    sorted.map((word) => [words.get(word)!, word]),
+  const known = base.getMany<{ number: number }>(
+    'SELECT number FROM word WHERE word = ?',
+    words.map(([word]) => [word]),
   )
-  for (const [i, word] of sorted.entries()) {
-    if (known[i] !== undefined) continue
-    const number = base.run('INSERT INTO word (word, df) VALUES (?, ?)', word, words.get(word)!)
-    for (const gram of spellingGrams(word)) {
-      const numbers = holders.get(gram)
-      if (numbers === undefined) holders.set(gram, [number])
-      else numbers.push(number)
-    }
-  }
-  appendSpelling(base, holders)
-  for (const gram of [...grams.keys()].sort()) {
-    base.run(
-      'INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n',
-      gram,
-      grams.get(gram)!,
-    )
-  }
+  for (const [i, [, df]] of words.entries())
+    if (known[i] !== undefined) base.run('UPDATE word SET df = df + ? WHERE number = ?', df, known[i].number)
+  addWords(
+    base,
+    words.filter((_, i) => known[i] === undefined),
+  )
+  base.insertMany('INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n', grams)
   for (const [language, passages] of builder.languages) {
     base.run(
       'INSERT INTO language (code, passages) VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET passages = language.passages + excluded.passages',
@@ -51,6 +43,19 @@ export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): v
       passages,
     )
   }
+}
+
+function addWords(base: KnowledgeBase, words: [string, number][]): void {
+  const first = base.insertMany('INSERT INTO word (word, df) VALUES (?, ?)', words) - words.length + 1
+  const holders = new Map<string, number[]>()
+  for (const [i, [word]] of words.entries()) {
+    for (const gram of spellingGrams(word)) {
+      const numbers = holders.get(gram)
+      if (numbers === undefined) holders.set(gram, [first + i])
+      else numbers.push(first + i)
+    }
+  }
+  appendSpelling(base, holders)
 }
 
 const scratch = new Bytes()

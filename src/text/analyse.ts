@@ -17,6 +17,8 @@ export interface Token {
   stop: boolean
   /** Of a script that puts spaces between words. */
   spaced: boolean
+  /** The same for the same word of a spaced script: for tables of what is known of the words met last. 0 of all others. */
+  hash: number
   start: number
   end: number
 }
@@ -38,6 +40,7 @@ export interface Run {
 /** What is known of a word as written, so that it is folded, looked up and stemmed once. */
 interface Word {
   raw: string
+  hash: number
   lower: string
   exact: string
   script: Script
@@ -62,7 +65,7 @@ const MAX_WORD = 64
 const LEAST_SLICE = 13
 const words = new Map<string, Word>()
 
-function wordOf(raw: string): Word {
+function wordOf(raw: string, hash: number): Word {
   const known = words.get(raw)
   if (known !== undefined) return known
   // Copied: a slice would keep the whole text that it was cut from. The engine copies short ones itself.
@@ -73,6 +76,7 @@ function wordOf(raw: string): Word {
   const votes = votesOf(small, exact, script)
   const word: Word = {
     raw: own,
+    hash,
     lower: small,
     exact,
     script,
@@ -98,7 +102,7 @@ function wordAt(text: string, start: number, end: number): Word {
   const place = (hash ^ (hash >>> 15)) & 0x7fff
   const known = recent[place]
   if (known !== undefined && known.raw.length === end - start && text.startsWith(known.raw, start)) return known
-  const word = wordOf(text.slice(start, end))
+  const word = wordOf(text.slice(start, end), place)
   recent[place] = word
   return word
 }
@@ -255,7 +259,7 @@ function cutRun(text: string, piece: Piece, tokens: Token[], runs: Run[]): void 
     const characters = [...run]
     for (let i = 0, at = 0; i + 1 < characters.length; at += characters[i]!.length, i++) {
       const pair = characters[i]! + characters[i + 1]!
-      tokens.push({ stem: pair, exact: '', stop: false, spaced: false, start: place(at), end: place(at + pair.length) })
+      tokens.push({ stem: pair, exact: '', stop: false, spaced: false, hash: 0, start: place(at), end: place(at + pair.length) })
     }
   }
   const stops = stopWords(language)

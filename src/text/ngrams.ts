@@ -1,4 +1,5 @@
 import type { Run } from './analyse.ts'
+import { isAscii } from './fold.ts'
 
 const SURROGATE = /[\ud800-\udfff]/
 
@@ -16,6 +17,37 @@ function pieces(text: string, size: number): string[] {
 export function wordGrams(word: string): string[] {
   const marked = `^${word}$`
   return marked.length <= 4 ? [marked] : pieces(marked, 4)
+}
+
+/** Counts the 4-grams of many words. */
+export class GramCounts {
+  /** By four characters of ASCII in one number: nearly all are such, and numbers are found sooner than pieces cut out of words. */
+  readonly #plain = new Map<number, number>()
+  readonly #others = new Map<string, number>()
+
+  /** Counts each gram of a word so many times. */
+  add(word: string, times: number): void {
+    if (word.length < 2 || !isAscii(word)) {
+      for (const gram of wordGrams(word)) this.#others.set(gram, (this.#others.get(gram) ?? 0) + times)
+      return
+    }
+    const marked = `^${word}$`
+    let gram = 0
+    for (let i = 0; i < marked.length; i++) {
+      gram = ((gram << 7) | marked.charCodeAt(i)) & 0xfffffff
+      if (i >= 3) this.#plain.set(gram, (this.#plain.get(gram) ?? 0) + times)
+    }
+  }
+
+  /** Each with its count, in their order. */
+  inOrder(): [string, number][] {
+    const all = new Map(this.#others)
+    for (const [packed, n] of this.#plain) {
+      const gram = String.fromCharCode(packed >>> 21, (packed >>> 14) & 127, (packed >>> 7) & 127, packed & 127)
+      all.set(gram, (all.get(gram) ?? 0) + n)
+    }
+    return [...all].sort(([a], [b]) => (a < b ? -1 : 1))
+  }
 }
 
 /** How many 4-grams `wordGrams` gives, give or take. */

@@ -78,7 +78,7 @@ class KnowledgeCheck {
       if (live === undefined) continue
       counts.set(row.document, (counts.get(row.document) ?? 0) + 1)
       let sum = 0
-      for (const stream of streams) for (const term of builder.lists[stream].keys()) sum = add(sum, letterOf[stream] + term)
+      for (const stream of streams) for (const term of builder.lists[stream].terms) sum = add(sum, letterOf[stream] + term)
       this.#expected.set(row.id, sum)
     }
     for (const { document, first, last } of this.#documents)
