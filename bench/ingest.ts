@@ -138,5 +138,5 @@ function rssKb(service: Program): number {
 
 function start(folder: string, key: string): Promise<Program> {
   const env = { REPARTEE_PORT: '0', REPARTEE_DATA: folder, REPARTEE_ADMIN_KEY: key, REPARTEE_SAMPLE: 'off' }
-  return startProgram([MAIN], { ...env, REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'error' }, null)
+  return startProgram(MAIN, { ...env, REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'error' }, null)
 }

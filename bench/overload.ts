@@ -179,7 +179,7 @@ function call(method: string, path: string, body?: object): Promise<Answer> {
 
 function serve(): Promise<Program> {
   const env = { REPARTEE_PORT: '0', REPARTEE_DATA: data, REPARTEE_ADMIN_KEY: key }
-  return startProgram([MAIN], { ...env, REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'warn' }, null)
+  return startProgram(MAIN, { ...env, REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'warn' }, null)
 }
 
 function rssMb(): number {

@@ -130,7 +130,7 @@ async function serve(url: string): Promise<{ program: Program; client: Client }>
   const data = mkdtempSync(join(folder, 'data-'))
   const env = { REPARTEE_DATA: data, REPARTEE_DATABASE_URL: url, REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key }
   const quiet = { REPARTEE_SAMPLE: 'off', REPARTEE_RATE_LIMIT: 'off', REPARTEE_LOG_LEVEL: 'silent' }
-  const program = await startProgram([MAIN], { ...env, ...quiet }, null)
+  const program = await startProgram(MAIN, { ...env, ...quiet }, null)
   return { program, client: new Client({ baseUrl: program.url }, key) }
 }
 

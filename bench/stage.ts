@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,9 @@ import { type Program, pin, startProgram } from './processes.ts'
 export type Engine = 'sqlite' | 'postgres'
 
 export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-export const MAIN = here('../src/start.js')
+const { scripts } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as { scripts: { start: string } }
+/** The service, as `npm start` starts it. */
+export const MAIN = [...scripts.start.split(' ').slice(1, -1), here('../src/start.js')]
 export const FLOOR = here('floor.ts')
 
 /** The service, or the floor: something that keeps the specified interface. */
@@ -64,7 +66,7 @@ export class Stage {
   ): Promise<System> {
     const key = makeKey()
     const program = await this.#keep(
-      startProgram([MAIN], {
+      startProgram(MAIN, {
         REPARTEE_PORT: '0',
         REPARTEE_DATA: folder,
         ...(database === undefined ? {} : { REPARTEE_DATABASE_URL: database }),

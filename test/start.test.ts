@@ -1,7 +1,7 @@
 // What a start costs is what it loads.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -34,6 +34,15 @@ async function start(data: string): Promise<Loaded> {
   }
   return JSON.parse(/^LOADED (.*)$/m.exec(printed)![1]!)
 }
+
+test('a service has the same heap however it is started', () => {
+  const flags = (file: string, command: RegExp) =>
+    command.exec(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'))?.[0].match(/--max-semi-space-size=\d+/)?.[0]
+  const flag = flags('package.json', /"start": .*/)
+  assert.ok(flag)
+  assert.equal(flags('deploy/Dockerfile', /^ENTRYPOINT .*/m), flag)
+  assert.equal(flags('deploy/repartee.service', /^ExecStart=.*/m), flag)
+})
 
 describe('a start', () => {
   const data = mkdtempSync(join(tmpdir(), 'repartee-start-'))
