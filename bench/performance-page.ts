@@ -112,6 +112,7 @@ export function growthPlot(): string {
   }
   return plot('Processor time of a request, by what is stored', [
     panel('A message and its reply, ms', 'messages before it', 'growth-send'),
+    panel('A message and its reply, ms', 'messages of all agents', 'growth-store-send'),
     panel('A page of messages, ms', 'place in the session', 'growth-page'),
     panel('The list of one user, ms', 'sessions of the agent', 'growth-user'),
   ])

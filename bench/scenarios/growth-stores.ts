@@ -46,6 +46,8 @@ export interface Stores {
   other: Filled
   /** What there is in the large one, in words. */
   words: string
+  /** Of all agents. */
+  messages: { large: number; small: number }
   /** With one agent, as each of the others is. */
   small: System
   only: Filled
@@ -72,6 +74,7 @@ export async function openStores(engine: Engine, stage: Stage, plan: Plan, tell:
     byList: filled.slice(lengths.length + 1, lengths.length + 1 + lists.length),
     other: rest[0]!,
     words: `${all.length.toLocaleString('en')} agents and ${Number((messages / 1e6).toPrecision(2))} million messages`,
+    messages: { large: messages, small: OTHER.sessions * OTHER.messages },
     small,
     only: only!,
   }

@@ -122,7 +122,8 @@ async function bySize(
   return [{ ...figure, to, points }, ...(id === 'growth-user' ? [p50] : [])]
 }
 
-async function besideSmall(engine: Engine, { large, other, small, only, words }: Stores, options: Options): Promise<Figure[]> {
+async function besideSmall(engine: Engine, stores: Stores, options: Options): Promise<Figure[]> {
+  const { large, other, small, only, words, messages } = stores
   const figures: Figure[] = []
   for (const [what, work] of Object.entries(ANYWHERE)) {
     const id = `growth-store-${what}`
@@ -135,7 +136,12 @@ async function besideSmall(engine: Engine, { large, other, small, only, words }:
     await warm(works)
     const rounds: { ours: Cost; base: Cost }[] = []
     for (let round = 0; round < options.rounds; round++) rounds.push(await measure(works))
-    figures.push({ ...compared(id, engine, rounds), to: words })
+    const figure = compared(id, engine, rounds)
+    const points: [number, number][] = [
+      [messages.small, figure.base!],
+      [messages.large, figure.value],
+    ]
+    figures.push({ ...figure, to: words, points })
   }
   return figures
 }
