@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { generated } from '../scripts/generate-docs.ts'
 import { makeKey } from '../src/chat/key-format.ts'
+import { killed, launch } from './support/cleanup.ts'
 import { ModelServer, refuses, says } from './support/model-server.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -351,11 +352,9 @@ async function openService(settings: NodeJS.ProcessEnv): Promise<Service> {
   const key = makeKey()
   const own = { REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key, REPARTEE_LOG_LEVEL: 'silent' }
   const env = { ...cleanEnvironment(), ...own, ...settings }
-  const child = spawn(process.execPath, ['src/start.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env })
-  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const child = launch(process.execPath, ['src/start.js'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], env })
   const close = async () => {
-    child.kill('SIGTERM')
-    await ended
+    await killed(child, 'SIGTERM')
     rmSync(folder, { recursive: true, force: true })
   }
   const output = await readGreeting(child)
@@ -428,7 +427,7 @@ async function runBlocks(blocks: Block[], { folder, baseUrl, key }: Service): Pr
     writeFileSync(join(at, `${i}.sh`), own)
     script.push(`. ${at}/${i}.sh > ${at}/${i}.out 2> ${at}/${i}.err`)
   }
-  const shell = spawn('sh', ['-c', script.join('\n')], { cwd: folder, stdio: 'ignore', env: cleanEnvironment(), detached: true })
+  const shell = launch('sh', ['-c', script.join('\n')], { cwd: folder, stdio: 'ignore', env: cleanEnvironment(), detached: true })
   const stop = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), PAGE_LIMIT_MS * 0.9)
   const code = await new Promise<number | null>((resolve) => shell.once('exit', resolve))
   clearTimeout(stop)

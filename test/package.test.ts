@@ -1,12 +1,13 @@
 // The npm package: what is in it, and that it works without the source beside it.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isOk } from './support/assert.ts'
+import { killed, launch } from './support/cleanup.ts'
 import { Client } from './support/client.ts'
 import { until } from './support/poll.ts'
 import { makeKey } from './support/service.ts'
@@ -62,14 +63,14 @@ describe('the npm package', () => {
 
   test('serves, reads documents and answers from them', { timeout: 60_000 }, async () => {
     const key = makeKey()
-    const child = spawn(process.execPath, [program], {
+    const child = launch(process.execPath, [program], {
       cwd: folder,
       env: { PATH: process.env.PATH, REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key, REPARTEE_LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     try {
       let printed = ''
-      child.stdout.on('data', (chunk) => (printed += chunk))
+      child.stdout!.on('data', (chunk) => (printed += chunk))
       await until('it is ready', () => /Base URL: (\S+)/.test(printed), 30_000)
       const client = new Client({ baseUrl: /Base URL: (\S+)/.exec(printed)![1]! }, key)
       const [sample] = (await client.get('/agents')).body.agents
@@ -85,8 +86,7 @@ describe('the npm package', () => {
       ).body
       assert.match(aiMessage.content, /900 grams/)
     } finally {
-      child.kill()
-      await new Promise((resolve) => child.once('exit', resolve))
+      await killed(child, 'SIGTERM')
     }
   })
 })

@@ -11,7 +11,7 @@ import { Client } from './support/client.ts'
 import { readEvents } from './support/events.ts'
 import { says } from './support/model-server.ts'
 import { until } from './support/poll.ts'
-import { dropDatabase, newDatabase } from './support/postgres.ts'
+import { newDatabase } from './support/postgres.ts'
 import { startHaproxy, startNginx } from './support/proxies.ts'
 import { makeKey, needsProcess, type Service, startService } from './support/service.ts'
 
@@ -33,21 +33,17 @@ const WITH_TLS = {
 
 for (const [name, startProxy] of Object.entries(PROXIES) as ['nginx' | 'HAProxy', typeof startNginx][])
   describe(`behind ${name}`, { skip: needsProcess, timeout: 100_000 }, () => {
-    let replicas: Service[]
-    let database: string
+    let replicas: Service[] = []
     const key = makeKey()
     const address = { baseUrl: '' }
     const client = new Client(address, key)
-    const closing: (() => unknown)[] = []
     const through = async (edit?: (text: string, folder: string) => string, files = {}) => {
       const servers = replicas.map((replica) => new URL(replica.client.address.baseUrl).host)
       const proxy = await startProxy({ servers, files, ...(edit === undefined ? {} : { edit }) })
-      closing.push(proxy.stop)
       return proxy.port
     }
     before(async () => {
-      database = await newDatabase()
-      const shared = { REPARTEE_DATABASE_URL: database, REPARTEE_ADMIN_KEY: key, REPARTEE_LEAVE_MS: String(LEAVE_MS) }
+      const shared = { REPARTEE_DATABASE_URL: await newDatabase(), REPARTEE_ADMIN_KEY: key, REPARTEE_LEAVE_MS: String(LEAVE_MS) }
       const one = await startService(shared)
       const two = await startService({ ...shared, OPENAI_BASE_URL: await one.model.listen() })
       replicas = [one, two]
@@ -55,12 +51,8 @@ for (const [name, startProxy] of Object.entries(PROXIES) as ['nginx' | 'HAProxy'
       for (const { client } of replicas) Object.assign(shared, { REPARTEE_PORT: new URL(client.address.baseUrl).port })
       address.baseUrl = `http://127.0.0.1:${await through()}/v1`
     })
-    after(async () => {
-      for (const close of closing) close()
-      // To leave takes its time.
-      await Promise.all(replicas.map((replica) => replica.kill().then(replica.stop)))
-      await dropDatabase(database)
-    })
+    // To leave in order takes its time.
+    after(() => Promise.all(replicas.map((replica) => replica.kill())))
     let session: string
     beforeEach(async () => {
       const [one] = replicas as [Service]

@@ -1,13 +1,13 @@
 // Processes that share a database, behind a proxy that takes them in turn: one dies, or the database goes away.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { repartee } from './cli/repartee.ts'
 import { faultsOf, type Sent, send, speakSlowly } from './support/acknowledged.ts'
 import { Client } from './support/client.ts'
 import { until } from './support/poll.ts'
 import { type PostgresServer, startPostgres } from './support/postgres.ts'
-import { type RunningProxy, startHaproxy } from './support/proxies.ts'
+import { startHaproxy } from './support/proxies.ts'
 import { makeKey, needsProcess, type Service, startService } from './support/service.ts'
 
 /** More for a long run: `REPLICA_ROUNDS=100 REPLICAS=4 node --test test/replicas-killed.test.ts`. */
@@ -19,7 +19,6 @@ const AWAY_MS = 1_500
 describe('processes on one database', { skip: needsProcess, timeout: 60_000 + ROUNDS * 15_000 }, () => {
   let server: PostgresServer
   let replicas: Service[]
-  let proxy: RunningProxy
   let client: Client
   let agent: string
   before(async () => {
@@ -30,14 +29,9 @@ describe('processes on one database', { skip: needsProcess, timeout: 60_000 + RO
     speakSlowly(one.model)
     const others = { ...shared, OPENAI_BASE_URL: await one.model.listen() }
     replicas = [one, ...(await Promise.all(Array.from({ length: REPLICAS - 1 }, () => startService(others))))]
-    proxy = await startHaproxy({ servers: replicas.map((replica) => new URL(replica.client.address.baseUrl).host) })
+    const proxy = await startHaproxy({ servers: replicas.map((replica) => new URL(replica.client.address.baseUrl).host) })
     client = new Client({ baseUrl: `http://127.0.0.1:${proxy.port}/v1` }, key)
     agent = await one.newAgent({ followUps: { enabled: false } })
-  })
-  after(async () => {
-    proxy.stop()
-    await Promise.all(replicas.map((replica) => replica.stop()))
-    await server.stop()
   })
 
   /** Keeps sending to sessions while something happens. Returns what is wrong afterwards, and how many sends were acknowledged. */

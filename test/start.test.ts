@@ -1,11 +1,11 @@
 // What a start costs is what it loads.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { launch } from './support/cleanup.ts'
 
 const MAIN = fileURLToPath(new URL('../src/start.js', import.meta.url))
 /** Tells at the end of a process what of Node it has loaded, and which packages. */
@@ -22,12 +22,12 @@ interface Loaded {
 
 async function start(data: string): Promise<Loaded> {
   const { NODE_COMPILE_CACHE: _, ...env } = process.env
-  const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(TELL)}`, MAIN], {
+  const child = launch(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(TELL)}`, MAIN], {
     env: { ...env, REPARTEE_PORT: '0', REPARTEE_DATA: data, REPARTEE_SAMPLE: 'off' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let printed = ''
-  for await (const chunk of child.stdout) {
+  for await (const chunk of child.stdout!) {
     printed += chunk
     // Once: what was compiled is put away at the very end.
     if (printed.includes('Base URL') && !child.killed) child.kill()

@@ -1,13 +1,13 @@
 // From the first start to the first answer from a document of one's own, as a newcomer does it: with what the start prints, and a mouse.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
+import { launch, removedAtExit } from '../support/cleanup.ts'
 import { Console } from '../support/console.ts'
 import { pdf } from '../support/pdf.ts'
 import { until } from '../support/poll.ts'
@@ -54,24 +54,18 @@ class Person {
 }
 
 test('from the start to an answer from an uploaded PDF takes less than two minutes', { skip: needsProcess }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'repartee-first-'))
+  const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-first-')))
   const file = join(folder, 'lantern.pdf')
   writeFileSync(file, pdf([[{ text: 'The lantern', y: 700, size: 20 }], [{ text: SAID, y: 700 }]]))
   const { PATH, HOME } = process.env
   const begun = performance.now()
-  const child = spawn(process.execPath, [MAIN], {
+  const child = launch(process.execPath, [MAIN], {
     env: { PATH, HOME, REPARTEE_PORT: '0', REPARTEE_DATA: join(folder, 'data'), REPARTEE_LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const browser = await openBrowser()
-  t.after(async () => {
-    await browser.close()
-    child.kill()
-    await new Promise((resolve) => child.once('exit', resolve))
-    rmSync(folder, { recursive: true, force: true })
-  })
   let printed = ''
-  child.stdout.on('data', (chunk: Buffer) => (printed += chunk))
+  child.stdout!.on('data', (chunk: Buffer) => (printed += chunk))
   await until('the start has said what to do', () => /Ctrl\+C/.test(printed), 30_000)
   const [, address] = /Console:\s+(\S+)/.exec(printed)!
   const [, key] = /Admin key[^:]*:\s+(rpt_\w{40})/.exec(printed)!

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { after } from 'node:test'
+import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { launch } from '../support/cleanup.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 
@@ -17,29 +17,17 @@ export interface Running {
   ended: Promise<Ended>
 }
 
-// A test that fails in the middle must not leave its service running: the run would wait for it.
-const running = new Set<ChildProcess>()
-after(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
 /** Starts the command line as a user does, in a process of its own, with these settings only. */
 export function start(args: string[], env: Record<string, string>, cwd?: string): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...inherited(), ...env }, cwd, stdio: 'pipe' })
+  const child = launch(process.execPath, [MAIN, ...args], { env: { ...inherited(), ...env }, cwd, stdio: 'pipe' })
   const text = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
     text.stdout += chunk
   })
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+  child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
     text.stderr += chunk
   })
-  running.add(child)
-  const ended = new Promise<Ended>((resolve) =>
-    child.once('close', (code) => {
-      running.delete(child)
-      resolve({ code, ...text })
-    }),
-  )
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, ...text })))
   return { child, printed: () => text.stdout + text.stderr, ended }
 }
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,6 +9,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isError } from '../support/assert.ts'
+import { launch } from '../support/cleanup.ts'
 import { hangs, says } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, type Service, startService } from '../support/service.ts'
@@ -25,9 +25,9 @@ describe('stopping and starting', { skip: needsProcess }, () => {
 
   /** Runs the service until it ends by itself. */
   const runToEnd = async (env: Record<string, string>) => {
-    const child = spawn(process.execPath, [MAIN], { env: { ...process.env, REPARTEE_SAMPLE: 'off', ...env } })
+    const child = launch(process.execPath, [MAIN], { env: { ...process.env, REPARTEE_SAMPLE: 'off', ...env } })
     let stderr = ''
-    child.stderr.on('data', (chunk) => {
+    child.stderr!.on('data', (chunk) => {
       stderr += chunk
     })
     const [code] = await once(child, 'exit')

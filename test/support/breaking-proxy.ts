@@ -1,5 +1,5 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { listen } from './cleanup.ts'
 
 /** What becomes of a connection when so many bytes of answers have gone through it. */
 export interface Fate {
@@ -43,9 +43,7 @@ export class BreakingProxy {
 
   /** Resolves to its port. */
   async listen(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return (this.#server.address() as AddressInfo).port
+    return listen(this.#server)
   }
 
   close(): void {

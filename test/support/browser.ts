@@ -1,12 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { findProgram } from './package-manager.ts'
+import { findProgram } from '../runner/programs.ts'
+import { endsBy } from './cleanup.ts'
 
-const PACKAGES = { 'apt-get': 'chromium', apk: 'chromium', dnf: 'chromium', brew: 'chromium' }
-
-/** Chromium without a window; the one of the machine, installed where there is none. */
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findProgram('chromium', PACKAGES), args: ['--no-sandbox', '--disable-gpu'] })
+/** The machine's own Chromium, without a window. It ends with the file of tests. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: findProgram('chromium'), args: ['--no-sandbox', '--disable-gpu'] })
+  endsBy('Chromium', () => browser.close())
+  return browser
 }
 
 /** What a reply did, or could do, in a page that shows it. */

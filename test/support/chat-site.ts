@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './cleanup.ts'
 
 const TYPES: Record<string, string> = { js: 'javascript', css: 'css' }
 
@@ -37,9 +36,7 @@ export class ChatSite {
   }
 
   async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${await listen(this.#server)}`
   }
 
   close(): void {

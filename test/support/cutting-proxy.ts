@@ -1,6 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { listen } from './cleanup.ts'
 
 /** What the server is doing by then is done. */
 const DONE_AFTER_MS = 200
@@ -46,9 +46,7 @@ export class CuttingProxy {
   }
 
   async listen(): Promise<number> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return (this.#server.address() as AddressInfo).port
+    return listen(this.#server)
   }
 
   /** The next connection on which a text is sent breaks: the server gets it and does it, its answer is lost. Resolves when that has happened. */

@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer, request as httpRequest, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './cleanup.ts'
 
 /** Stands between a client and the service, and loses answers when told to. */
 export class DroppingProxy {
@@ -30,9 +29,7 @@ export class DroppingProxy {
 
   /** Resolves to where it listens. */
   async start(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${await listen(this.#server)}`
   }
 
   stop(): void {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { listen } from './cleanup.ts'
 
 /** Words that mean the same to the models of this server. */
 const MEANINGS = [
@@ -32,8 +33,7 @@ export class EmbeddingServer {
   held: { model: string; until: Promise<void> } | undefined
 
   async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
+    await listen(this.#server)
     return this
   }
 

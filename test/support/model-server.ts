@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { listen } from './cleanup.ts'
 import { type Format, formatOf, type Message, type Said } from './model-formats.ts'
 
 /** What the service asked of the model. */
@@ -198,8 +199,7 @@ export class ModelServer {
   /** Resolves to the address for `OPENAI_BASE_URL`. */
   async listen(): Promise<string> {
     if (!this.#server.listening) {
-      this.#server.listen(0, '127.0.0.1')
-      await once(this.#server, 'listening')
+      await listen(this.#server)
     }
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './cleanup.ts'
 
 type Value = string | number | boolean | string[]
 
@@ -40,8 +40,7 @@ export class OtlpReceiver {
   })
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://127.0.0.1:${await listen(this.#server)}`
   }
 
   close(): void {

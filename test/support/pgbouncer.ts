@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { chmodSync, chownSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findProgram } from '../runner/programs.ts'
+import { launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
-import { findProgram } from './package-manager.ts'
 import { query, unprivileged } from './postgres.ts'
 
 const READY_WITHIN_MS = 10_000
@@ -21,10 +22,9 @@ export async function throughPooler(url: string): Promise<string> {
 }
 
 async function start(url: string): Promise<{ port: string; server: string }> {
-  const program = findProgram('pgbouncer', { 'apt-get': 'pgbouncer', apk: 'pgbouncer', dnf: 'pgbouncer', brew: 'pgbouncer' })
   const { hostname, port: server, username } = new URL(url)
   const user = unprivileged()
-  const folder = mkdtempSync(join(tmpdir(), 'repartee-pooler-'))
+  const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-pooler-')))
   chmodSync(folder, 0o755)
   const port = String(await freePort())
   const users = join(folder, 'users.txt')
@@ -47,12 +47,8 @@ logfile = ${join(folder, 'log')}
 `,
   )
   if (user !== undefined) for (const path of [folder, users, settings]) chownSync(path, user.uid, user.gid)
-  const pooler = spawn(program, [settings], { ...user, cwd: folder, stdio: 'ignore' })
+  const pooler = launch(findProgram('pgbouncer'), [settings], { ...user, cwd: folder, stdio: 'ignore' })
   pooler.unref()
-  process.once('exit', () => {
-    pooler.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  })
   const own = new URL(url)
   own.port = port
   await ready(own.href, pooler)

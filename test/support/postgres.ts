@@ -1,18 +1,18 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { findProgram } from '../runner/programs.ts'
+import { endsBy, killed, launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
-import { install } from './package-manager.ts'
 
-const DEBIAN = '/usr/lib/postgresql'
 const READY_WITHIN_MS = 30_000
 /** The server refuses to run as root, and tests in containers often do: it then runs as one of these. */
 const USERS = ['postgres', 'nobody']
 
-/** A PostgreSQL server of our own, in a folder of its own, which ends with this process. Databases are made by `newDatabase`. */
+/** A PostgreSQL server of our own, in a folder of its own, which ends with the file of tests. Databases are made by `newDatabase`. */
 export interface PostgresServer {
   /** Of its database `postgres`. */
   url: string
@@ -23,37 +23,42 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** Starts a server; installs PostgreSQL by the machine's package manager where there is none. */
+/** Starts a server. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<PostgresServer> {
-  const bin = findPrograms() ?? installPrograms()
   const user = unprivileged()
-  const folder = mkdtempSync(join(tmpdir(), 'repartee-postgres-'))
+  const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-postgres-')))
   chmodSync(folder, 0o700)
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
   const as = { ...user, cwd: folder, stdio: 'ignore' as const }
-  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], as)
+  const options = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  execFileSync(findProgram('initdb'), ['-D', data, ...options], { ...as, stdio: 'pipe' })
   const port = await freePort()
   const given = {
     listen_addresses: '127.0.0.1',
     port: String(port),
-    unix_socket_directories: folder,
+    // Their paths may not be longer than 107 characters, which folders for temporary files can be.
+    unix_socket_directories: '',
+    // In the folder, and not where it would outlive a server that is killed.
+    dynamic_shared_memory_type: 'mmap',
     max_connections: '400',
     // What a crash of the machine would lose is not what is tested.
     fsync: 'off',
     ...settings,
   }
   const args = Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const launch = () => spawn(join(bin, 'postgres'), ['-D', data, ...args], as)
-  let server = launch()
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  // It must not keep this process alive, and must not outlive it.
-  server.unref()
-  const end = () => {
-    server.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
+  const start = () => {
+    const child = launch(findProgram('postgres'), ['-D', data, ...args], as)
+    // What is shared by the tests of a file must not keep it from ending.
+    child.unref()
+    return child
   }
-  process.once('exit', end)
+  let server = start()
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const stop = endsBy('PostgreSQL', async () => {
+    await killed(server, 'SIGINT')
+    rmSync(folder, { recursive: true, force: true })
+  })
   await ready(url, server)
   return {
     url,
@@ -61,25 +66,13 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
       return server.pid!
     },
     async restart(signal, awayMs) {
-      await gone(server, signal)
+      await killed(server, signal)
       await new Promise((resolve) => setTimeout(resolve, awayMs))
-      server = launch()
-      server.unref()
+      server = start()
       await ready(url, server)
     },
-    async stop() {
-      process.off('exit', end)
-      await gone(server, 'SIGINT')
-      rmSync(folder, { recursive: true, force: true })
-    },
+    stop,
   }
-}
-
-function gone(server: ChildProcess, signal: NodeJS.Signals): Promise<unknown> {
-  server.ref()
-  const gone = new Promise((resolve) => server.once('exit', resolve))
-  server.kill(signal)
-  return gone
 }
 
 let own: Promise<PostgresServer> | undefined
@@ -114,22 +107,6 @@ export async function query(url: string, sql: string): Promise<any[]> {
   } finally {
     await client.end()
   }
-}
-
-function findPrograms(): string | undefined {
-  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : []
-  const folders = [...versions.map((version) => join(DEBIAN, version, 'bin')), ...(process.env.PATH ?? '').split(':')]
-  return folders.find((folder) => ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))))
-}
-
-function installPrograms(): string {
-  const packages = { 'apt-get': 'postgresql', apk: 'postgresql', dnf: 'postgresql-server', brew: 'postgresql' }
-  install('PostgreSQL', packages, () => findPrograms() !== undefined)
-  const found = findPrograms()
-  if (found !== undefined) return found
-  throw new Error(
-    'PostgreSQL is not on this machine, and could not be installed: put initdb and postgres on the PATH, or set TEST_POSTGRES_URL',
-  )
 }
 
 /** For programs that refuse to run as root, where we are. */

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findProgram } from '../runner/programs.ts'
+import { endsBy, killed, launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
-import { findProgram } from './package-manager.ts'
 import { unprivileged } from './postgres.ts'
 
 const READY_WITHIN_MS = 10_000
@@ -12,7 +13,7 @@ const DEPLOY = new URL('../../deploy/', import.meta.url)
 
 export interface RunningProxy {
   port: number
-  stop(): void
+  stop(): Promise<void>
 }
 
 export interface ProxyOptions {
@@ -26,7 +27,7 @@ export interface ProxyOptions {
 
 /** nginx with the configuration of `deploy`, for these servers and on a free port. */
 export async function startNginx({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<RunningProxy> {
-  const program = findProgram('nginx', { 'apt-get': 'nginx-light', apk: 'nginx', dnf: 'nginx', brew: 'nginx' })
+  const program = findProgram('nginx')
   const port = await freePort()
   return start(program, port, files, 'nginx.conf', (folder) => {
     const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`)
@@ -41,7 +42,7 @@ export async function startNginx({ servers, files = {}, edit = (text) => text }:
 
 /** HAProxy, in the same way. */
 export async function startHaproxy({ servers, files = {}, edit = (text) => text }: ProxyOptions): Promise<RunningProxy> {
-  const program = findProgram('haproxy', { 'apt-get': 'haproxy', apk: 'haproxy', dnf: 'haproxy', brew: 'haproxy' })
+  const program = findProgram('haproxy')
   const port = await freePort()
   return start(program, port, files, 'haproxy.cfg', (folder) => {
     const text = readFileSync(new URL('haproxy.cfg', DEPLOY), 'utf8')
@@ -58,7 +59,7 @@ async function start(
   name: string,
   configure: (folder: string) => { text: string; args: (path: string) => string[] },
 ): Promise<RunningProxy> {
-  const folder = mkdtempSync(join(tmpdir(), 'repartee-proxy-'))
+  const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-proxy-')))
   chmodSync(folder, 0o755)
   const { text, args } = configure(folder)
   const path = join(folder, name)
@@ -66,16 +67,12 @@ async function start(
   for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content)
   const user = unprivileged()
   if (user !== undefined) for (const each of ['.', ...readdirSync(folder)]) chownSync(join(folder, each), user.uid, user.gid)
-  const child = spawn(program, args(path), { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = launch(program, args(path), { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
-  child.stderr.on('data', (chunk) => {
+  child.stderr!.on('data', (chunk) => {
     said += chunk
   })
-  const stop = () => {
-    child.kill('SIGTERM')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  process.once('exit', stop)
+  const stop = endsBy('the proxy', () => killed(child, 'SIGTERM'))
   await ready(port, child, () => said)
   return { port, stop }
 }

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { after } from 'node:test'
+import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { findProgram } from './package-manager.ts'
+import { findProgram } from '../runner/programs.ts'
+import { launch } from './cleanup.ts'
 import { until } from './poll.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-const PACKAGES = { 'apt-get': 'bsdutils', apk: 'util-linux-misc', dnf: 'util-linux', brew: 'util-linux' }
 
 /** The command line as a person at a terminal meets it. */
 export interface InTerminal {
@@ -21,12 +20,6 @@ export interface InTerminal {
   ended: Promise<number | null>
 }
 
-// A test that fails in the middle must not leave its program running.
-const running = new Set<ChildProcess>()
-after(() => {
-  for (const child of running) child.kill('SIGKILL')
-})
-
 /** Runs `repartee` in a pseudo-terminal, with these settings only. */
 export const inTerminal = (args: string[], env: Record<string, string>, cwd?: string): InTerminal =>
   programInTerminal([process.execPath, MAIN, ...args], env, cwd)
@@ -37,17 +30,15 @@ export function programInTerminal(words: string[], env: Record<string, string>, 
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(REPARTEE|OPENAI|ANTHROPIC|GOOGLE|GEMINI|OLLAMA|NODE_TEST|NODE_OPTIONS|NO_COLOR|FORCE_COLOR|CI$)/.test(name),
   )
-  const child = spawn(findProgram('script', PACKAGES), ['-qefc', `exec ${command}`, '/dev/null'], {
+  const child = launch(findProgram('script'), ['-qefc', `exec ${command}`, '/dev/null'], {
     env: { ...Object.fromEntries(inherited), TERM: 'xterm', SHELL: '/bin/sh', ...env },
     cwd,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  running.add(child)
-  child.once('close', () => running.delete(child))
   let shown = ''
   let from = 0
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (shown += chunk))
-  child.stdin.on('error', () => {}) // it may end before it has read everything
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (shown += chunk))
+  child.stdin!.on('error', () => {}) // it may end before it has read everything
   return {
     child,
     shown: () => shown,
@@ -70,8 +61,8 @@ export function programInTerminal(words: string[], env: Record<string, string>, 
         throw new Error(`${error.message}, and not:\n${shown.slice(from)}`, { cause: error })
       })
     },
-    press: (keys) => void child.stdin.write(keys),
-    type: (line) => void child.stdin.write(`${line}\n`),
+    press: (keys) => void child.stdin!.write(keys),
+    type: (line) => void child.stdin!.write(`${line}\n`),
     ended: new Promise((resolve) => child.once('close', resolve)),
   }
 }

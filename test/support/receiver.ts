@@ -1,6 +1,5 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from './cleanup.ts'
 import { until } from './poll.ts'
 
 export interface Received {
@@ -24,9 +23,7 @@ export async function startReceiver() {
       answer(response)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return {
     host: `127.0.0.1:${port}`,
     url: `http://127.0.0.1:${port}/hook`,

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
+import { endsBy, killed, launch, removedAtExit } from './cleanup.ts'
 import { Client } from './client.ts'
 import { ModelServer } from './model-server.ts'
 import { until } from './poll.ts'
@@ -42,7 +42,7 @@ export interface Service {
   newAgent(settings?: object): Promise<string>
   /** Makes a session and resolves to the path of it. */
   newSession(agentId: string, body?: object): Promise<string>
-  /** Ends it for good, with its data folder and its model. */
+  /** Ends it for good, with its data folder and its model; at the latest with the file of tests. */
   stop(): Promise<void>
   /** Ends it as a crash does. */
   kill(): Promise<void>
@@ -64,7 +64,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
   const address = { baseUrl: SPEC_BASE_URL?.replace(/\/$/, '') ?? '' }
   const adminKey = env.REPARTEE_ADMIN_KEY ?? SPEC_ADMIN_KEY ?? makeKey()
   const client = new Client(address, adminKey)
-  const data = SPEC_BASE_URL === undefined ? mkdtempSync(join(tmpdir(), 'repartee-spec-')) : ''
+  const data = SPEC_BASE_URL === undefined ? removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-spec-'))) : ''
   const made: string[] = []
   let child: ChildProcess | undefined
   let written = ''
@@ -75,17 +75,14 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
     Object.assign(settings, more)
     const [command, ...args] = [...by, process.execPath, MAIN]
     const output = log === undefined ? 'pipe' : openSync(log, 'w')
-    child = spawn(command!, args, { env: settings, stdio: ['ignore', output, output] })
+    child = launch(command!, args, { env: settings, stdio: ['ignore', output, output] })
     if (typeof output === 'number') closeSync(output)
     written = ''
     for (const output of [child.stdout, child.stderr]) output?.on('data', (chunk: Buffer) => (written += chunk))
     address.baseUrl = await readBaseUrl(child, printed)
   }
   const end = async (signal: NodeJS.Signals) => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    child.kill(signal)
-    await gone
+    if (child !== undefined) await killed(child, signal)
   }
   const database = TEST_ENGINE === 'postgres' && SPEC_BASE_URL === undefined ? await newDatabase() : undefined
   const settings: Record<string, string | undefined> = {
@@ -104,13 +101,16 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
     OPENAI_BASE_URL: await model.listen(),
     ...env,
   }
-  const clear = async () => {
+  const stop = endsBy('the service', async () => {
+    // What a test left hanging is cut off, so that nothing holds up the end.
     model.close()
+    if (SPEC_BASE_URL !== undefined) for (const id of made) await client.delete(`/agents/${id}`)
+    await end('SIGTERM')
     if (database !== undefined) await dropDatabase(database)
     if (data !== '') rmSync(data, { recursive: true, force: true })
-  }
+  })
   await start().catch(async (error: unknown) => {
-    await clear()
+    await stop()
     throw error
   })
 
@@ -131,13 +131,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
       if (status !== 201) throw new Error(`no session could be made: ${status} ${text}`)
       return `/agents/${agentId}/sessions/${body.session.id}`
     },
-    async stop() {
-      if (SPEC_BASE_URL !== undefined) for (const id of made) await client.delete(`/agents/${id}`)
-      // What a test left hanging is cut off, so that nothing holds up the end.
-      model.close()
-      await end('SIGTERM')
-      await clear()
-    },
+    stop,
     kill: () => end('SIGKILL'),
     end,
     restart: start,

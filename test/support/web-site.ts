@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { listen } from './cleanup.ts'
 
 export type Page = string | { type?: string; body: string | Buffer; headers?: Record<string, string> } | Handler
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
@@ -15,8 +16,7 @@ export class WebSite {
   readonly asked: IncomingMessage[] = []
 
   async start(): Promise<this> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
+    await listen(this.#server)
     return this
   }
 
