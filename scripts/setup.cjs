@@ -1,11 +1,12 @@
-// Runs before `npm start` and `npm test`, under whatever Node the machine has: installs what the lock file says, where that has not been done, and builds the pages for browsers.
-// What only tests need, which is a third of it, is left out unless `tests` is asked for.
+// Runs before `npm start` and `npm test`, under the Node that the machine has: installs what the lock file says, where that has not been done, and builds the
+// pages for browsers. What only tests need, a third of it, is left out unless `tests` is the argument.
 // The packages bring Node 24 with them (node_modules/.bin/node), which the scripts of package.json then find first.
 'use strict'
 const { createHash } = require('node:crypto')
-const { existsSync, readFileSync, writeFileSync } = require('node:fs')
-const { join } = require('node:path')
-const { spawn, spawnSync } = require('node:child_process')
+const { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } = require('node:fs')
+const { constants: os, tmpdir } = require('node:os')
+const { dirname, join } = require('node:path')
+const { spawn } = require('node:child_process')
 
 const root = join(__dirname, '..')
 const stamp = join(root, 'node_modules', '.installed')
@@ -13,48 +14,87 @@ const lock = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex')
 const withTests = process.argv[2] === 'tests'
-const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8').split(' ') : []
+const isWindows = process.platform === 'win32'
 
-function fail(message) {
-  console.error(message)
-  process.exit(1)
+main()
+
+async function main() {
+  const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8').split(' ') : []
+  if (installed[0] !== lock || (withTests && installed[1] !== 'tests')) await install()
+
+  const own = join(root, 'node_modules', '.bin', isWindows ? 'node.cmd' : 'node')
+  const hasOwn = existsSync(own)
+  if (!hasOwn && Number(process.versions.node.split('.')[0]) < 24) {
+    fail(
+      'Node 24 or newer is needed, and the npm package "node" did not bring it: allow its install script (npm approve-scripts node), or install Node 24.',
+    )
+  }
+
+  // In the background: its result only saves time, so nothing waits for it, and nothing fails with it.
+  const cache = join(root, 'node_modules', '.cache', 'repartee')
+  if (!existsSync(cache) && hasOwn && !isWindows) {
+    const env = { ...process.env, NODE_COMPILE_CACHE: cache }
+    spawn(own, [join(root, 'scripts', 'compile.ts')], { cwd: root, stdio: 'ignore', env }).unref()
+  }
+
+  // Here and not as a command of its own after this one: the shell would still use the Node that it found before.
+  const node = hasOwn ? own : process.execPath
+  const options = { stdio: ['ignore', 'inherit', 'inherit'], shell: isWindows }
+  const code = await run(node, [join(root, 'scripts', 'build-web.ts')], options)
+  if (code !== 0) fail('The pages for browsers could not be built: see above.')
 }
 
-if (installed[0] !== lock || (withTests && installed[1] !== 'tests')) {
+async function install() {
   console.log('Installing packages (once) …')
   const [command, args] = process.env.npm_execpath ? [process.execPath, [process.env.npm_execpath]] : ['npm', []]
   const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
   const parts = withTests ? [] : ['--workspace=client', '--workspace=console', '--workspace=widget', '--include-workspace-root']
-  const run = spawnSync(command, [...args, ...flags, ...parts], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, npm_config_engine_strict: 'false' },
-  })
-  if (run.status !== 0)
+  const env = { ...process.env, npm_config_engine_strict: 'false' }
+  // npm installs nothing without a cache that it can write to, and a home can be read-only.
+  const cache = isWritable(process.env.npm_config_cache) ? undefined : mkdtempSync(join(tmpdir(), 'repartee-npm-'))
+  if (cache !== undefined) env.npm_config_cache = cache
+  const code = await run(command, [...args, ...flags, ...parts], { stdio: ['ignore', 'ignore', 'inherit'], env })
+  if (cache !== undefined) rmSync(cache, { recursive: true, force: true })
+  if (code !== 0)
     fail(
       'The packages could not be installed: is the npm registry within reach, is this folder writable, and is there room on the disk?',
     )
   writeFileSync(stamp, withTests ? `${lock} tests` : lock)
 }
 
-const node = join(root, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
-if (!existsSync(node) && Number(process.versions.node.split('.')[0]) < 24) {
-  fail(
-    'Node 24 or newer is needed, and the npm package "node" did not bring it: allow its install script (npm approve-scripts node), or install Node 24.',
-  )
+/** Runs a program to its end, and ends it with this one. Resolves to its exit code. */
+function run(command, args, options) {
+  const child = spawn(command, args, { cwd: root, ...options })
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  const handlers = signals.map((signal) => () => {
+    child.once('exit', () => process.exit(128 + os.signals[signal]))
+    child.kill(signal)
+  })
+  for (const [i, signal] of signals.entries()) process.on(signal, handlers[i])
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(1))
+    child.once('exit', (code) => {
+      for (const [i, signal] of signals.entries()) process.off(signal, handlers[i])
+      resolve(code ?? 1)
+    })
+  })
 }
 
-// Beside the building; what comes of it only saves time, so nothing waits for it, and nothing fails with it.
-const cache = join(root, 'node_modules', '.cache', 'repartee')
-if (!existsSync(cache) && existsSync(node) && process.platform !== 'win32') {
-  const env = { ...process.env, NODE_COMPILE_CACHE: cache }
-  spawn(node, [join(root, 'scripts', 'compile.ts')], { cwd: root, stdio: 'ignore', env }).unref()
+/** Whether files can be made in a folder, or in the nearest one above that exists. */
+function isWritable(folder) {
+  if (folder === undefined) return true
+  for (let at = folder; ; at = dirname(at)) {
+    if (!existsSync(at)) continue
+    try {
+      accessSync(at, constants.W_OK)
+      return true
+    } catch {
+      return false
+    }
+  }
 }
 
-// Here and not as a command of its own behind this one: the shell would still have the place of the Node that it found before.
-const build = spawnSync(existsSync(node) ? node : process.execPath, [join(root, 'scripts', 'build-web.ts')], {
-  cwd: root,
-  stdio: ['ignore', 'inherit', 'inherit'],
-  shell: process.platform === 'win32',
-})
-if (build.status !== 0) fail('The pages for browsers could not be built: see above.')
+function fail(message) {
+  console.error(message)
+  process.exit(1)
+}
