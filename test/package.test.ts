@@ -1,7 +1,7 @@
 // The npm package: what is in it, and that it works without the source beside it.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -61,10 +61,37 @@ describe('the npm package', () => {
     assert.equal(execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }), `${version}\n`)
   })
 
-  test('serves, reads documents and answers from them', { timeout: 60_000 }, async () => {
+  /** The path of another version of Node: the package from which the npm package "node" takes it for this machine. */
+  function otherNode(version: string): string {
+    const name = `node-${process.platform}-${process.arch}@${version}`
+    const into = join(folder, version)
+    mkdirSync(into)
+    const [{ filename }] = JSON.parse(
+      execFileSync('npm', ['pack', name, '--json', '--prefer-offline'], { cwd: into, encoding: 'utf8' }),
+    )
+    execFileSync('tar', ['-xzf', join(into, filename), '-C', into, 'package/bin/node'])
+    return join(into, 'package/bin/node')
+  }
+
+  for (const version of ['20.0.0', '22.0.0'])
+    test(`says what it needs under Node ${version}`, () => {
+      const { status, stdout, stderr } = spawnSync(otherNode(version), [program], { encoding: 'utf8' })
+      assert.equal(status, 1)
+      assert.equal(stdout + stderr, `Repartee needs Node 24 or newer. This is Node ${version}.\n`)
+    })
+
+  for (const [name, node] of [
+    ['the oldest Node 24', () => otherNode('24.0.0')],
+    ['the first Node 24 with long-term support', () => otherNode('24.11.0')],
+    ['this Node', () => process.execPath],
+  ] as const)
+    test(`serves, reads documents and answers from them under ${name}`, () => answers(node()))
+
+  async function answers(node: string): Promise<void> {
+    const data = mkdtempSync(join(folder, 'data-'))
     const key = makeKey()
-    const child = launch(process.execPath, [program], {
-      cwd: folder,
+    const child = launch(node, [program], {
+      cwd: data,
       env: { PATH: process.env.PATH, REPARTEE_PORT: '0', REPARTEE_ADMIN_KEY: key, REPARTEE_LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -88,5 +115,5 @@ describe('the npm package', () => {
     } finally {
       await killed(child, 'SIGTERM')
     }
-  })
+  }
 })

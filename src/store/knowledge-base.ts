@@ -1,6 +1,10 @@
 export type SqlValue = string | number | null | Uint8Array
 export type SqlRow = Record<string, SqlValue>
 
+/** Returns the bytes of an array, to be stored. Empty ones are an array of their own: before Node 24.16 SQLite stores a view of an empty buffer as NULL. */
+export const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Uint32Array): Uint8Array =>
+  byteLength === 0 ? new Uint8Array(0) : new Uint8Array(buffer, byteOffset, byteLength)
+
 /** The knowledge base of one agent, as rows: documents, passages, and the index over them. Everything waits: it lives in a thread of its own. */
 export interface KnowledgeBase {
   all<T = SqlRow>(sql: string, ...params: SqlValue[]): T[]

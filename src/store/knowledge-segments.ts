@@ -1,4 +1,4 @@
-import type { KnowledgeBase, SqlValue } from './knowledge-base.ts'
+import { bytesOf, type KnowledgeBase, type SqlValue } from './knowledge-base.ts'
 import { letterOf, type SegmentBuilder, type Stream, streams } from './knowledge-build.ts'
 import { Bytes, toImpact } from './knowledge-posting.ts'
 
@@ -71,7 +71,7 @@ const NOTHING: Holding = { ids: new Uint32Array(0), lengths: { exact: 0, stems: 
 const toRow = ({ ids, lengths, grams }: Holding) => [
   ids[0] ?? 0,
   ids.length,
-  new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength),
+  bytesOf(ids),
   lengths.exact,
   lengths.stems,
   lengths.title,

@@ -1,4 +1,4 @@
-import type { KnowledgeBase } from './knowledge-base.ts'
+import { bytesOf, type KnowledgeBase } from './knowledge-base.ts'
 import { addToNear, dropNear, eraseNear } from './knowledge-near.ts'
 
 /** Vectors of one embedding model. */
@@ -51,9 +51,6 @@ const toSpace = ({ is_live, mean, ...row }: SpaceRow): VectorSpace => ({
   isLive: is_live === 1,
   mean: mean === null ? null : new Float32Array(mean.slice().buffer),
 })
-
-const bytesOf = (array: Float32Array | Uint32Array): Uint8Array =>
-  new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 
 /** The space that is searched. */
 export function findLiveSpace(base: KnowledgeBase): VectorSpace | undefined {
