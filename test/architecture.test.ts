@@ -80,3 +80,8 @@ test('only config.ts, and the commands that show or hand on settings, read the e
   const readers = globSync('src/**/*.ts').filter((file) => readFileSync(file, 'utf8').includes('process.env'))
   assert.deepEqual(readers, ['src/cli/run.ts'])
 })
+
+test('statements bind values in order: SQLite of the oldest Node 24 knows no numbered parameters', () => {
+  const numbered = globSync('src/store/**/*.ts').filter((file) => /'[^'\n]*\s\?\d|`[^`]*\s\?\d/.test(readFileSync(file, 'utf8')))
+  assert.deepEqual(numbered, [])
+})

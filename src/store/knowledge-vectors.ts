@@ -133,7 +133,8 @@ export function dropSpace(base: KnowledgeBase, number: number): void {
 export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {
   if (ids === undefined)
     return base.all(
-      'SELECT key - ?1 AS id, code FROM vector WHERE key BETWEEN ?1 AND ?2 ORDER BY key',
+      'SELECT key - ? AS id, code FROM vector WHERE key BETWEEN ? AND ? ORDER BY key',
+      space * SPACE_STEP,
       space * SPACE_STEP,
       (space + 1) * SPACE_STEP - 1,
     )
@@ -147,9 +148,9 @@ export function listVectors(base: KnowledgeBase, space: number, ids?: readonly n
 /** The next vectors of a space behind a passage, in order of their ids. */
 export function listVectorsBehind(base: KnowledgeBase, space: number, id: number, most: number): Vector[] {
   return base.all(
-    'SELECT key - ?1 AS id, code FROM vector WHERE key > ?1 + ?2 AND key < ?3 ORDER BY key LIMIT ?4',
+    'SELECT key - ? AS id, code FROM vector WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
     space * SPACE_STEP,
-    id,
+    space * SPACE_STEP + id,
     (space + 1) * SPACE_STEP,
     most,
   )
@@ -298,12 +299,13 @@ export function copyVectors(
   const rows = base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0')
   return rows.map(toSpace).map((space) => {
     const copied = base.all<{ key: number }>(
-      `INSERT INTO vector (key, code) SELECT ?1 + n.id, v.code FROM passage n
-       JOIN passage o ON o.id BETWEEN ?2 AND ?3 AND o.text = n.text AND o.heading = n.heading
-       JOIN vector v ON v.key = ?1 + o.id WHERE n.id BETWEEN ?4 AND ?5 ON CONFLICT DO NOTHING RETURNING key`,
+      `INSERT INTO vector (key, code) SELECT ? + n.id, v.code FROM passage n
+       JOIN passage o ON o.id BETWEEN ? AND ? AND o.text = n.text AND o.heading = n.heading
+       JOIN vector v ON v.key = ? + o.id WHERE n.id BETWEEN ? AND ? ON CONFLICT DO NOTHING RETURNING key`,
       space.number * SPACE_STEP,
       old.first,
       old.last,
+      space.number * SPACE_STEP,
       fresh.first,
       fresh.last,
     )
