@@ -14,7 +14,7 @@ const explained: Record<ErrorCode, string> = {
   invalid_request:
     'The error `invalid_request` means that the request is malformed: no valid JSON, or a field that is missing, unknown, of the wrong type or out of range. `details` names every place at fault; change the request before sending it again.',
   invalid_cursor:
-    'The error `invalid_cursor` means that the cursor is not the id of an item in this list. Start again from the first page, without `cursor`.',
+    'The error `invalid_cursor` means that the cursor is not one of this list. Start again from the first page, without `cursor`.',
   unauthorized:
     'The error `unauthorized` means that the key is missing, given twice, mistyped, unknown, revoked or expired; the answer does not tell which. Send one good key in the header `X-API-Key`.',
   forbidden:

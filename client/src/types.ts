@@ -638,7 +638,7 @@ export interface ListSessionsQuery {
   to?: string | undefined
   /** Only sessions that hold all these words in their name or messages. */
   q?: string | undefined
-  /** Items per page. */
+  /** Items per page. Without `limit` and `cursor`, the whole list is returned; with `cursor` alone, 50 items. */
   limit?: number | undefined
   /** `nextCursor` of the page before. */
   cursor?: string | undefined

@@ -18,11 +18,12 @@ export const AgentPath = Type.Object({ agentId: Uuid('The agent.') }, closed)
 export const SessionPath = Type.Object({ agentId: Uuid('The agent.'), sessionId: Uuid('The session.') }, closed)
 export const Nothing = Type.Object({}, closed)
 
-export const Limit = Type.Integer({
-  minimum: pageLimit.min,
-  maximum: pageLimit.max,
-  default: pageLimit.default,
-  description: 'Items per page.',
+const limitRange = { minimum: pageLimit.min, maximum: pageLimit.max }
+export const Limit = Type.Integer({ ...limitRange, default: pageLimit.default, description: 'Items per page.' })
+/** For a list that is returned whole without `limit`: a default in the document would make generated clients page it. */
+export const LimitOfWholeList = Type.Integer({
+  ...limitRange,
+  description: `Items per page. Without \`limit\` and \`cursor\`, the whole list is returned; with \`cursor\` alone, ${pageLimit.default} items.`,
 })
 export const Pagination = Type.Object({
   hasMore: Type.Boolean({ description: 'True when more items follow this page.' }),

@@ -1,7 +1,7 @@
 import { errorCodes } from '../core/errors.ts'
 import type { Contract } from './contract.ts'
 import type { Operation } from './operation.ts'
-import type { TSchema } from './schema.ts'
+import type { TObject, TSchema } from './schema.ts'
 import { Type } from './schema.ts'
 
 const ErrorBody = Type.Object({
@@ -47,13 +47,16 @@ function toOperation(op: Operation): object {
     summary: op.summary,
     ...(op.description === undefined ? {} : { description: op.description }),
     parameters: [...toParameters(op.params, 'path'), ...toParameters(op.query, 'query'), ...headersOf(op)],
-    ...(op.body === undefined ? {} : { requestBody: { required: true, content: toContent(op) } }),
+    ...(op.body === undefined ? {} : { requestBody: { required: needsBody(op), content: toContent(op) } }),
     responses: {
       [op.status]: { description: 'Success', content: toAnswer(op) },
       default: { description: 'Failure', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
     },
   }
 }
+
+/** A body of zero bytes counts as `{}`. An upload needs content, in one of several fields or as a file, which its schema cannot say. */
+const needsBody = ({ body, upload }: Operation): boolean => upload === true || (body as Partial<TObject>).required !== undefined
 
 function toParameters(schema: Operation['params'], place: 'path' | 'query'): object[] {
   const required = (schema as { required?: string[] }).required ?? []

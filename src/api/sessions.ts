@@ -1,5 +1,16 @@
 import type { Limits } from '../core/limits.ts'
-import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, SessionPath, Success, Timestamp, Uuid } from './fields.ts'
+import {
+  AgentPath,
+  closed,
+  FilledText,
+  LimitOfWholeList,
+  Nothing,
+  Pagination,
+  SessionPath,
+  Success,
+  Timestamp,
+  Uuid,
+} from './fields.ts'
 import { Role } from './messages.ts'
 import { operation } from './operation.ts'
 import { Type } from './schema.ts'
@@ -45,7 +56,8 @@ export const sessionOperations = (limits: Limits) => {
       path: '/agents/{agentId}/sessions',
       tag: 'Sessions',
       summary: 'List the sessions of an agent, last activity first',
-      description: 'Without `limit` the whole list, streamed. With `limit` a page, and `pagination` beside it.',
+      description:
+        'Without `limit` and `cursor`, the response streams the whole list. With either of them, it is one page and has `pagination`.',
       scopes: ['chat', 'read'],
       params: AgentPath,
       query: Type.Object(
@@ -54,7 +66,7 @@ export const sessionOperations = (limits: Limits) => {
           from: Type.Optional(Timestamp('Only sessions last active at this time or later.')),
           to: Type.Optional(Timestamp('Only sessions last active before this time.')),
           q: Type.Optional(FilledText(limits.maxNameChars, 'Only sessions that hold all these words in their name or messages.')),
-          limit: Type.Optional(Limit),
+          limit: Type.Optional(LimitOfWholeList),
           cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: '`nextCursor` of the page before.' })),
         },
         closed,

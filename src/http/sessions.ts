@@ -6,7 +6,8 @@ import { searchSessions } from '../chat/search-sessions.ts'
 import { createSession, deleteSession, importSession, renameSession, sessionNotFound } from '../chat/sessions.ts'
 import { timeAgo } from '../chat/time-ago.ts'
 import type { ApiKey } from '../core/api-key.ts'
-import { invalid } from '../core/errors.ts'
+import { ReparteeError } from '../core/errors.ts'
+import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
@@ -49,16 +50,15 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
 
   route(app, deps, contract.listSessions, async (call) => {
     const filter = toFilter(call)
-    const { q, limit, cursor } = call.query
+    const { q, limit = pageLimit.default, cursor } = call.query
     const now = deps.clock()
     if (q !== undefined) checkText('query.q', q)
-    if (limit === undefined && cursor === undefined) {
+    if (call.query.limit === undefined && cursor === undefined) {
       const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q)
       return jsonStream('{"success":true,"sessions":[', slices, (s) => toListed(s, now), ']}')
     }
     const after = cursor === undefined ? undefined : readCursor(cursor)
-    const page =
-      q === undefined ? await readPage(deps, filter, after, limit ?? 50) : await searchPage(deps, filter, q, after, limit ?? 50)
+    const page = q === undefined ? await readPage(deps, filter, after, limit) : await searchPage(deps, filter, q, after, limit)
     const last = page.items.at(-1)
     return {
       sessions: page.items.map((s) => toListed(s, now)),
@@ -141,6 +141,11 @@ const toCursor = ({ lastMessageAt, id }: SessionPlace): string => Buffer.from(`$
 
 function readCursor(cursor: string): SessionPlace {
   const [, time, id] = /^(-?\d{1,16}) ([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? []
-  if (time === undefined || id === undefined) throw invalid('query.cursor', 'is not a cursor of this list')
+  if (time === undefined || id === undefined) throw invalidCursor()
   return { lastMessageAt: Number(time), id }
 }
+
+const invalidCursor = () =>
+  new ReparteeError('invalid_cursor', 'query.cursor is not a cursor of this list', {
+    details: [{ path: 'query.cursor', message: 'must be `nextCursor` of a page of this list' }],
+  })
