@@ -16,7 +16,7 @@ const explained: Record<ErrorCode, string> = {
   invalid_cursor:
     'The error `invalid_cursor` means that the cursor is not one of this list. Start again from the first page, without `cursor`.',
   unauthorized:
-    'The error `unauthorized` means that the key is missing, given twice, mistyped, unknown, revoked or expired; the answer does not tell which. Send one good key in the header `X-API-Key`.',
+    'The error `unauthorized` means that the key is missing, mistyped, unknown, revoked or expired, that its header was sent twice, or that two different credentials were sent. Send one valid key in the header `X-API-Key`.',
   forbidden:
     'The error `forbidden` means that the key is good but may not do this: it lacks the scope, or the key that should be changed is the one that `REPARTEE_ADMIN_KEY` sets. Use a key with the scope that the operation needs.',
   route_not_found:

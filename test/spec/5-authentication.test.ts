@@ -45,11 +45,11 @@ describe('5 the key', () => {
     ['unknown, though of the right form', () => ({ 'x-api-key': makeKey() })],
     ['given twice', () => ({ 'x-api-key': [client.key, client.key] })],
     ['given twice in one header', () => ({ 'x-api-key': `${client.key}, ${client.key}` })],
-    ['given both ways at once', () => ({ 'x-api-key': client.key, authorization: `Bearer ${client.key}` })],
     ['beside another one that is wrong', () => ({ 'x-api-key': [client.key, makeKey()] })],
     ['a Bearer given twice', () => ({ authorization: [`Bearer ${client.key}`, `Bearer ${client.key}`] })],
     ['in another scheme', () => ({ authorization: `Basic ${Buffer.from(`${client.key}:`).toString('base64')}` })],
     ['in Authorization without a scheme', () => ({ authorization: client.key })],
+    ['a Bearer given twice beside a key', () => ({ 'x-api-key': client.key, authorization: ['Basic eA==', 'Basic eA=='] })],
     ['in quotes', () => ({ 'x-api-key': `"${client.key}"` })],
   ]
   for (const [about, headers] of refusals) {
@@ -57,6 +57,47 @@ describe('5 the key', () => {
       const answer = await call(headers())
       isError(answer, 401, 'unauthorized')
       assert.ok(answer.headers['www-authenticate'])
+    })
+  }
+
+  /** Every surface, by one of its requests. */
+  const surfaces: [string, (headers: Record<string, string>) => Promise<Answer>][] = [
+    ['/v1', (headers) => client.get(`/agents/${agentId}`, { key: null, headers })],
+    ['/openai/v1', (headers) => client.get('^/openai/v1/models', { key: null, headers })],
+    ['/ai-sdk/v1', (headers) => client.get(`^/ai-sdk/v1/agents/${agentId}/chat/x/stream`, { key: null, headers })],
+    ['/mcp', (headers) => client.post('^/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }, { key: null, headers })],
+    ['/metrics', (headers) => client.get('^/metrics', { key: null, headers })],
+  ]
+  const basic = `Basic ${Buffer.from('gateway:secret').toString('base64')}`
+  for (const [surface, ask] of surfaces) {
+    test(`${surface}: the same key in X-API-Key and Authorization is accepted`, async () => {
+      const { status, text } = await ask({ 'x-api-key': client.key, authorization: `Bearer ${client.key}` })
+      assert.ok(status < 300, text)
+    })
+
+    test(`${surface}: an Authorization header that is not for Repartee is ignored next to X-API-Key`, async () => {
+      const foreign = [basic, 'Negotiate YII=', 'Bearer eyJhbGciOiJub25lIn0.e30.', 'Bearer', 'Bearer a b', '']
+      for (const authorization of foreign) {
+        const { status, text } = await ask({ 'x-api-key': client.key, authorization })
+        assert.ok(status < 300, `${authorization}: ${text}`)
+        assert.equal((await ask({ authorization })).status, 401, `${authorization} alone`)
+        assert.equal((await ask({ 'x-api-key': makeKey(), authorization })).status, 401, `${authorization}, unknown key`)
+      }
+    })
+
+    test(`${surface}: two different credentials are 401, and the message says so`, async () => {
+      const { token } = (await client.post(`/agents/${agentId}/tokens`, { externalUserId: randomUUID() })).body
+      const others = [await newKey({}), makeKey(), token]
+      for (const other of others) {
+        for (const [key, bearer] of [
+          [client.key, other],
+          [other, client.key],
+        ]) {
+          const { status, text } = await ask({ 'x-api-key': key, authorization: `Bearer ${bearer}` })
+          assert.equal(status, 401, text)
+          assert.match(text, /Two different credentials were sent\. Send one/)
+        }
+      }
     })
   }
 
