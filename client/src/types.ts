@@ -220,7 +220,7 @@ export interface AiMessage {
   role: Role
   /** Message text. */
   content: string
-  /** The model that replied. */
+  /** The model that replied, as agents and `/models` name it: `provider/name`, or `extractive`. */
   model: string
   /** When it was written. */
   createdAt: string
@@ -346,7 +346,7 @@ export interface MessageDetail {
   followUps?: FollowUp[]
   sources?: CitedSource[]
   feedback?: Feedback
-  /** The model that replied. */
+  /** The model that replied, as agents and `/models` name it: `provider/name`, or `extractive`. */
   model?: string
   usage?: Usage
   trace?: Trace

@@ -8,6 +8,9 @@ export const Role = Type.Enum([...roles], { description: 'Who wrote the message.
 
 const id = Uuid('Message ID; also the cursor of message history.')
 const content = Type.String({ description: 'Message text.' })
+const model = Type.String({
+  description: 'The model that replied, as agents and `/models` name it: `provider/name`, or `extractive`.',
+})
 const createdAt = Timestamp('When it was written.')
 
 export const Source = Type.Object({
@@ -75,7 +78,7 @@ export const Answer = Type.Object({
     id,
     role: Role,
     content,
-    model: Type.String({ description: 'The model that replied.' }),
+    model,
     createdAt,
   }),
   followUps: Type.Optional(Type.Array(FollowUps.items, { description: 'Present when the agent has them enabled.' })),
@@ -96,7 +99,7 @@ const OneMessage = Type.Object({
   followUps: Type.Optional(FollowUps),
   sources: Type.Optional(Type.Array(Source)),
   feedback: Type.Optional(Feedback),
-  model: Type.Optional(Type.String({ description: 'The model that replied.' })),
+  model: Type.Optional(model),
   usage: Type.Optional(Usage),
   trace: Type.Optional(Trace),
 })
@@ -293,7 +296,7 @@ ${EVENTS}`,
       versions: Type.Array(
         Type.Object({
           content,
-          model: Type.Union([Type.String(), Type.Null()]),
+          model: Type.Union([model, Type.Null()]),
           createdAt,
           replacedAt: Timestamp('When the next one took its place.'),
           feedback: Type.Optional(Feedback),

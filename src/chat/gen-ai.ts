@@ -42,7 +42,7 @@ export const agentSpan = (agent: Agent, sessionId: string): [name: string, optio
 ]
 
 export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Exchange, tellsText: boolean): Attributes => ({
-  'gen_ai.response.model': aiMessage.model,
+  'gen_ai.response.model': modelOf(aiMessage.model)['gen_ai.request.model'],
   ...toUsage(usage),
   ...(trace === undefined
     ? {}

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../core/agent.ts'
 import { ReparteeError } from '../core/errors.ts'
-import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitModelName } from '../core/model.ts'
+import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage } from '../core/model.ts'
 import { estimateTokens, promptTokens } from '../core/tokens.ts'
 import type { Deps } from './deps.ts'
 import type { Attempt, Trace } from './exchange.ts'
@@ -12,11 +12,11 @@ const FIRST_PAUSE_MS = 400
 /** Rather another model than a wait of more. */
 const PATIENCE_MS = 2_000
 
-/** A reply, and how it was come by. */
+/** A generated reply with its model and attempts. */
 export interface Generated extends Omit<ModelReply, 'finish'> {
   finish: Trace['finish']
-  /** As the agent names the model. */
-  name: string
+  /** As agents name it: `provider/name`, or `extractive`. */
+  model: string
   attempts: Attempt[]
 }
 
@@ -36,7 +36,7 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
         const reply = await deps.models.find(name).generate(request, { signal: turn.signal, onText: (text) => turn.append(text) })
         note('replied')
         const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
-        return { ...reply, usage, name, attempts }
+        return { ...reply, usage, model: name, attempts }
       } catch (error) {
         note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
         if (turn.stopped === 'cancelled' && turn.text.trim() !== '') return { ...partial(request, turn.text, name), attempts }
@@ -75,11 +75,10 @@ function pauseBeforeNext(
 
 export const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
 
-const partial = (request: ModelRequest, text: string, name: string): Omit<Generated, 'attempts'> => ({
+const partial = (request: ModelRequest, text: string, model: string): Omit<Generated, 'attempts'> => ({
   text,
-  name,
-  model: name === EXTRACTIVE ? name : splitModelName(name)[1],
-  usage: name === EXTRACTIVE ? null : estimated(request, text),
+  model,
+  usage: model === EXTRACTIVE ? null : estimated(request, text),
   finish: 'cancelled',
 })
 

@@ -1,6 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import type { Extra, HistoryEntry, ReplyFormat } from '../core/message.ts'
-import { EXTRACTIVE, type ModelRequest, splitModelName } from '../core/model.ts'
+import { EXTRACTIVE, type ModelRequest } from '../core/model.ts'
 import { phrasesIn } from '../core/phrases.ts'
 import type { Hit, Retrieval } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
@@ -69,7 +69,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   }
   const isHtml = input.format === 'html'
   const content = isHtml ? await renderHtml(markdown, agent.imageHosts) : markdown
-  const usage = reply.usage && { ...reply.usage, cost: costOf(deps.prices, reply.name, reply.usage) }
+  const usage = reply.usage && { ...reply.usage, cost: costOf(deps.prices, reply.model, reply.usage) }
   watch.lap('render')
   const trace: Trace = {
     grounding,
@@ -126,7 +126,6 @@ const notSearched: Retrieval = { query: '', standsAlone: true, hits: [], confide
 const saidByItself = (text: string): Generated => ({
   text,
   model: EXTRACTIVE,
-  name: EXTRACTIVE,
   usage: null,
   finish: 'stop',
   grounding: { answered: true, confidence: 1 },
@@ -135,8 +134,7 @@ const saidByItself = (text: string): Generated => ({
 
 const notAsked = ({ model }: Agent, { confidence, language = 'en' }: Retrieval): Generated => ({
   text: phrasesIn(language).dontKnow,
-  model: splitModelName(model)[1],
-  name: model,
+  model,
   usage: null,
   finish: 'stop',
   grounding: { answered: false, confidence },

@@ -145,7 +145,9 @@ describe('4.6 what the model is asked', { skip: needsProcess }, () => {
 
   test('"model: Name of the language model that produced the reply"', async () => {
     const { aiMessage } = (await send({ message: 'Hello' })).body
-    assert.match(aiMessage.model, /stub/)
+    // As the agent and GET /models name it, so that it can be compared, and set again.
+    const { agent } = (await client.get(`/agents/${agentId}`)).body
+    assert.equal(aiMessage.model, agent.model)
   })
 
   test('a reply that no store could keep: U+0000 and lone surrogates become U+FFFD', async () => {

@@ -38,6 +38,23 @@ describe('one message', () => {
     }
   })
 
+  test('has the same model in every response, named as its agent names it', { skip: needsProcess }, async () => {
+    const { aiMessage, trace } = (await send('Hello', { include: ['trace'] })).body
+    assert.deepEqual([aiMessage.model, trace.attempts[0].model], ['openai/stub', 'openai/stub'])
+    isOk(await client.patch(session.split('/sessions')[0]!, { model: 'extractive' }))
+    const again = await client.post(path(aiMessage.id, '/regenerate'), {})
+    assert.equal(again.body.aiMessage.model, 'extractive')
+    const { versions } = (await client.get(path(aiMessage.id, '/versions'))).body
+    assert.equal(versions[0].model, 'openai/stub')
+    isOk(await client.patch(session.split('/sessions')[0]!, { model: 'openai/stub' }))
+    const stream = await readEvents(client, 'POST', path(aiMessage.id, '/regenerate'), { body: {} })
+    assert.equal((await stream.find('turn.completed')).data.aiMessage.model, 'openai/stub')
+    const { message } = (await client.get(path(aiMessage.id, '?include=model'))).body
+    assert.equal(message.model, 'openai/stub')
+    const { models } = (await client.get('/models')).body
+    assert.ok(models.some(({ id }: { id: string }) => id === message.model))
+  })
+
   test('tells how its reply came about, to those who ask for it', async () => {
     const { body } = await send('Hello', { include: ['trace', 'usage'] })
     const plain = (await send()).body

@@ -65,6 +65,8 @@ describe('traces', { skip: needsProcess }, async () => {
     assert.equal(attributes['gen_ai.conversation.id'], session.split('/').at(-1))
     assert.deepEqual([attributes['repartee.answered'], attributes['repartee.sources']], [true, 1])
     assert.deepEqual(root.status, {})
+    // The conventions keep the provider apart from the model.
+    assert.deepEqual([attributes['gen_ai.request.model'], attributes['gen_ai.response.model']], ['stub', 'stub'])
 
     const [retrieval] = spansOf(caller, 'retrieval')
     assert.deepEqual([retrieval!.parentSpanId, retrieval!.attributes['gen_ai.data_source.id']], [root.spanId, agent])

@@ -77,7 +77,7 @@ describe('useChat', { skip: needsProcess }, () => {
     const { id, role, metadata } = chat.lastMessage!
     assert.equal(role, 'assistant')
     assert.ok(metadata!.usage!.tokensIn > 0)
-    assert.equal(metadata!.model, 'stub')
+    assert.equal(metadata!.model, 'openai/stub')
     const { messages } = (await client.get(`/agents/${agent}/sessions/${metadata!.sessionId}`)).body
     assert.deepEqual(
       messages.map((m: { id: string }) => m.id),
