@@ -1160,11 +1160,12 @@ export interface AddSourceBody {
   type: 'url' | 'sitemap' | 'site'
   /** The page, the sitemap, or the first page of the site. */
   url: string
+  /** 100 for a new source. */
   maxPages?: number | undefined
-  /** Links away from the first page; of a `site`. */
+  /** Links away from the first page; of a `site`. 3 for a new source. */
   maxDepth?: number | undefined
-  /** Left out: only when asked to. */
-  refreshHours?: number | undefined
+  /** Hours between refreshes. null, and for a new source left out: only on request. */
+  refreshHours?: number | null | undefined
 }
 
 /** Answer to: Keep the knowledge base in step with pages of the web */

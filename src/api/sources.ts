@@ -1,4 +1,4 @@
-import { siteStatuses, siteTypes } from '../core/site.ts'
+import { siteDefaults, siteStatuses, siteTypes } from '../core/site.ts'
 import { AgentPath, closed, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
 import { Type } from './schema.ts'
@@ -43,7 +43,7 @@ export const sourceOperations = () => ({
     tag: 'Knowledge',
     summary: 'Keep the knowledge base in step with pages of the web',
     description:
-      'They are fetched in the background, as robots.txt allows, and become documents. The same type and URL are the same source, which is brought up to date.',
+      'They are fetched in the background, as robots.txt allows, and become documents. The same type and URL are the same source: it is updated, and keeps the settings that the request does not name.',
     isAudited: true,
     scopes: ['knowledge'],
     params: AgentPath,
@@ -56,11 +56,21 @@ export const sourceOperations = () => ({
           maxLength: 4_096,
           description: 'The page, the sitemap, or the first page of the site.',
         }),
-        maxPages: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 100 })),
-        maxDepth: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 20, default: 3, description: 'Links away from the first page; of a `site`.' }),
+        maxPages: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 10_000, description: `${siteDefaults.maxPages} for a new source.` }),
         ),
-        refreshHours: Type.Optional(Type.Number({ minimum: 0.25, maximum: 8_760, description: 'Left out: only when asked to.' })),
+        maxDepth: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: 20,
+            description: `Links away from the first page; of a \`site\`. ${siteDefaults.maxDepth} for a new source.`,
+          }),
+        ),
+        refreshHours: Type.Optional(
+          Type.Union([Type.Number({ minimum: 0.25, maximum: 8_760 }), Type.Null()], {
+            description: 'Hours between refreshes. null, and for a new source left out: only on request.',
+          }),
+        ),
       },
       closed,
     ),

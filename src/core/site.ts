@@ -27,10 +27,13 @@ export interface Site {
   updatedAt: number
 }
 
+/** A site to add. What is left out stays as it is, and is one of `siteDefaults` in a site that is new. */
 export interface NewSite {
   type: SiteType
   url: string
-  maxPages: number
-  maxDepth: number
-  refreshHours: number | null
+  maxPages?: number | undefined
+  maxDepth?: number | undefined
+  refreshHours?: number | null | undefined
 }
+
+export const siteDefaults = { maxPages: 100, maxDepth: 3, refreshHours: null } as const

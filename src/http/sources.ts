@@ -23,9 +23,7 @@ export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contrac
   const { knowledge } = deps
 
   route(app, deps, contract.addSource, async ({ agent, body }) => {
-    const { type, url, maxPages = 100, maxDepth = 3, refreshHours = null } = body
-    const site = { type, url: pageUrl('body.url', url), maxPages, maxDepth, refreshHours }
-    const added = await knowledge.addSite(agent.id, site)
+    const added = await knowledge.addSite(agent.id, { ...body, url: pageUrl('body.url', body.url) })
     await keepOnlyOfAgent(deps, agent.id)
     return { source: toSource(added) }
   })

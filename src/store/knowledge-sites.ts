@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Page, PageInput } from '../core/page.ts'
-import type { NewSite, Site, SiteStatus, SiteType } from '../core/site.ts'
+import { type NewSite, type Site, type SiteStatus, type SiteType, siteDefaults } from '../core/site.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { type Extent, putContent, removeDocument } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
@@ -107,27 +107,35 @@ export function listSites(base: KnowledgeBase, page: PageInput): Page<Site> | un
   return { items: rows.slice(0, page.limit).map((row) => toSite(base, row)), hasMore: rows.length > page.limit, total }
 }
 
-/** Takes a site in and opens its first run; the same type and URL are the same site, with the limits given last. In a transaction of the caller. */
+type SiteSettings = Pick<Site, 'maxPages' | 'maxDepth' | 'refreshHours'>
+
+/** Stores a site and opens a run. The same type and URL are the same site, whose settings change where the request names them. In a transaction of the caller. */
 export function acceptSite(base: KnowledgeBase, id: string, site: NewSite, at: number): Site {
-  const known = base.get<{ id: string }>('SELECT id FROM site WHERE type = ? AND url = ?', site.type, site.url)
+  const known = base.get<SiteSettings & { id: string }>(
+    'SELECT id, max_pages AS "maxPages", max_depth AS "maxDepth", refresh_hours AS "refreshHours" FROM site WHERE type = ? AND url = ?',
+    site.type,
+    site.url,
+  )
+  const before: SiteSettings = known ?? siteDefaults
+  const { maxPages = before.maxPages, maxDepth = before.maxDepth, refreshHours = before.refreshHours } = site
   if (known === undefined)
     base.run(
       `INSERT INTO site (id, type, url, max_pages, max_depth, refresh_hours, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
       id,
       site.type,
       site.url,
-      site.maxPages,
-      site.maxDepth,
-      site.refreshHours,
+      maxPages,
+      maxDepth,
+      refreshHours,
       at,
       at,
     )
   else
     base.run(
       'UPDATE site SET max_pages = ?, max_depth = ?, refresh_hours = ?, updated_at = ? WHERE id = ?',
-      site.maxPages,
-      site.maxDepth,
-      site.refreshHours,
+      maxPages,
+      maxDepth,
+      refreshHours,
       at,
       known.id,
     )

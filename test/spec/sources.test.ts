@@ -419,6 +419,19 @@ describe('a source', { skip: needsProcess }, () => {
     assert.equal(list.body.pagination.total, 1)
   })
 
+  test('keeps the settings that a second request does not name, and takes those that it names', async () => {
+    site.pages.set('/', page('Start', 'Walnut.'))
+    const same = { type: 'site', url: site.url('/') }
+    const settings = ({ maxPages, maxDepth, refreshHours }: Record<string, unknown>) => [maxPages, maxDepth, refreshHours]
+    assert.deepEqual(settings(await addSource(same)), [100, 3, null])
+    assert.deepEqual(settings(await addSource({ ...same, maxPages: 7, maxDepth: 1, refreshHours: 12 })), [7, 1, 12])
+    assert.deepEqual(settings(await addSource(same)), [7, 1, 12])
+    assert.deepEqual(settings(await addSource({ ...same, maxDepth: 0 })), [7, 0, 12])
+    assert.deepEqual(settings(await addSource({ ...same, maxPages: null, maxDepth: null })), [7, 0, 12])
+    const off = await addSource({ ...same, refreshHours: null })
+    assert.deepEqual([...settings(off), off.nextSyncAt], [7, 0, null, null])
+  })
+
   test('is deleted with its documents, and not with others', async () => {
     site.pages.set('/', page('Start', 'The walnut is brown.'))
     site.pages.set('/own', page('Own', 'The almond is white.'))

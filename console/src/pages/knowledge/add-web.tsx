@@ -38,7 +38,7 @@ export function AddWeb({ agentId, urls = '', onClose }: { agentId: string; urls?
   const add = (url: string): Promise<unknown> => {
     if (kind === 'url' && refreshHours === undefined) return document.mutateAsync({ url })
     const site = kind === 'site' ? { maxPages, maxDepth } : kind === 'sitemap' ? { maxPages } : {}
-    return source.mutateAsync({ type: kind, url, ...site, ...(refreshHours !== undefined && { refreshHours }) })
+    return source.mutateAsync({ type: kind, url, ...site, refreshHours: refreshHours ?? null })
   }
   const submit = async () => {
     const asked = lines.split('\n').flatMap((line) => line.trim() || [])
