@@ -49,14 +49,17 @@ const FOREIGN: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than this request may have.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as its Content-Length says.'],
   FST_ERR_BAD_URL: ['invalid_request', 'The path is not a valid URL.'],
-  ECONNRESET: ['invalid_request', 'The body broke off.'],
 }
+/** Fastify's reader of bodies marks what breaks off with 400. The same code of any other connection, such as a database's, has no such mark. */
+const isBrokenBody = ({ code, statusCode }: ForeignError): boolean => code === 'ECONNRESET' && statusCode === 400
+
+type ForeignError = Error & { code?: string; statusCode?: number }
 
 export function toReparteeError(error: unknown): ReparteeError {
   if (error instanceof ReparteeError) return error
-  const [code, message] = FOREIGN[(error as { code?: string }).code ?? ''] ?? [
-    'internal_error',
-    'Something went wrong on our side.',
-  ]
+  const foreign = error as ForeignError
+  if (isBrokenBody(foreign))
+    return new ReparteeError('invalid_request', 'The connection closed before the body was complete.', { cause: error })
+  const [code, message] = FOREIGN[foreign.code ?? ''] ?? ['internal_error', 'Something went wrong on our side.']
   return new ReparteeError(code, message, { cause: error })
 }
