@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyRequest } from 'fastify'
 import type { AgentBook } from '../chat/agent-book.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
-const ASKED = 'Authorization, Content-Type, Accept, Idempotency-Key, Last-Event-ID, X-Request-Id'
+const ASKED =
+  'Authorization, Content-Type, Accept, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, Tracestate, Baggage'
 const TOLD = 'X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, Allow'
 /** A browser need not ask again for so long. */
 const KNOWN_SECONDS = 7_200
@@ -10,18 +12,22 @@ const KNOWN_SECONDS = 7_200
 const ALSO_ASKED: Record<string, string> = {
   mcp: 'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   openai:
-    'X-Session-Id, X-Stainless-Lang, X-Stainless-Package-Version, X-Stainless-OS, X-Stainless-Arch, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Retry-Count, X-Stainless-Timeout, X-Stainless-Helper-Method, OpenAI-Organization, OpenAI-Project',
+    'User-Agent, X-Session-Id, X-Stainless-Lang, X-Stainless-Package-Version, X-Stainless-OS, X-Stainless-Arch, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Retry-Count, X-Stainless-Timeout, X-Stainless-Helper-Method, OpenAI-Organization, OpenAI-Project',
 }
 const AGENT = /^\/(?:(?:ai-sdk\/)?v1\/agents|mcp)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/?]|$)/i
 const ANY = '*'
+/** Names that no other machine can have; `URL` prints them so. */
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /** The origins of pages whose scripts may read answers (Fetch standard, CORS): those of the deployment, and those that an agent names, about itself. None unless set. */
 export class AllowedOrigins {
   readonly #origins: ReadonlySet<string>
   readonly #agents: AgentBook
+  readonly #publicOrigin: string | undefined
 
-  /** `text`: with commas between; `*` is any. */
-  constructor(text: string | undefined, agents: AgentBook) {
+  /** `text`: with commas between; `*` is any. `publicUrl`: the address under which callers reach the service. */
+  constructor(text: string | undefined, agents: AgentBook, publicUrl: string | undefined) {
+    this.#publicOrigin = originOf(publicUrl)
     this.#origins = new Set(text?.split(',').map((origin) => origin.trim()))
     this.#agents = agents
   }
@@ -33,6 +39,16 @@ export class AllowedOrigins {
     if (agentId === undefined) return false
     const agent = await this.#agents.get(agentId).catch(() => undefined)
     return agent !== undefined && (agent.allowedOrigins.includes(origin) || agent.allowedOrigins.includes(ANY))
+  }
+
+  /**
+   * True for pages that the service itself serves. A Host that equals the Origin proves nothing by itself: a foreign name can be rebound to this machine, and
+   * both headers then hold that name. So the origin must be the public address, or a loopback address that the request was sent to.
+   */
+  isOwn({ headers: { origin, host }, protocol }: Pick<FastifyRequest, 'headers' | 'protocol'>): boolean {
+    if (origin === undefined) return false
+    if (origin === this.#publicOrigin) return true
+    return origin === originOf(`${protocol}://${host}`) && LOOPBACK.has(new URL(origin).hostname)
   }
 
   /** Lets the page that asks read the answer, if it may. */
@@ -57,3 +73,5 @@ export class AllowedOrigins {
     response.setHeader('Access-Control-Max-Age', KNOWN_SECONDS)
   }
 }
+
+const originOf = (url: string | undefined): string | undefined => (url === undefined ? undefined : URL.parse(url)?.origin)

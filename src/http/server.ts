@@ -131,7 +131,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     warn: deps.warn,
   })
   const descriptors = watchDescriptors(deps.warn)
-  const origins = new AllowedOrigins(options.allowedOrigins, deps.agents)
+  const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
   app.addHook('onRequest', async (request, reply) => {
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier

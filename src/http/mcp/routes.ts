@@ -45,7 +45,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
 
 /** A page of a foreign origin is let in with no key: it may have been tricked into reaching this machine (MCP 2026-07-28, Streamable HTTP, Security). */
 async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (!(await app.allowedOrigins.allows(request.raw)))
+  if (!app.allowedOrigins.isOwn(request) && !(await app.allowedOrigins.allows(request.raw)))
     throw new ReparteeError('forbidden', 'Pages of this origin may not call here.')
   const key = await admit(app, deps, request, reply)
   const { agentId } = request.params as { agentId?: string }
