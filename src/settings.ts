@@ -109,7 +109,7 @@ export const settings = {
   keyRequestsPerMinute: {
     env: 'REPARTEE_KEY_REQUESTS_PER_MINUTE',
     kind: 'integer',
-    fallback: 600,
+    fallback: 6_000,
     min: 1,
     max: 1_000_000_000,
     about: 'Requests with one API key in a minute, which begins with the first.',

@@ -26,6 +26,13 @@ const isLimited = (answer: Answer) => {
   assert.ok(seconds >= 1 && seconds <= 60)
 }
 
+test('unless it is set, an API key makes 6,000 requests a minute', { skip: needsProcess }, async () => {
+  const usual = await startService({ REPARTEE_RATE_LIMIT: 'on' })
+  after(usual.stop)
+  const { headers } = await usual.client.get('/agents')
+  assert.equal(headers['ratelimit-policy'], '"key";q=6000;w=60')
+})
+
 describe('rate limits', { skip: needsProcess }, () => {
   test('an API key makes so many requests a minute; every answer tells how many are left; others are not touched', async () => {
     const agent = await service.newAgent()
