@@ -185,7 +185,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     })
   })
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toReparteeError(thrown)
+    const error = toReparteeError(thrown, request.routeOptions.config.upload)
     app.logFailure(request, error)
     sendError(reply, request.id, error)
   })

@@ -132,7 +132,7 @@ function toDetail(error: ErrorObject, part: Part, schema: object): ErrorDetail {
   if (error.propertyName !== undefined) {
     return {
       path: `${place}.${toShown(error.propertyName)}`,
-      message: `is a name that ${error.message?.replace('must NOT', 'must not')}`,
+      message: `is a name that ${wordingOf(error)}`,
     }
   }
   switch (error.keyword) {
@@ -154,8 +154,22 @@ function toDetail(error: ErrorObject, part: Part, schema: object): ErrorDetail {
     case 'enum':
       return { path: place, message: `must be one of ${(error.params.allowedValues as string[]).join(', ')}` }
     default:
-      return { path: place, message: (error.message ?? 'is invalid').replace('must NOT', 'must not') }
+      return { path: place, message: wordingOf(error) }
   }
+}
+
+const SIZES: Record<string, string> = {
+  minItems: 'at least # item',
+  maxItems: 'at most # item',
+  minProperties: 'at least # field',
+  maxProperties: 'at most # field',
+  maxLength: 'at most # character',
+}
+
+function wordingOf({ keyword, params, message = 'is invalid' }: ErrorObject): string {
+  const size = SIZES[keyword]
+  if (size === undefined) return message.replace('must NOT', 'must not')
+  return `must have ${size.replace('#', String(params.limit))}${params.limit === 1 ? '' : 's'}`
 }
 
 function suggestion(name: string, known: string[]): string {

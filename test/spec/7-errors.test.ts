@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { hasFields, isError, isOk } from '../support/assert.ts'
+import type { Answer } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -145,11 +146,38 @@ describe('7 media types', () => {
       isError(await send(type), 415, 'unsupported_media_type')
     })
   }
+  test('415 names the media types that the route takes', async () => {
+    const headers = { 'content-type': 'text/plain' }
+    const messageOf = async (path: string) => (await client.post(path, {}, { headers })).body.error.message
+    const both = 'The body must be sent with Content-Type: application/json or multipart/form-data.'
+    assert.equal(await messageOf(`${session.split('/sessions')[0]}/documents`), both)
+    assert.equal(await messageOf(`${session}/messages`), 'The body must be sent with Content-Type: application/json.')
+  })
   for (const encoding of ['gzip', 'identity', 'br']) {
     test(`415 unsupported_media_type for a body with Content-Encoding: ${encoding}`, async () => {
       isError(await send('application/json', { 'content-encoding': encoding }), 415, 'unsupported_media_type')
     })
   }
+})
+
+describe('7 messages about sizes', () => {
+  const url = 'https://example.com/'
+  const agentPath = () => session.split('/sessions')[0]!
+  const cases: [string, () => Promise<Answer>, string][] = [
+    ['a list', () => client.post('/webhooks', { url, events: [] }), 'body.events must have at least 1 item'],
+    [
+      'a list',
+      () => client.patch(agentPath(), { fallbackModels: Array(9).fill('x') }),
+      'body.fallbackModels must have at most 8 items',
+    ],
+    ['a text', () => client.patch(session, { name: 'x'.repeat(201) }), 'body.name must have at most 200 characters'],
+  ]
+  for (const [what, ask, message] of cases)
+    test(`the size of ${what}: ${message}`, async () => {
+      const answer = await ask()
+      isError(answer, 400, 'invalid_request')
+      assert.equal(answer.body.error.message, message)
+    })
 })
 
 describe('7 "Checks run in this order: framing, route, key, path and query, scope, existence, media type, size, body"', () => {

@@ -31,6 +31,7 @@ interface Request {
 }
 const model: Request['unseen'] = [404, 'model_not_found']
 const session: Request['unseen'] = [404, 'session_not_found']
+const response: Request['unseen'] = [404, 'response_not_found']
 const READ = ['admin', 'chat', 'read']
 const WRITE = ['admin', 'chat']
 const REQUESTS: Request[] = [
@@ -67,7 +68,7 @@ const REQUESTS: Request[] = [
     scopes: WRITE,
     unseen: model,
   },
-  { name: 'a response', method: 'GET', path: (t) => `^/openai/v1/responses/${t.response}`, scopes: READ, unseen: session },
+  { name: 'a response', method: 'GET', path: (t) => `^/openai/v1/responses/${t.response}`, scopes: READ, unseen: response },
   {
     name: 'conversations',
     method: 'POST',
@@ -169,7 +170,7 @@ describe('access by the protocols of others', { skip: needsProcess }, () => {
       const isOfSession = /session|conversation\/|responses|response$|conversation$|items|end/.test(request.name)
       // To a chat the id of another's session is a name like any other.
       if (request.name === 'its stream') assert.equal(answer.status, 204)
-      else if (isOfSession) isRefused(answer, [404, 'session_not_found'])
+      else if (isOfSession) isRefused(answer, /behind another|a response/.test(request.name) ? response : session)
       else assert.equal(answer.status, 200, answer.text)
       const headers = { origin: 'https://evil.example' }
       isRefused(await make(user, request, others, { headers }), [403, 'forbidden'])
@@ -181,7 +182,7 @@ describe('access by the protocols of others', { skip: needsProcess }, () => {
       test(`${request.name}: a key that is bound cannot reach another agent's things under its own agent`, async () => {
         const { status, body } = await make(keys['chat']!.bound, request, { ...foreign, agent: own })
         assert.equal(status, 404)
-        assert.match(body.error.code, /^(session|message)_not_found$/)
+        assert.match(body.error.code, /^(session|response)_not_found$/)
       })
   }
 

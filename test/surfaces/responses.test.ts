@@ -293,6 +293,17 @@ describe('Conversations', { skip: needsProcess }, () => {
     await assert.rejects(create('More', { conversation: made.id }), { status: 404 })
   })
 
+  test('that do not exist have a code of their own: not kept, deleted, of another message, or no id at all', async () => {
+    const unkept = await openai.responses.create({ model: agent, input: 'Hello', store: false })
+    const kept = await openai.responses.create({ model: agent, input: 'Hello' })
+    await openai.conversations.delete(kept.conversation!.id)
+    for (const id of [unkept.id, kept.id, 'resp_none', randomUUID()]) {
+      await assert.rejects(openai.responses.retrieve(id), { status: 404, code: 'response_not_found' }, id)
+      const input = { model: agent, input: 'More', previous_response_id: id }
+      await assert.rejects(openai.responses.create(input), { status: 404, code: 'response_not_found' }, id)
+    }
+  })
+
   test('are made with an agent: the one that is named, or the only one of the key', async () => {
     await assert.rejects(openai.conversations.create(), { status: 400, param: 'metadata.agent_id' })
     const { secret } = (await client.post('/keys', { name: 'bound', scopes: ['chat'], agentIds: [agent] })).body

@@ -5,6 +5,7 @@ import { statusOf } from '../errors.ts'
 const CODES: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'invalid_api_key',
   agent_not_found: 'model_not_found',
+  message_not_found: 'response_not_found',
   rate_limited: 'rate_limit_exceeded',
   quota_exceeded: 'insufficient_quota',
 }

@@ -109,8 +109,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     if (query.stream === 'true') throw unsupported('query.stream', 'is not supported: a response is read when it is done.')
     const place = readResponseId(params['responseId']!)
     if (place === undefined) throw responseNotFound()
-    const session = await getSessionAt(deps, key, place)
-    const message = await getMessage(deps, session, place.replyId)
+    const session = await getSessionAt(deps, key, place).catch(asResponseNotFound)
+    const message = await getMessage(deps, session, place.replyId).catch(asResponseNotFound)
     if (message.role !== 'AI') throw responseNotFound()
     const outcome = await readOutcome(deps, session, message)
     const told = { instructions: null, previousResponseId: null, maxOutputTokens: null, metadata: {}, isStored: true }
@@ -125,6 +125,12 @@ export async function getSessionAt(deps: Deps, key: ApiKey, { agentId, sessionId
 }
 
 const responseNotFound = () => new ReparteeError('message_not_found', 'There is no such response.')
+
+/** Callers of this surface name a response, and know of no session or message behind it. */
+function asResponseNotFound(error: unknown): never {
+  const isMissing = error instanceof ReparteeError && (error.code === 'session_not_found' || error.code === 'message_not_found')
+  throw isMissing ? responseNotFound() : error
+}
 
 function refuseUnsupported(body: Body): void {
   fields.refuseUnsupported(body)
@@ -158,7 +164,7 @@ async function findSessionOf(deps: Deps, key: ApiKey, { id: agentId }: Agent, bo
   if (previous === undefined) return undefined
   const place = readResponseId(previous)
   if (place === undefined || place.agentId !== agentId) throw responseNotFound()
-  return getSessionFor(deps, key, agentId, place.sessionId)
+  return getSessionFor(deps, key, agentId, place.sessionId).catch(asResponseNotFound)
 }
 
 /** Throws `invalid_request` where something was said behind the response before this one. */
