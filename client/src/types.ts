@@ -636,7 +636,7 @@ export interface ListSessionsQuery {
   from?: string | undefined
   /** Only sessions last active before this time. */
   to?: string | undefined
-  /** Only sessions that hold all these words in their name or messages. */
+  /** Only sessions whose name or messages contain each of these words, also as a part of another word; case is ignored. */
   q?: string | undefined
   /** Items per page. Without `limit` and `cursor`, the whole list is returned; with `cursor` alone, 50 items. */
   limit?: number | undefined

@@ -65,7 +65,12 @@ export const sessionOperations = (limits: Limits) => {
           externalUserId: Type.Optional(Uuid('Only the sessions of this external user.')),
           from: Type.Optional(Timestamp('Only sessions last active at this time or later.')),
           to: Type.Optional(Timestamp('Only sessions last active before this time.')),
-          q: Type.Optional(FilledText(limits.maxNameChars, 'Only sessions that hold all these words in their name or messages.')),
+          q: Type.Optional(
+            FilledText(
+              limits.maxNameChars,
+              'Only sessions whose name or messages contain each of these words, also as a part of another word; case is ignored.',
+            ),
+          ),
           limit: Type.Optional(LimitOfWholeList),
           cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: '`nextCursor` of the page before.' })),
         },
