@@ -123,7 +123,7 @@ describe('Chat Completions', { skip: needsProcess }, () => {
     assert.equal(model.calls.at(-1)!.body['max_tokens'] ?? model.calls.at(-1)!.body['max_completion_tokens'], 50)
   })
 
-  test('sources are annotations, at the marks of the text; a stream ends with them, and takes no mark back', async () => {
+  test('sources with an address are annotations at their marks, and all are in `sources`; a stream ends with both', async () => {
     model.behaviour = streams([
       'The warranty lasts',
       ' three years [1][2]. 🎉 It weighs',
@@ -132,22 +132,25 @@ describe('Chat Completions', { skip: needsProcess }, () => {
       ' cheese [1].',
     ])
     const messages = [user('How heavy is the kettle, and how long does the warranty last?')]
-    const { content, annotations } = (await openai.chat.completions.create({ model: taught, messages })).choices[0]!.message
+    const { message } = (await openai.chat.completions.create({ model: taught, messages })).choices[0]!
+    const { content, annotations, sources } = message as typeof message & { sources: Record<string, unknown>[] }
     assert.equal(content, 'The warranty lasts three years [1]. 🎉 It weighs 900 grams [2]. The moon is made of cheese.')
-    const told = annotations as unknown as Record<string, { [field: string]: never }>[]
-    const [warranty, kettle] = [told[0]!['file_citation']!, told[1]!['url_citation']!]
-    assert.equal(told.length, 2)
-    assert.deepEqual([warranty['filename'], kettle['url']], ['Warranty', site.url('/kettle')])
+    const start = [...content!].lastIndexOf('[')
+    const citation = { title: 'The kettle', url: site.url('/kettle'), start_index: start, end_index: start + 3 }
+    assert.deepEqual(annotations, [{ type: 'url_citation', url_citation: citation }])
     assert.deepEqual(
-      [warranty, kettle].map((at) => [...content!].slice(at['start_index'], at['end_index']).join('')),
-      ['[1]', '[2]'],
+      sources.map(({ index, title, url, snippet }) => [index, title, url, snippet]),
+      [
+        [1, 'Warranty', null, 'The warranty lasts three years.'],
+        [2, 'The kettle', site.url('/kettle'), 'The kettle weighs 900 grams and holds two litres.'],
+      ],
     )
 
     const stream = await openai.chat.completions.create({ model: taught, messages, stream: true })
     const { text, chunks } = await collect(stream)
     assert.equal(text, content)
-    const last = chunks.flatMap(({ choices }) => (choices[0]!.delta as { annotations?: object }).annotations ?? [])
-    assert.deepEqual(last, annotations)
+    const last = chunks.map(({ choices }) => choices[0]!.delta).filter((delta) => 'sources' in delta)
+    assert.deepEqual(last, [{ annotations, sources }])
   })
 })
 

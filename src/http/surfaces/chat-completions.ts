@@ -108,16 +108,18 @@ function toUsage({ usage }: Outcome) {
   }
 }
 
+/**
+ * Citations of documents with an address. The protocol knows no other kind in Chat Completions, and strict clients reject the whole reply for one:
+ * `sources` holds all of them.
+ */
 const toAnnotations = ({ content, sources }: Outcome) =>
-  citationsIn(content, sources).map(({ start, end, source: { documentId, title, url } }) => {
-    const place = { start_index: start, end_index: end }
-    return url === null
-      ? { type: 'file_citation', file_citation: { ...place, file_id: documentId, filename: title } }
-      : { type: 'url_citation', url_citation: { ...place, title, url } }
-  })
+  citationsIn(content, sources).flatMap(({ start, end, source: { title, url } }) =>
+    url === null ? [] : [{ type: 'url_citation', url_citation: { start_index: start, end_index: end, title, url } }],
+  )
 
 function toCompletion(outcome: Outcome, model: string) {
-  const message = { role: 'assistant', content: outcome.content, refusal: null, annotations: toAnnotations(outcome) }
+  const { content, sources } = outcome
+  const message = { role: 'assistant', content, refusal: null, annotations: toAnnotations(outcome), sources }
   return {
     id: idOf(outcome.replyId),
     object: 'chat.completion',
@@ -150,10 +152,10 @@ class ChunkTeller implements Teller {
   delta = (content: string): string => this.#chunk({ content })
 
   completed(outcome: Outcome, rest: string | undefined): string {
-    const annotations = rest === undefined ? [] : toAnnotations(outcome)
+    const sources = rest === undefined ? [] : outcome.sources
     return [
       rest ? this.delta(rest) : '',
-      annotations.length > 0 ? this.#chunk({ annotations }) : '',
+      sources.length > 0 ? this.#chunk({ annotations: toAnnotations(outcome), sources }) : '',
       this.#chunk({}, FINISH[outcome.finish]),
       this.#withUsage ? data({ ...this.#head, choices: [], usage: toUsage(outcome) }) : '',
       data('[DONE]'),
