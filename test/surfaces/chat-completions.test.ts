@@ -288,18 +288,6 @@ describe('Chat Completions that fail', { skip: needsProcess }, () => {
     await assert.rejects(create('Hi'), OpenAI.InternalServerError)
   })
 
-  test('the client tries again by itself where that can help, and not where a budget is used up', async () => {
-    const retrying = clientOf(client.key, { baseURL: `${through}/openai/v1`, maxRetries: 1 })
-    const ask = (model: string) => retrying.chat.completions.create({ model, messages: [user('Hi')] })
-    proxy.passed = 0
-    model.behaviour = refuses(400)
-    await assert.rejects(ask(agent), OpenAI.InternalServerError)
-    assert.equal(proxy.passed, 2)
-    const poor = await service.newAgent({ budget: { tokensPerDay: 1 } })
-    await assert.rejects(ask(poor), OpenAI.RateLimitError)
-    assert.equal(proxy.passed, 3)
-  })
-
   test('what would change the meaning, and is not supported, is refused by name', async () => {
     const image = { type: 'image_url' as const, image_url: { url: 'https://example.com/a.png' } }
     const called = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Deps } from '../../chat/deps.ts'
-import { ReparteeError } from '../../core/errors.ts'
+import { type ErrorCode, ReparteeError } from '../../core/errors.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
@@ -10,14 +10,16 @@ import { toOpenAiError } from './openai-errors.ts'
 import { modelRoutes } from './openai-models.ts'
 import { responseRoutes } from './responses.ts'
 
+/** The OpenAI packages retry every 429, 502 and 504. A budget stays used up, and calls of models have been retried here. */
+const NOT_RETRIED = new Set<ErrorCode>(['quota_exceeded', 'model_failed', 'model_timeout'])
+
 /** What the clients of OpenAI's API speak, at `/openai/v1`: an agent is a model to them. */
 export function openAiRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toReparteeError(thrown)
     app.logFailure(request, error)
     tellError(reply, error)
-    // Trying again at once would come to the same.
-    if (error.code === 'quota_exceeded') reply.header('x-should-retry', 'false')
+    if (NOT_RETRIED.has(error.code)) reply.header('x-should-retry', 'false')
     reply
       .code(statusOf[error.code])
       .type('application/json; charset=utf-8')
