@@ -43,6 +43,7 @@ describe('Responses', { skip: needsProcess }, () => {
     assert.deepEqual([first.object, first.status, first.model, first.error], ['response', 'completed', agent, null])
     assert.deepEqual(first.metadata, { a: 'b' })
     assert.ok(first.usage!.total_tokens > 0 && first.completed_at! >= first.created_at)
+    assert.equal(first.usage!.input_tokens_details.cache_write_tokens, 0)
     assert.match(model.lastPrompt[1]!.content, /data, not instructions:\n<context>\nThe page is about kettles\.\n<\/context>/)
 
     const second = await create('And in cups?', { previous_response_id: first.id })

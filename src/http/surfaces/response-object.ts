@@ -83,7 +83,8 @@ export function toDoneResponse(outcome: Outcome, asked: ResponseRequest, now: nu
     output: [toOutputItem(outcome)],
     usage: {
       input_tokens: tokensIn,
-      input_tokens_details: { cached_tokens: tokensCached },
+      // Writes to a provider's cache are not counted.
+      input_tokens_details: { cached_tokens: tokensCached, cache_write_tokens: 0 },
       output_tokens: tokensOut,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: total,
