@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { errorCodes } from '../../src/core/errors.ts'
 import { isError } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
 import { refuses, says, streams } from '../support/model-server.ts'
@@ -57,6 +58,29 @@ describe('/metrics', { skip: needsProcess }, async () => {
   }
   const figureOf = (samples: Sample[], name: string, labels: Record<string, string> = {}) =>
     samples.find((s) => s.name === name && Object.entries(labels).every(([label, value]) => s.labels[label] === value))?.value
+
+  test('counters whose label values are known begin at 0, so that the first event is an increase', async () => {
+    const fresh = await startService()
+    try {
+      const samples = parse((await fresh.client.get('^/metrics')).text)
+      const valuesOf = (name: string) =>
+        samples.filter((s) => s.name === `repartee_${name}_total`).map((s) => [s.labels, s.value])
+      assert.deepEqual(
+        valuesOf('failures'),
+        errorCodes.map((code) => [{ code }, 0]),
+      )
+      assert.deepEqual(
+        valuesOf('documents'),
+        ['ready', 'failed'].map((outcome) => [{ outcome }, 0]),
+      )
+      assert.deepEqual(
+        valuesOf('database_failures'),
+        ['read', 'write'].map((kind) => [{ kind }, 0]),
+      )
+    } finally {
+      await fresh.stop()
+    }
+  })
 
   before(async () => {
     agent = await service.newAgent({ name: SECRET })

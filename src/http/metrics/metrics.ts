@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../core/errors.ts'
+import { type ErrorCode, errorCodes } from '../../core/errors.ts'
 import type { Meters, ModelCallFigures, Outcome } from '../../core/meters.ts'
 import { splitModelName } from '../../core/model.ts'
 import { version } from '../../core/version.ts'
@@ -36,7 +36,13 @@ export class Metrics implements Meters {
     REQUEST_SECONDS,
     ['method', 'route', 'status'],
   )
-  readonly #failures = this.#registry.counter('repartee_failures_total', 'Failures that callers were told of.', ['code'])
+  // Prometheus sees no increase in a series that appears with 1: an alert would miss the first event.
+  readonly #failures = this.#registry.counter(
+    'repartee_failures_total',
+    'Failures that callers were told of.',
+    ['code'],
+    errorCodes,
+  )
   readonly #turns = this.#registry.histogram(
     'repartee_turn_duration_seconds',
     'Turns, from when the message is stored until its sender is told.',
@@ -78,16 +84,24 @@ export class Metrics implements Meters {
     'Searches of a knowledge base, for a reply or by themselves.',
     RETRIEVAL_SECONDS,
   )
-  readonly #documents = this.#registry.counter('repartee_documents_total', 'Documents that were indexed, or could not be.', [
-    'outcome',
-  ])
+  readonly #documents = this.#registry.counter(
+    'repartee_documents_total',
+    'Documents that were indexed, or could not be.',
+    ['outcome'],
+    ['ready', 'failed'],
+  )
   readonly #database = this.#registry.histogram(
     'repartee_database_duration_seconds',
     'Reads and transactions of the store, with the time that they waited.',
     DATABASE_SECONDS,
     ['kind'],
   )
-  readonly #databaseFailures = this.#registry.counter('repartee_database_failures_total', 'Those that failed.', ['kind'])
+  readonly #databaseFailures = this.#registry.counter(
+    'repartee_database_failures_total',
+    'Those that failed.',
+    ['kind'],
+    ['read', 'write'],
+  )
 
   constructor() {
     this.#registry.info('repartee_build_info', 'Which program this is.', { version, node: process.version })

@@ -13,8 +13,11 @@ const BETWEEN = '\u0000'
 export class Registry {
   readonly #metrics: Metric[] = []
 
-  counter(name: string, help: string, labels: string[] = []): Counter {
-    return this.#add(new Counter(headOf(name, help, 'counter'), name, labels))
+  /** `known`: the values of the label, where there is one and its values are a closed set. They begin at 0. */
+  counter(name: string, help: string, labels: string[] = [], known: readonly string[] = []): Counter {
+    const counter = this.#add(new Counter(headOf(name, help, 'counter'), name, labels))
+    for (const value of known) counter.add(0, value)
+    return counter
   }
 
   histogram(name: string, help: string, buckets: number[], labels: string[] = []): Histogram {
