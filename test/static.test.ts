@@ -55,9 +55,26 @@ describe('files for browsers', async () => {
     assert.match(String(plain.headers['cache-control']), /immutable/)
     const page = await get('/console/')
     assert.equal(page.headers['cache-control'], 'no-cache')
-    const again = await get('/console/', { 'if-none-match': String(page.headers.etag) })
-    assert.deepEqual([again.status, again.body.length], [304, 0])
     assert.deepEqual([(await get('/console/', {}, 'HEAD')).body.length, (await get('/widget.js')).status], [0, 200])
+  })
+
+  test('the plain and the compressed form have an ETag each, and 304 answers each to its own', async () => {
+    const forms: Record<string, string>[] = [{}, { 'accept-encoding': 'gzip' }]
+    const [plain, compressed] = await Promise.all(forms.map((accepts) => get('/console/', accepts)))
+    const etags = [plain!, compressed!].map(({ headers }) => String(headers.etag))
+    assert.notEqual(etags[0], etags[1])
+    for (const etag of etags) assert.match(etag, /^"[\w-]+"$/)
+    for (const [i, accepts] of forms.entries()) {
+      const asked = await Promise.all(
+        [etags[0]!, etags[1]!, `"other", W/${etags[i]}`].map((etag) => get('/console/', { ...accepts, 'if-none-match': etag })),
+      )
+      assert.deepEqual(
+        asked.map(({ status }) => status),
+        [i === 0 ? 304 : 200, i === 1 ? 304 : 200, 304],
+      )
+      for (const { status, headers, body } of asked.filter((answer) => answer.status === 304))
+        assert.deepEqual([status, headers.etag, headers.vary, body.length], [304, etags[i], 'Accept-Encoding', 0])
+    }
   })
 
   test('the widget may be loaded by pages of any origin', async () => {

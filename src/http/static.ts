@@ -28,9 +28,9 @@ const PAGE_POLICY =
 
 interface File {
   bytes: Buffer
-  /** The same, packed. */
-  gzip: Buffer | undefined
   etag: string
+  /** The same, compressed, with an ETag of its own: a strong one stands for one sequence of bytes. */
+  gzip: { bytes: Buffer; etag: string } | undefined
 }
 
 /** The pages and scripts that browsers are given. They need no key. */
@@ -91,14 +91,16 @@ class Files {
       // What could not be read now, because there are too many files open, is read the next time.
       file.catch(() => this.#read.delete(name))
     }
-    const { bytes, gzip, etag } = await file
+    const { gzip, ...plain } = await file
+    const isCompressed = gzip !== undefined && /\bgzip\b/.test(String(request.headers['accept-encoding']))
+    const { bytes, etag } = isCompressed ? gzip : plain
     reply.headers({ etag, vary: 'Accept-Encoding' })
     // Names of assets hold a hash of what is in them.
     reply.header('cache-control', name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
     if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream')
-    if (gzip === undefined || !/\bgzip\b/.test(String(request.headers['accept-encoding']))) return reply.send(bytes)
-    return reply.header('content-encoding', 'gzip').send(gzip)
+    if (isCompressed) reply.header('content-encoding', 'gzip')
+    return reply.send(bytes)
   }
 }
 
@@ -110,5 +112,6 @@ function listNames(folder: string): Set<string> {
 
 async function readWhole(path: string, isPacked: boolean): Promise<File> {
   const [bytes, gzip] = await Promise.all([readFile(path), isPacked ? readFile(`${path}.gz`) : undefined])
-  return { bytes, gzip, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  return { bytes, etag: `"${hash}"`, gzip: gzip && { bytes: gzip, etag: `"${hash}-gzip"` } }
 }
