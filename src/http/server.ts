@@ -137,10 +137,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
     if (earlier !== undefined) await earlier
     setHeaders(reply, request.id)
     if (request.headers.origin !== undefined) await origins.tell(request.raw, reply.raw)
-    // RFC 9112 3.2; Node's own refusal would come without our headers and body.
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+    if (!hasOneHost(request.raw)) {
       reply.header('connection', 'close')
-      throw new ReparteeError('invalid_request', 'The request needs a Host header.')
+      throw new ReparteeError('invalid_request', 'The request must have exactly one Host header.')
     }
     if (request.is404) {
       if (allowedMethods(request.url) !== undefined && (await origins.isPreflight(request.raw))) {
@@ -242,6 +241,14 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.register(async (openAi) => openAiRoutes(openAi, deps, streams), { prefix: '/openai/v1' })
   app.register(async (aiSdk) => uiMessageRoutes(aiSdk, deps, streams), { prefix: '/ai-sdk/v1' })
   return app
+}
+
+/** RFC 9112 3.2. Node's own refusal of none would come without our headers and body, and of several it keeps the first. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === 'host') count++
+  return count === 1 || (count === 0 && httpVersion !== '1.1')
 }
 
 const toWriter = ({ schema }: { schema: unknown }) => lazySerializer(schema as object)

@@ -219,6 +219,9 @@ describe('what breaks below HTTP gets the same JSON error, then the connection i
     ['a TLS hello', () => '\x16\x03\x01\x02\x00\x01\x00'],
     ['a header without a colon', () => request('X-Nothing')],
     ['HTTP/1.1 without a Host', () => request('Connection: close').replace(/Host: .*\r\n/, '')],
+    ['two Host lines', () => request('Host: other')],
+    ['two Host lines that are equal', () => request(`hOST: ${new URL(client.address.baseUrl).host}`)],
+    ['two Host lines in HTTP/1.0', () => request('Host: other').replace('HTTP/1.1', 'HTTP/1.0')],
     ['two lengths', () => `${request('Content-Length: 2', 'Content-Length: 3')}{} `],
     ['a length beside chunks', () => `${request('Content-Length: 2', 'Transfer-Encoding: chunked')}2\r\n{}\r\n0\r\n\r\n`],
     [
