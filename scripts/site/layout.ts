@@ -57,7 +57,7 @@ ${isReference ? `<script type="module" src="${asset(assets.reference)}"></script
 <button type="button" id="menu" class="needs-js" aria-expanded="false" aria-controls="pages">Pages</button>
 </div>
 <div id="pages">
-<div role="search" class="search needs-js"><input type="search" id="search" placeholder="Search (press /)" aria-label="Search the documentation" autocomplete="off"></div>
+<div role="search" class="search needs-js"><input type="search" id="site-search" placeholder="Search (press /)" aria-label="Search the documentation" autocomplete="off"></div>
 <p id="found" role="status" class="hidden-text"></p>
 <ul id="results" hidden></ul>
 <nav aria-label="Pages">

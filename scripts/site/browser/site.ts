@@ -73,7 +73,7 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-const field = find<HTMLInputElement>('search')
+const field = find<HTMLInputElement>('site-search')
 const results = find('results')
 let entries: Promise<Entry[]> | undefined
 const load = () => {
