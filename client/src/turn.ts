@@ -63,6 +63,7 @@ async function* eventsOf(connection: Connection, calls: TurnCalls, options: Post
     if (breaks > 0) await pause(delayMs(connection, breaks), signal)
     const asked = { ...call, headers: { ...ACCEPT, ...call.headers }, silenceMs }
     const body = await request(connection, asked, same, bodyOf)
+    if (body === undefined) return
     for await (const received of readEvents(body, { silenceMs, signal })) {
       // Several come in one piece.
       if (signal.aborted) break
@@ -91,7 +92,9 @@ export async function answerOf(turn: AsyncIterable<TurnEvent>, onText?: (text: s
   throw new ReparteeError('connection_failed', 'The stream of the reply ended before the reply did.')
 }
 
-async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array>> {
+/** Undefined where the last event of the turn was seen: nothing is left to stream. */
+async function bodyOf(response: Response): Promise<ReadableStream<Uint8Array> | undefined> {
+  if (response.status === 204) return undefined
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   if (isStream && response.body !== null) return response.body
   response.body?.cancel().catch(() => {})

@@ -212,7 +212,7 @@ ${EVENTS}`,
     tag: 'Messages',
     summary: 'Take up the event stream of a turn',
     description:
-      'Named by the message of the user. `Last-Event-ID` says what was seen of it already; once the turn has ended the answer is its last event.',
+      'Named by the message of the user. `Last-Event-ID` says what was seen of it already; once the turn has ended the answer is its last event, or 204 where that was seen.',
     scopes: ['chat', 'read'],
     params: MessagePath,
     query: Nothing,

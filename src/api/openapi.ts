@@ -50,6 +50,7 @@ function toOperation(op: Operation): object {
     ...(op.body === undefined ? {} : { requestBody: { required: needsBody(op), content: toContent(op) } }),
     responses: {
       [op.status]: { description: 'Success', content: toAnswer(op) },
+      ...(op.events === 'always' ? { 204: { description: 'Nothing is left to stream: the last event was seen.' } } : {}),
       default: { description: 'Failure', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
     },
   }

@@ -54,6 +54,8 @@ export interface Exchange {
 
 /** What is stored with a reply, as JSON. */
 export interface ReplyDetail {
+  /** Names the run of the turn that made it. */
+  run?: string
   sources?: Source[]
   usage?: Usage | null
   followUps?: FollowUp[]

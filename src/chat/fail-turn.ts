@@ -10,13 +10,15 @@ import { busy, stopping, toPlace } from './turns.ts'
 
 /** What is kept with a message whose turn came to nothing, as JSON. */
 export interface FailureDetail {
+  /** Names the run of the turn that failed. */
+  run?: string
   error: { code: ReparteeError['code']; message: string }
 }
 
 /** Marks the turn as failed, or cancelled, and says what the sender is told. Where the session was deleted meanwhile, nothing is left to mark. */
 export async function failTurn(deps: Deps, turn: Turn, { id }: Message, thrown: unknown): Promise<ReparteeError> {
   const error = toldOf(turn, id, thrown)
-  const detail: FailureDetail = { error: { code: error.code, message: error.message } }
+  const detail: FailureDetail = { run: turn.run, error: { code: error.code, message: error.message } }
   const state = turn.stopped === 'cancelled' ? 'cancelled' : 'failed'
   const news = state === 'failed' ? newsOf(deps, turn, id) : []
   const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail), news))

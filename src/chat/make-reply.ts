@@ -81,6 +81,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   }
   const { include } = input
   const detail: ReplyDetail = {
+    run: turn.run,
     ...(sources.length === 0 && usage === null ? {} : { sources, usage }),
     ...(include.length === 0 ? {} : { include }),
     ...(deps.limits.keepTraces || include.includes('trace') ? { trace } : {}),

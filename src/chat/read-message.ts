@@ -100,6 +100,13 @@ async function readEnd(deps: Deps, session: Session, question: WholeMessage): Pr
   }
 }
 
+/** Names the run that ended a turn; undefined where a crash ended it. */
+export async function findEndedRun(deps: Deps, session: Session, question: WholeMessage): Promise<string | undefined> {
+  const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
+  const { detail } = reply?.role === 'AI' ? reply : question
+  return detail === null ? undefined : (JSON.parse(detail) as ReplyDetail | FailureDetail).run
+}
+
 function failureOf({ id, turn, detail }: WholeMessage): ReparteeError {
   const { code, message } = detail === null ? INTERRUPTED : (JSON.parse(detail) as FailureDetail).error
   return new ReparteeError(code, message, { details: [storedAs(id, turn === 'failed')] })

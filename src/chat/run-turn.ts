@@ -11,7 +11,7 @@ import { findSession } from '../store/sessions.ts'
 import type { StoredReply } from '../store/turns.ts'
 import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
-import type { Exchange, ReplyDetail } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { lostSession, SessionTaken, toldOf } from './fail-turn.ts'
 import { suggestFollowUps } from './follow-ups.ts'
 import { agentEnd, agentSpan } from './gen-ai.ts'
@@ -169,7 +169,7 @@ async function storeReply(
   const reply = {
     ...exchange.aiMessage,
     markdown: draft.markdown,
-    detail: toJson(draft.detail),
+    detail: JSON.stringify(draft.detail),
     tookMs: Math.round(performance.now() - turn.begunAt),
     answered: draft.trace.finish === 'cancelled' ? null : draft.trace.grounding.answered,
   }
@@ -222,5 +222,3 @@ async function addFollowUps(
     deps.warn('follow-ups could not be kept', error),
   )
 }
-
-const toJson = (detail: ReplyDetail): string | null => (Object.keys(detail).length === 0 ? null : JSON.stringify(detail))

@@ -5,6 +5,8 @@ import type { Exchange } from './exchange.ts'
 /** Text that is kept apart for those who keep up. */
 const RECENT_CHARS = 8_192
 
+const RUN_CHARS = 12
+
 /** Why a turn was told to end before its reply was complete. */
 export type StopReason = 'cancelled' | 'deleted' | 'late' | 'stopping'
 
@@ -18,7 +20,7 @@ export type TurnEnd = { exchange: Exchange } | { error: ReparteeError }
 export class Turn {
   readonly agentId: string
   readonly sessionId: string
-  /** Names this run of the turn: the end of its session's lease, and the front part of its events' ids. */
+  /** Names this run of the turn: the end of its session's lease. */
   readonly id: string
   /** What its session is leased under. */
   readonly lease: string
@@ -64,6 +66,11 @@ export class Turn {
     this.arrivedAt = arrivedAt
     this.released = this.#release.promise
     this.finished = this.#finish.promise
+  }
+
+  /** The front part of its events' ids. It is stored with the end of the turn. */
+  get run(): string {
+    return this.id.slice(-RUN_CHARS)
   }
 
   get signal(): AbortSignal {

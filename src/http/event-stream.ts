@@ -203,19 +203,16 @@ export function deltasOf(turn: Turn, seen: number): Feed {
 export const toEvent = (event: string, id: string | undefined, data: object): string =>
   `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 
-const RUN_CHARS = 12
-const runOf = (turn: Turn): string => turn.id.slice(-RUN_CHARS)
-
 /** `at`: how much of the text was sent with it. */
-export const eventId = (turn: Turn, at: number | 'end'): string => `${runOf(turn)}-${at}`
-/** Of a turn that this process does not hold, or no longer. */
-export const eventIdOf = (messageId: string, at: 0 | 'end'): string => `${messageId}-${at}`
+export const eventId = (turn: Turn, at: number | 'end'): string => `${turn.run}-${at}`
+/** Of a turn that this process does not hold; by the message where its run is unknown. */
+export const eventIdOf = (runOrMessageId: string, at: 0 | 'end'): string => `${runOrMessageId}-${at}`
 
 const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
 
 /** How much of a turn's text a reader has that saw this event last; undefined where it saw nothing of this run. */
 export function positionAfter(turn: Turn, lastEventId: string | undefined): number | undefined {
   const [, run, at] = EVENT_ID.exec(lastEventId ?? '') ?? []
-  if (run !== runOf(turn) || at === undefined) return undefined
+  if (run !== turn.run || at === undefined) return undefined
   return at === 'end' ? turn.length : Number(at)
 }

@@ -3,7 +3,7 @@ import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Exchange } from '../chat/exchange.ts'
 import type { Kept } from '../chat/keep-answer.ts'
-import { getQuestion, turnStateOf, waitForEnd } from '../chat/read-message.ts'
+import { findEndedRun, getQuestion, turnStateOf, waitForEnd } from '../chat/read-message.ts'
 import type { Window } from '../chat/run-turn.ts'
 import type { Turn } from '../chat/turn.ts'
 import { ReparteeError } from '../core/errors.ts'
@@ -77,20 +77,30 @@ function replay(streams: EventStreams, { reply, key }: TurnCall, { answer }: Kep
 /** The end of a turn may be known before the end of its text. */
 const TEXT_WITHIN_MS = 1_000
 
-/** A stream that dropped goes on behind `Last-Event-ID`; of a turn that has ended there is the last event only. */
+/**
+ * Continues a stream after `Last-Event-ID`. Of a turn that has ended there is the last event only; 204 where that was seen, which stops an
+ * `EventSource` from connecting again.
+ */
 export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<Contract['streamMessage']>): Promise<undefined> {
   const { session, params, request, reply, key } = call
   const message = await getQuestion(deps, session, params.messageId)
   const turn = deps.turns.find(message.id)
+  const lastEventId = request.headers['last-event-id'] as string | undefined
+  const isElsewhere = turn === undefined && (await turnStateOf(deps, session, message)) === 'running'
+  const hasEnded = turn === undefined && !isElsewhere
+  const endId = eventIdOf((hasEnded ? await findEndedRun(deps, session, message) : undefined) ?? message.id, 'end')
+  if (hasEnded && lastEventId === endId) {
+    reply.code(204).send()
+    return
+  }
   const stream = streams.open(reply, key)
   const isWanted = () => stream.isOpen
-  const isElsewhere = turn === undefined && (await turnStateOf(deps, session, message)) === 'running'
   const elsewhere = isElsewhere ? await deps.replicas?.follow(session, isWanted) : undefined
   const running = turn ?? elsewhere?.turn
-  const id = running === undefined ? eventIdOf(message.id, 'end') : eventId(running, 'end')
+  const id = running === undefined ? endId : eventId(running, 'end')
   try {
     if (running !== undefined) {
-      const seen = positionAfter(running, request.headers['last-event-id'] as string | undefined)
+      const seen = positionAfter(running, lastEventId)
       if (seen === undefined) stream.send(toEvent('turn.started', eventId(running, 0), toStarted(session, message)))
       stream.follow(running, deltasOf(running, seen ?? 0))
     }

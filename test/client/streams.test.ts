@@ -167,6 +167,15 @@ describe('a stream', () => {
     assert.equal(behind.events[0]?.type, 'message.delta')
   })
 
+  test('of a turn whose last event was seen ends without an event', async () => {
+    model.behaviour = says('All of it.')
+    const events = await Array.fromAsync(open().messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const last = events.at(-1)!
+    assert.ok(last.type === 'turn.completed')
+    const resumed = open().messages.resume(agentId, sessionId, last.answer.userMessage.id, { lastEventId: last.id })
+    assert.deepEqual(await Array.fromAsync(resumed), [])
+  })
+
   test('ends with the error of a turn that fails, and the same text continues its message', async () => {
     model.behaviour = fails('Half')
     const send = () => answerOf(open().messages.stream(agentId, sessionId, { message: 'Tell me' }))

@@ -301,6 +301,64 @@ describe('streaming: a reader that goes away', { skip: needsProcess }, () => {
     assert.equal(next.body.userMessage.id, messageId)
   })
 
+  test('204 where the last event was seen, also after a restart, and not for that of an earlier run', async () => {
+    const statusAfter = async (messageId: string, id: string) =>
+      (await client.get(`${session}/messages/${messageId}/stream`, { headers: { 'last-event-id': id } })).status
+    model.behaviour = refuses(503)
+    const failed = await send()
+    await failed.ended
+    const [{ id: messageId }] = await history()
+    const failedEnd = failed.events.at(-1)!.id
+    assert.equal(await statusAfter(messageId, failedEnd), 204)
+    model.reset()
+    const sent = await send()
+    await sent.ended
+    const [started, completed] = [sent.events[0]!, sent.events.at(-1)!]
+    assert.equal(started.data.userMessage.id, messageId, 'the failed message is continued')
+    for (const restarted of [false, true]) {
+      if (restarted) {
+        await service.kill()
+        await service.restart()
+      }
+      assert.equal(await statusAfter(messageId, completed.id), 204)
+      assert.equal(await statusAfter(messageId, started.id), 200)
+      assert.equal(await statusAfter(messageId, failedEnd), 200)
+      const again = await resume(messageId)
+      await again.ended
+      assert.equal(await statusAfter(messageId, again.events.at(-1)!.id), 204)
+    }
+    const answer = await client.get(`${session}/messages/${messageId}/stream`, { headers: { 'last-event-id': completed.id } })
+    assert.deepEqual([answer.text, answer.headers['content-type']], ['', undefined])
+  })
+
+  test('204 where the last event of a turn that a crash cut off was seen', async () => {
+    const { reader, messageId } = await begun('half')
+    const broken = assert.rejects(reader.ended)
+    await service.kill()
+    await broken
+    await service.restart()
+    const again = await resume(messageId, reader.events.at(-1)!.id)
+    await again.ended
+    const { id } = again.events.at(-1)!
+    const { status } = await client.get(`${session}/messages/${messageId}/stream`, { headers: { 'last-event-id': id } })
+    assert.equal(status, 204)
+  })
+
+  test('an EventSource that is left open stops after the last event', async () => {
+    const messageId = (await client.post(`${session}/messages`, { message: 'Hello' })).body.userMessage.id
+    const source = new EventSource(`${client.address.baseUrl}${session}/messages/${messageId}/stream`, {
+      fetch: (url, init) => fetch(url, { ...init, headers: { ...init.headers, 'X-API-Key': client.key } }),
+    })
+    let completed = 0
+    source.addEventListener('turn.completed', () => completed++)
+    try {
+      await until('it is closed', () => source.readyState === source.CLOSED)
+    } finally {
+      source.close()
+    }
+    assert.equal(completed, 1)
+  })
+
   test('two may read at once', async () => {
     const { reader, messageId } = await begun('for ')
     const other = await resume(messageId)
