@@ -1064,6 +1064,13 @@ export interface ListDocumentsResponse {
   pagination: Pagination
 }
 
+/** Answer to: Add a file to the knowledge base */
+export interface UploadDocumentResponse {
+  /** Always true. */
+  success: true
+  document: Document
+}
+
 /** Answer to: Read the state of a document */
 export interface GetDocumentResponse {
   /** Always true. */
@@ -1128,6 +1135,13 @@ export interface ListPassagesResponse {
   success: true
   passages: Passage[]
   pagination: Pagination
+}
+
+/** Answer to: Replace a document with a file */
+export interface ReplaceDocumentWithFileResponse {
+  /** Always true. */
+  success: true
+  document: Document
 }
 
 /** Body of: Find the passages that a reply would be grounded in */

@@ -77,11 +77,12 @@ function parametersOf({ parameters }: Operation): string {
 }
 
 function bodyOf({ requestBody }: Operation): string {
-  const schema = requestBody?.content['application/json']?.schema
+  const { 'application/json': json, 'multipart/form-data': form } = requestBody?.content ?? {}
+  const schema = (json ?? form)?.schema
   if (schema === undefined) return ''
   const about = schema.description === undefined ? '' : `<p>${inline(schema.description)}</p>\n`
   const fields = fieldsOf(schema)
-  return `<h4>Body</h4>\n${about}${fields === '' ? '<p>An empty object.</p>\n' : fields}\n`
+  return `<h4>Body${json === undefined ? ', as multipart/form-data' : ''}</h4>\n${about}${fields === '' ? '<p>An empty object.</p>\n' : fields}\n`
 }
 
 function answersOf({ responses }: Operation): string {
@@ -110,7 +111,7 @@ function tryOf({ operationId: id, parameters, requestBody }: Operation): string 
     )
   }
   if (requestBody?.content['multipart/form-data'] !== undefined)
-    inputs.push(`<label for="${id}-file">Or a file <span>optional</span></label><input type="file" id="${id}-file" name="file">`)
+    inputs.push(`<label for="${id}-file">File</label><input type="file" id="${id}-file" name="file" required>`)
   return `<details class="try needs-js"><summary>Try it</summary>
 <form data-operation="${id}">
 <div class="inputs">${inputs.join('\n')}</div>

@@ -47,7 +47,7 @@ function toOperation(op: Operation): object {
     summary: op.summary,
     ...(op.description === undefined ? {} : { description: op.description }),
     parameters: [...toParameters(op.params, 'path'), ...toParameters(op.query, 'query'), ...headersOf(op)],
-    ...(op.body === undefined ? {} : { requestBody: { required: needsBody(op), content: toContent(op) } }),
+    ...toRequestBody(op),
     responses: {
       [op.status]: { description: 'Success', content: toAnswer(op) },
       ...(op.events === 'always' ? { 204: { description: 'Nothing is left to stream: the last event was seen.' } } : {}),
@@ -57,7 +57,7 @@ function toOperation(op: Operation): object {
 }
 
 /** A body of zero bytes counts as `{}`. An upload needs content, in one of several fields or as a file, which its schema cannot say. */
-const needsBody = ({ body, upload }: Operation): boolean => upload === true || (body as Partial<TObject>).required !== undefined
+const needsBody = ({ body, upload }: Operation): boolean => upload !== undefined || (body as Partial<TObject>).required !== undefined
 
 function toParameters(schema: Operation['params'], place: 'path' | 'query'): object[] {
   const required = (schema as { required?: string[] }).required ?? []
@@ -97,11 +97,14 @@ function toAnswer({ response, events, lines }: Operation): Record<string, { sche
 }
 
 const Upload = Type.Object({
-  file: Type.String({ format: 'binary' }),
-  title: Type.Optional(Type.String()),
-  metadata: Type.Optional(Type.String()),
+  file: Type.String({ format: 'binary', description: 'The file, with its name.' }),
+  title: Type.Optional(Type.String({ description: 'Left out: taken from the content.' })),
+  metadata: Type.Optional(Type.String({ description: 'A JSON object, as text.' })),
 })
 
-function toContent({ body, upload }: Operation): Record<string, { schema: TSchema }> {
-  return { 'application/json': { schema: body! }, ...(upload ? { 'multipart/form-data': { schema: Upload } } : {}) }
+/** One media type for each operation: generated clients know one body. */
+function toRequestBody(op: Operation): object {
+  if (op.upload === 'only') return { requestBody: { required: true, content: { 'multipart/form-data': { schema: Upload } } } }
+  if (op.body === undefined) return {}
+  return { requestBody: { required: needsBody(op), content: { 'application/json': { schema: op.body } } } }
 }

@@ -24,8 +24,8 @@ export interface Operation<
   query: Q
   /** Left out where the request has no body. */
   body?: B
-  /** `multipart/form-data` is taken beside JSON. */
-  upload?: boolean
+  /** `multipart/form-data` is taken: alone, or next to JSON, which the contract describes then. */
+  upload?: 'only' | 'also'
   /** The answer comes as server-sent events: where they are asked for, or always. */
   events?: 'asked' | 'always'
   /** A token of a user may make it, too, about the user's own sessions. */

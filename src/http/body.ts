@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, ReparteeError } from '../core/errors.ts'
 
+export const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Only an escape can bring these in: raw U+0000 is no JSON, and a lone surrogate is no UTF-8. */
 const SUSPECT = /\\u(0000|d[89a-f][0-9a-f]{2})/i

@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
+import type { BodyOf } from '../api/operation.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
 import type { Deps } from '../chat/deps.ts'
 import { traceRetrieval } from '../chat/retrieval-trace.ts'
@@ -12,7 +13,7 @@ import { refuseUnkeepable } from './body.ts'
 import { pageUrl } from './page-url.ts'
 import { toPagination } from './pagination.ts'
 import { type Call, route } from './route.ts'
-import { readUpload, type Upload } from './upload.ts'
+import { isUpload, readUpload, type Upload } from './upload.ts'
 import { validator } from './validation.ts'
 
 export const toDocument = ({ sourceId, ...d }: Document) => ({
@@ -22,18 +23,19 @@ export const toDocument = ({ sourceId, ...d }: Document) => ({
   updatedAt: toIso(d.updatedAt),
 })
 
+type Content = BodyOf<Contract['addDocument']>
 const kinds = { text: 'text/plain', markdown: 'text/markdown', html: 'text/html' } as const
 
 export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   const { knowledge } = deps
   const checkFields = validator(contract.addDocument.body!, 'body')
 
-  /** What is to be ingested: JSON with the text in it, or a file. */
-  const read = async ({ request, body }: Call<Contract['addDocument']>): Promise<NewDocument> => {
-    if (request.headers['content-type']?.toLowerCase().startsWith('multipart/form-data')) {
-      const upload = await readUpload(request, deps.limits.maxUploadBytes)
-      return fromUpload(upload, checkFields)
-    }
+  const readFile = async (request: FastifyRequest): Promise<NewDocument> =>
+    fromUpload(await readUpload(request, deps.limits.maxUploadBytes), checkFields)
+
+  /** Reads a document that is sent as JSON with its text or address, or as a file. */
+  const read = async (request: FastifyRequest, body: Content): Promise<NewDocument> => {
+    if (isUpload(request)) return readFile(request)
     const given = (['text', 'markdown', 'html', 'url'] as const).filter((kind) => body[kind] !== undefined)
     const [kind] = given
     if (kind === undefined || given.length > 1) throw invalid('body', 'must hold exactly one of text, markdown, html and url')
@@ -43,26 +45,27 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     return { ...about, source: { type: 'text' }, mediaType: kinds[kind], content: Buffer.from(body[kind]!) }
   }
 
-  route(app, deps, contract.addDocument, async (call) => {
-    const given = await read(call)
+  const add = async ({ agent, once }: Pick<Call<Contract['addDocument']>, 'agent' | 'once'>, given: NewDocument) => {
     const { content = new Uint8Array(0), ...about } = given
-    return call.once([JSON.stringify(about), content], async () => {
-      const document = await knowledge.addDocument(call.agent.id, given)
-      await keepOnlyOfAgent(deps, call.agent.id)
+    return once([JSON.stringify(about), content], async () => {
+      const document = await knowledge.addDocument(agent.id, given)
+      await keepOnlyOfAgent(deps, agent.id)
       return { document: toDocument(document) }
     })
-  })
+  }
+  route(app, deps, contract.addDocument, async (call) => add(call, await read(call.request, call.body)))
+  route(app, deps, contract.uploadDocument, async (call) => add(call, await readFile(call.request)))
 
-  route(app, deps, contract.replaceDocument, async (call) => {
-    const id = call.params.documentId
-    if ((await knowledge.findDocument(call.agent.id, id)) === undefined) throw documentNotFound()
-    const replaced = await knowledge.replaceDocument(
-      call.agent.id,
-      id,
-      await read(call as unknown as Call<Contract['addDocument']>),
-    )
-    return { document: toDocument(found(replaced)) }
-  })
+  const replace = async (agentId: string, id: string, content: () => Promise<NewDocument>) => {
+    found(await knowledge.findDocument(agentId, id))
+    return { document: toDocument(found(await knowledge.replaceDocument(agentId, id, await content()))) }
+  }
+  route(app, deps, contract.replaceDocument, ({ agent, params, request, body }) =>
+    replace(agent.id, params.documentId, () => read(request, body)),
+  )
+  route(app, deps, contract.replaceDocumentWithFile, ({ agent, params, request }) =>
+    replace(agent.id, params.documentId, () => readFile(request)),
+  )
 
   route(app, deps, contract.listDocuments, async ({ agent, query }) => {
     const { limit = pageLimit.default, cursor, status } = query

@@ -55,15 +55,11 @@ const isBrokenBody = ({ code, statusCode }: ForeignError): boolean => code === '
 
 type ForeignError = Error & { code?: string; statusCode?: number }
 
-const UPLOAD_TYPES = 'The body must be sent with Content-Type: application/json or multipart/form-data.'
-
-/** `takesUpload`: the route that threw takes files, too. */
-export function toReparteeError(error: unknown, takesUpload = false): ReparteeError {
+export function toReparteeError(error: unknown): ReparteeError {
   if (error instanceof ReparteeError) return error
   const foreign = error as ForeignError
   if (isBrokenBody(foreign))
     return new ReparteeError('invalid_request', 'The connection closed before the body was complete.', { cause: error })
   const [code, message] = FOREIGN[foreign.code ?? ''] ?? ['internal_error', 'Something went wrong on our side.']
-  const text = takesUpload && code === 'unsupported_media_type' ? UPLOAD_TYPES : message
-  return new ReparteeError(code, text, { cause: error })
+  return new ReparteeError(code, message, { cause: error })
 }

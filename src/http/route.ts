@@ -13,6 +13,7 @@ import { withAudit } from './audit.ts'
 import { refuseEncoded } from './body.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
+import { checkMediaType } from './upload.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -83,8 +84,10 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
           if (op.isSend) await keepUserRate(deps, reply, request.session)
         }
       }
-      if (op.body !== undefined) refuseEncoded(request)
-      if (op.upload) await app.uploadSlots.take(request, reply)
+      if (op.body !== undefined || op.upload) refuseEncoded(request)
+      if (!op.upload) return
+      checkMediaType(op.upload, request)
+      await app.uploadSlots.take(request, reply)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, body, agent, session, caller: key } = request
@@ -95,7 +98,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
         const work = () => deps.tracer.within(request.headers, () => handler(call as unknown as Call<Operation<P, Q, B, R>>))
         return op.isAudited === true ? withAudit(deps, op as unknown as Operation, request, work) : work()
       }
-      const isOwn = op.upload || op.events !== undefined
+      const isOwn = op.upload !== undefined || op.events !== undefined
       const answer =
         named === undefined || isOwn ? await call(keepNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
       if (answer === undefined) return reply

@@ -7,7 +7,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
-import { parseJson } from './body.ts'
+import { JSON_TYPE, parseJson } from './body.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
@@ -34,6 +34,7 @@ import { openAiRoutes } from './surfaces/openai.ts'
 import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
 import { watchUnused } from './unused-connections.ts'
+import { MULTIPART_TYPE } from './upload.ts'
 import { UploadSlots } from './upload-slots.ts'
 import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
@@ -77,7 +78,6 @@ export interface ServerOptions {
   allowedOrigins: string | undefined
 }
 
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 /** Blanks at its ends would be lost on the way back. */
 const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
 /** A header block of more is 431; a path cannot be longer than its header block. */
@@ -119,7 +119,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => parseJson(bytes))
-  app.addContentTypeParser(/^multipart\/form-data\s*;/i, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
+  app.addContentTypeParser(MULTIPART_TYPE, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
     // The handler reads the file itself, as it comes in.
     if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')
   })
@@ -184,7 +184,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     })
   })
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toReparteeError(thrown, request.routeOptions.config.upload)
+    const error = toReparteeError(thrown)
     app.logFailure(request, error)
     sendError(reply, request.id, error)
   })

@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { checkText, toShown } from './body.ts'
+import { checkText, JSON_TYPE, toShown } from './body.ts'
 
 export interface Upload {
   filename: string
@@ -16,6 +17,25 @@ const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
 const MAX_NAME_CHARS = 255
+
+export const MULTIPART_TYPE = /^multipart\/form-data\s*;/i
+
+export const isUpload = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
+  MULTIPART_TYPE.test(headers['content-type'] ?? '')
+
+/** Throws `unsupported_media_type`, which names all types that the route takes. */
+export function checkMediaType(upload: 'only' | 'also', { headers }: { headers: IncomingHttpHeaders }): void {
+  if (isUpload({ headers })) return
+  if (upload === 'only')
+    throw new ReparteeError('unsupported_media_type', 'The body must be sent with Content-Type: multipart/form-data.')
+  const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': encoding } = headers
+  const isEmpty = type === undefined && length === '0' && encoding === undefined
+  if (!isEmpty && !JSON_TYPE.test(type ?? ''))
+    throw new ReparteeError(
+      'unsupported_media_type',
+      'The body must be sent with Content-Type: application/json, or multipart/form-data for a file.',
+    )
+}
 
 /** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. The parser is loaded with the first one. */
 export function readUpload(request: FastifyRequest, maxBytes: number): Promise<Upload> {

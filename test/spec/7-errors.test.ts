@@ -149,7 +149,7 @@ describe('7 media types', () => {
   test('415 names the media types that the route takes', async () => {
     const headers = { 'content-type': 'text/plain' }
     const messageOf = async (path: string) => (await client.post(path, {}, { headers })).body.error.message
-    const both = 'The body must be sent with Content-Type: application/json or multipart/form-data.'
+    const both = 'The body must be sent with Content-Type: application/json, or multipart/form-data for a file.'
     assert.equal(await messageOf(`${session.split('/sessions')[0]}/documents`), both)
     assert.equal(await messageOf(`${session}/messages`), 'The body must be sent with Content-Type: application/json.')
   })

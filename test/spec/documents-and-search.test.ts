@@ -101,6 +101,52 @@ describe('adding a document', () => {
     assert.deepEqual([second.title, second.metadata, second.mediaType], ['Tea', { lang: 'en' }, 'text/markdown'])
   })
 
+  test('a file is uploaded, and replaces a document, at addresses of their own, which take nothing else', async () => {
+    const form = (text: string) => {
+      const body = new FormData()
+      body.append('file', new Blob([text]), 'tea.txt')
+      return body
+    }
+    const send = async (method: string, path: string, body: FormData) => {
+      const answer = await fetch(client.address.baseUrl + path, { method, body, headers: { 'x-api-key': client.key } })
+      return { status: answer.status, body: (await answer.json()) as { success: boolean; document: { id: string } } }
+    }
+    const added = await send('POST', `${documents}/upload`, form('White tea is steeped at 75 degrees.'))
+    assert.deepEqual([added.status, added.body.success], [202, true])
+    hasFields(added.body.document, ...FIELDS)
+    const { id } = added.body.document
+    assert.deepEqual((await settled(id)).source, { type: 'file', filename: 'tea.txt' })
+    const replaced = await send('PUT', `${documents}/${id}/upload`, form('Yellow tea is steeped at 70 degrees.'))
+    assert.deepEqual([replaced.status, replaced.body.document.id], [202, id])
+    await until('the new content is found', async () => (await search('yellow tea'))[0]?.text.includes('70 degrees'))
+    for (const [method, path] of [
+      ['POST', `${documents}/upload`],
+      ['PUT', `${documents}/${id}/upload`],
+    ] as const) {
+      for (const options of [{ body: { text: 'x' } }, { bytes: 'x', headers: { 'content-type': 'text/plain' } }, {}]) {
+        const refused = await client.request(method, path, options)
+        isError(refused, 415, 'unsupported_media_type')
+        assert.equal(refused.body.error.message, 'The body must be sent with Content-Type: multipart/form-data.')
+      }
+    }
+    isError(await client.request('PUT', `${documents}/${randomUUID()}/upload`, {}), 415, 'unsupported_media_type')
+    assert.equal((await send('PUT', `${documents}/${randomUUID()}/upload`, form('x'))).status, 404)
+  })
+
+  test('415 names both media types where both are taken', async () => {
+    const { id } = await add({ title: 'Kettle', markdown: KETTLE })
+    for (const [method, path] of [
+      ['POST', documents],
+      ['PUT', `${documents}/${id}`],
+    ] as const) {
+      for (const type of ['text/plain', 'multipart/form-data', 'application/json; charset=latin1']) {
+        const refused = await client.request(method, path, { bytes: 'x', headers: { 'content-type': type } })
+        isError(refused, 415, 'unsupported_media_type')
+        assert.match(refused.body.error.message, /application\/json.*multipart\/form-data/)
+      }
+    }
+  })
+
   test('the same title and bytes are the same document, not a copy; another title or other bytes are another', async () => {
     const first = await add({ title: 'Kettle', markdown: KETTLE })
     const again = await client.post(documents, { title: 'Kettle', markdown: KETTLE })

@@ -16,10 +16,12 @@ import type {
   Passage,
   ReplaceDocumentBody,
   ReplaceDocumentResponse,
+  ReplaceDocumentWithFileResponse,
   SearchBody,
   SearchResponse,
   UpdateDocumentBody,
   UpdateDocumentResponse,
+  UploadDocumentResponse,
 } from '../types.ts'
 
 /** A file: of a form, of `openAsBlob` of node:fs, or bytes as they come. A stream is read to its end first, so that it can be sent again. */
@@ -50,9 +52,9 @@ export const upload = async (
   agentId: string,
   file: FileContent,
   { filename, title, metadata, ...options }: FileOptions & PostOptions = {},
-): Promise<AddDocumentResponse> => {
+): Promise<UploadDocumentResponse> => {
   const body = await toForm(file, { filename, title, metadata })
-  return request(to, { method: 'POST', path: all(agentId), body }, options)
+  return request(to, { method: 'POST', path: path`/agents/${agentId}/documents/upload`, body }, options)
 }
 
 /** Replaces a document by a text or a URL. The old content answers until the new is ready. */
@@ -71,9 +73,9 @@ export const replaceFile = async (
   documentId: string,
   file: FileContent,
   { filename, title, metadata, ...options }: FileOptions & RequestOptions = {},
-): Promise<ReplaceDocumentResponse> => {
+): Promise<ReplaceDocumentWithFileResponse> => {
   const body = await toForm(file, { filename, title, metadata })
-  return request(to, { method: 'PUT', path: one(agentId, documentId), body }, options)
+  return request(to, { method: 'PUT', path: path`/agents/${agentId}/documents/${documentId}/upload`, body }, options)
 }
 
 async function toForm(file: FileContent, { filename, title, metadata }: FileOptions): Promise<FormData> {
