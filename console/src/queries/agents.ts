@@ -109,10 +109,14 @@ export function useAgentsWithStats(agentIds: readonly string[]) {
   })
 }
 
-/** What agents are called, by their ids, as far as that is known by now. */
+/** Names of agents by their ids, as far as they are loaded. The list is read until all ids are found; deleted agents have no name. */
 export function useAgentNames(agentIds: readonly string[]): ReadonlyMap<string, string> {
-  const { agents, isSuccess } = useAgents()
-  const listed = useMemo(() => new Map(agents.map(({ id, name }) => [id, name])), [agents])
-  const { agents: others } = useAgentsWithStats(isSuccess ? agentIds.filter((id) => !listed.has(id)) : [])
-  return useMemo(() => new Map([...listed, ...others.map(({ id, name }) => [id, name] as const)]), [listed, others])
+  const { agents, hasNextPage, isFetching, isError, fetchNextPage } = useAgents()
+  const names = useMemo(() => new Map(agents.map(({ id, name }) => [id, name])), [agents])
+  const wantsMore = hasNextPage && !isFetching && !isError && agentIds.some((id) => !names.has(id))
+  useEffect(() => {
+    // Every row of a table asks: they share one request.
+    if (wantsMore) void fetchNextPage({ cancelRefetch: false })
+  }, [wantsMore, fetchNextPage])
+  return names
 }
