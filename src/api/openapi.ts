@@ -57,7 +57,8 @@ function toOperation(op: Operation): object {
 }
 
 /** A body of zero bytes counts as `{}`. An upload needs content, in one of several fields or as a file, which its schema cannot say. */
-const needsBody = ({ body, upload }: Operation): boolean => upload !== undefined || (body as Partial<TObject>).required !== undefined
+const needsBody = ({ body, upload }: Operation): boolean =>
+  upload !== undefined || (body as Partial<TObject>).required !== undefined
 
 function toParameters(schema: Operation['params'], place: 'path' | 'query'): object[] {
   const required = (schema as { required?: string[] }).required ?? []
