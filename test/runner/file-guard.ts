@@ -7,7 +7,7 @@ import { isAlive, kill, type Leftover, processesOf } from './leftovers.ts'
 
 const LOOKS_EVERY_MS = 1_000
 /** Without any test that begins or ends: more than the longest test may take. */
-const SILENT_MS = 900_000
+const SILENT_MS = 1_200_000
 const PID = '.pid'
 
 /** Ends files of tests that do not end by themselves, and processes that outlive their file; which would keep the whole run from ending. */

@@ -64,11 +64,12 @@ export function installPrograms(): void {
   if (sudo === undefined) throw new Error(`${what} Installing them needs root. Run as root: ${manager} install ${packages}`)
   // The daemons that come with the packages are not to be started.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
+  const commands = INSTALL[manager].map((args) => [...sudo, manager, ...args])
+  commands.at(-1)!.push(...packages.split(' '))
+  console.log(`${what} Installing them once: ${commands.at(-1)!.join(' ')}`)
   let output = ''
-  for (const args of INSTALL[manager]) {
-    const command = [...sudo, manager, ...args, ...(args === INSTALL[manager].at(-1) ? packages.split(' ') : [])]
-    console.log(`${what} Installing them once: ${command.join(' ')}`)
-    const { stdout, stderr } = spawnSync(command[0]!, command.slice(1), { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  for (const [program, ...args] of commands) {
+    const { stdout, stderr } = spawnSync(program!, args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
     output += stdout + stderr
   }
   const left = missing.filter((name) => find(name) === undefined)
