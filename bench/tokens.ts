@@ -97,7 +97,7 @@ async function holdWith({ client, model, newAgent, newSession }: Service, set: T
   }
   const howMany = async (status: string): Promise<number> =>
     (await client.get(`/agents/${agent}/documents?status=${status}&limit=1`)).body.pagination.total
-  await until('no document waits', async () => (await howMany('queued')) + (await howMany('processing')) === 0, 120_000)
+  await until('no document waits', async () => (await howMany('queued')) + (await howMany('processing')) === 0)
   if ((await howMany('failed')) > 0) throw new Error('a document could not be read')
   const all: Sent[] = []
   for (const talk of set.talks) {

@@ -77,7 +77,7 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
       if (now !== before || parts.some(({ n }) => n === 0)) since = performance.now()
       before = now
       return performance.now() - since > AT_REST_MS
-    }, 30_000)
+    })
   }
 
   async function takeThrough(store: KnowledgeStore, agent: string): Promise<unknown[]> {

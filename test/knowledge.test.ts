@@ -49,10 +49,7 @@ describe('knowledge files', () => {
     await settled(knowledge, agent)
     assert.ok(isInFiles(folder, 'xylophonequartz'))
     await knowledge.deleteDocument(agent, document.id)
-    await until(
-      async () => !['xylophonequartz', 'artholomew', 'bartholomew', 'ushhush'].some((word) => isInFiles(folder, word)),
-      2_000,
-    )
+    await until(async () => !['xylophonequartz', 'artholomew', 'bartholomew', 'ushhush'].some((word) => isInFiles(folder, word)))
     assert.equal((await find(knowledge, agent, 'where do things stay'))[0]?.title, 'Other')
     await knowledge.close()
   })
@@ -65,7 +62,7 @@ describe('knowledge files', () => {
     await settled(knowledge, agent)
     await knowledge.replaceDocument(agent, document.id, textOf('There is no password.', { title: 'Open' }))
     await settled(knowledge, agent)
-    await until(async () => !['xylophonequartz', 'ushhush'].some((word) => isInFiles(folder, word)), 2_000)
+    await until(async () => !['xylophonequartz', 'ushhush'].some((word) => isInFiles(folder, word)))
     await knowledge.close()
   })
 
@@ -112,9 +109,9 @@ describe('knowledge files', () => {
       const [hit] = await find(knowledge, agent, 'mountain77')
       const { status, passageCount } = (await knowledge.findDocument(agent, large.id))!
       assert.equal(passageCount > 0, status === 'ready')
-      if (hit !== undefined) await until(async () => (await knowledge.findDocument(agent, large.id))?.status === 'ready', 1_000)
+      if (hit !== undefined) await until(async () => (await knowledge.findDocument(agent, large.id))?.status === 'ready')
       return hit !== undefined
-    }, 120_000)
+    })
     await settled(knowledge, agent)
     assert.equal((await knowledge.findDocument(agent, small.id))?.status, 'ready')
     await knowledge.close()
@@ -179,7 +176,7 @@ describe('ingestion', () => {
     await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
     await begun(questions, id)
     await ingest.remove(agent, id)
-    await until(async () => !isInFiles(folder, 'hazel'), 5_000)
+    await until(async () => !isInFiles(folder, 'hazel'))
     assert.equal(count(questions, 'hazel'), 0)
     questions.close()
     await ingest.close()
@@ -280,7 +277,7 @@ describe('a process killed while documents are read', () => {
     assert.ok(accepted.size > 0)
     const knowledge = open(folder)
     await knowledge.start()
-    await settled(knowledge, agent, 120_000)
+    await settled(knowledge, agent)
     const failed = await knowledge.listDocuments(agent, { limit: 5, status: 'failed' })
     assert.deepEqual(
       failed!.items.map(({ error }) => error),

@@ -19,7 +19,7 @@ const MIGRATIONS = fileURLToPath(new URL('../migrations/postgres/', import.meta.
 /** Longer than a request waits for a lock. */
 const LONG_MS = 4_000
 
-test('a schema is brought up beside processes of the version before, and they go on', { timeout: 120_000 }, async () => {
+test('a schema is brought up beside processes of the version before, and they go on', async () => {
   const database = await newDatabase()
   const service = await startService({ REPARTEE_DATABASE_URL: database })
   const folder = mkdtempSync(join(tmpdir(), 'repartee-migrations-'))

@@ -98,7 +98,7 @@ describe('the npm package', () => {
     try {
       let printed = ''
       child.stdout!.on('data', (chunk) => (printed += chunk))
-      await until('it is ready', () => /Base URL: (\S+)/.test(printed), 30_000)
+      await until('it is ready', () => /Base URL: (\S+)/.test(printed))
       const client = new Client({ baseUrl: /Base URL: (\S+)/.exec(printed)![1]! }, key)
       const [sample] = (await client.get('/agents')).body.agents
       isOk(await client.post(`/agents/${sample.id}/documents`, { html: '<main><p>The kettle weighs 900 grams.</p></main>' }), 202)
@@ -106,7 +106,7 @@ describe('the npm package', () => {
         const { pagination } = (await client.get(`/agents/${sample.id}/documents`)).body
         return (await client.get(`/agents/${sample.id}/documents?status=ready`)).body.pagination.total === pagination.total
       }
-      await until('all is read', waiting, 30_000)
+      await until('all is read', waiting)
       const { session } = (await client.post(`/agents/${sample.id}/sessions`, {})).body
       const { aiMessage } = (
         await client.post(`/agents/${sample.id}/sessions/${session.id}/messages`, { message: 'How heavy is the kettle?' })

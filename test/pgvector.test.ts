@@ -217,7 +217,7 @@ test('a service brings the vectors of a large base into the index by itself', as
     sections[600] = `## Part\n\n${'The surgeon sees patients on Monday. '.repeat(20)}`
     isOk(await service.client.post(`${path}/documents`, { markdown: sections.join('\n\n') }), 202)
     const isIndexed = async () => (await query(database.url, 'SELECT 1 FROM knowledge_near WHERE is_ready = 1')).length > 0
-    await until(isIndexed, 60_000)
+    await until(isIndexed)
     const found = await service.client.post(`${path}/search`, { query: 'physician' })
     assert.match(found.body.hits[0].text, /surgeon/)
   } finally {

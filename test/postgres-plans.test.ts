@@ -11,7 +11,7 @@ import { needsProcess, type Service, startService } from './support/service.ts'
 /** What takes no more is rightly read as it is. */
 const SMALL_BYTES = 65_536
 
-describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
+describe('on a full database', { skip: needsProcess }, () => {
   let url: string
   let service: Service
   let agent: string
@@ -41,11 +41,7 @@ describe('on a full database', { skip: needsProcess, timeout: 100_000 }, () => {
       const words = Array.from({ length: 120 }, (_, n) => `word${(i * 37 + n * n) % 4_000}`).join(' ')
       isOk(await service.client.post(documents, { markdown: `# Document ${i}\n\n${words}` }), 202)
     }
-    await until(
-      'all are ready',
-      async () => (await service.client.get(`${documents}?status=ready`)).body.pagination.total === 20,
-      60_000,
-    )
+    await until('all are ready', async () => (await service.client.get(`${documents}?status=ready`)).body.pagination.total === 20)
     await fillKnowledgeOfOthers()
     await query(url, 'VACUUM ANALYZE')
     // What its connections counted up to now is told when they end.

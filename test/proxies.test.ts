@@ -32,7 +32,7 @@ const WITH_TLS = {
 }
 
 for (const [name, startProxy] of Object.entries(PROXIES) as ['nginx' | 'HAProxy', typeof startNginx][])
-  describe(`behind ${name}`, { skip: needsProcess, timeout: 100_000 }, () => {
+  describe(`behind ${name}`, { skip: needsProcess }, () => {
     let replicas: Service[] = []
     const key = makeKey()
     const address = { baseUrl: '' }

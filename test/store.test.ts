@@ -10,6 +10,7 @@ import { countSessions, listSessions, streamSessions } from '../src/store/sessio
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { databaseContract } from './contract/database.ts'
 import { storeContract } from './contract/store.ts'
+import { until } from './support/poll.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repartee-store-'))
 after(() => rmSync(root, { recursive: true }))
@@ -63,9 +64,7 @@ test('deleted text leaves no trace in the data files', async () => {
   assert.notDeepEqual(held(), [])
   await db.write([statement('DELETE FROM agent')])
   db.scrub()
-  const deadline = Date.now() + 3000
-  while (held().length > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.deepEqual(held(), [])
+  await until('no file holds it', () => held().length === 0)
   await db.close()
 })
 

@@ -66,7 +66,7 @@ test('from the start to an answer from an uploaded PDF takes less than two minut
   const browser = await openBrowser()
   let printed = ''
   child.stdout!.on('data', (chunk: Buffer) => (printed += chunk))
-  await until('the start has said what to do', () => /Ctrl\+C/.test(printed), 30_000)
+  await until('the start has said what to do', () => /Ctrl\+C/.test(printed))
   const [, address] = /Console:\s+(\S+)/.exec(printed)!
   const [, key] = /Admin key[^:]*:\s+(rpt_\w{40})/.exec(printed)!
 

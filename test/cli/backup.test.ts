@@ -16,7 +16,7 @@ const backup = (data: string, target: string) => repartee(['backup', target], { 
 const restore = (source: string, data: string) => repartee(['restore', source], { REPARTEE_DATA: data })
 
 describe('a backup', { skip: needsProcess }, () => {
-  test('made while messages and documents come in is restored to what it was at one moment', { timeout: 120_000 }, async () => {
+  test('made while messages and documents come in is restored to what it was at one moment', async () => {
     const service = await startService({ REPARTEE_DATABASE_URL: '' })
     after(service.stop)
     const { client } = service

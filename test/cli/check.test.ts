@@ -50,7 +50,7 @@ const BREAK_KNOWLEDGE: [sql: string, what: RegExp][] = [
 ]
 
 for (const engine of ['embedded', 'PostgreSQL'] as const)
-  describe(`check of the ${engine} store`, { timeout: 120_000 }, () => {
+  describe(`check of the ${engine} store`, () => {
     test('says that all is sound while the service works, and finds whatever was broken', async (t) => {
       const url = engine === 'embedded' ? '' : await newDatabase()
       const service = await startService({ REPARTEE_DATABASE_URL: url })

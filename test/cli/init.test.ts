@@ -90,7 +90,7 @@ describe('init without a service', () => {
 
   test('with flags asks nothing, and ends as a service does', async () => {
     const { child, printed, ended } = start(['init', '--folder', shop, '--model', 'extractive'], ownData())
-    await until('it is ready', () => /runs until Ctrl\+C/.test(printed()), 30_000)
+    await until('it is ready', () => /runs until Ctrl\+C/.test(printed()))
     assert.match(printed(), /^\nThe agent "The shop" learns from/)
     assert.match(printed(), /A first question: .*from 9:00 to 18:00\. \[1\]\n\n\[1\] The shop/s)
     child.kill('SIGTERM')

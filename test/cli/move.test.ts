@@ -99,7 +99,7 @@ async function look(client: Client, agents: string[]): Promise<object> {
   return seen
 }
 
-describe('move', { timeout: 170_000 }, () => {
+describe('move', () => {
   test('into PostgreSQL and back: everything that clients see is there, and every row is the same', async () => {
     const [first, second, third] = [folder(), await database(), folder()]
     const here = await serve(first)
@@ -262,7 +262,7 @@ test('every table of both engines is moved, but for what processes tell each oth
   assert.deepEqual(names([...here, { name: 'schema_version' }]), [...conversations, ...ofBoth].sort())
 })
 
-describe('a backup of PostgreSQL', { timeout: 120_000 }, () => {
+describe('a backup of PostgreSQL', () => {
   test('made while messages come in is restored, as of one moment, to a folder and to another database', async () => {
     const url = await database()
     const here = await serve(url)

@@ -22,7 +22,7 @@ const settings = (data: string, sample = 'off') => ({
 test('a running service leaves a key for its owner alone, and takes it away when it stops', async () => {
   const data = mkdtempSync(join(root, 'data-'))
   const { child, printed, ended } = start(['serve'], settings(data))
-  await until('the service is ready', () => /Base URL/.test(printed()), 20_000)
+  await until('the service is ready', () => /Base URL/.test(printed()))
   const file = join(data, 'local.json')
   assert.equal(statSync(file).mode & 0o777, 0o600)
   const { key } = JSON.parse(readFileSync(file, 'utf8'))
@@ -37,7 +37,7 @@ test('the first start tells where everything is, the key and what to do next; a 
   const data = mkdtempSync(join(root, 'a folder-'))
   const greeting = async (env: Record<string, string> = {}) => {
     const { child, printed, ended } = start([], { ...settings(data, 'on'), ...env })
-    await until('it is ready', () => /its data stays in .*\n/.test(printed()), 20_000)
+    await until('it is ready', () => /its data stays in .*\n/.test(printed()))
     const [, origin] = /Base URL: (\S+)\/v1\n/.exec(printed())!
     const command = printed()
       .split('\n')
@@ -77,7 +77,7 @@ test('a sample that cannot be made does not keep the service from working, or fr
   const data = mkdtempSync(join(root, 'data-'))
   mkdirSync(join(data, 'sample.json'))
   const { child, printed, ended } = start([], settings(data, 'on'))
-  await until('the service is ready', () => /Base URL/.test(printed()), 20_000)
+  await until('the service is ready', () => /Base URL/.test(printed()))
   // On its other stream, which may come later.
   await until('it says so', () => /the sample agent could not be made/.test(printed()))
   assert.equal((await repartee(['agents'], { REPARTEE_DATA: data })).code, 0)
@@ -89,7 +89,6 @@ test('a start that fails ends at once, with its reason and no password', async (
   const database = await newDatabase()
   t.after(() => dropDatabase(database))
   const serve = (env: Record<string, string>) => repartee(['serve'], { ...settings(mkdtempSync(join(root, 'data-'))), ...env })
-  const started = performance.now()
   const noModel = await serve({ REPARTEE_DATABASE_URL: database, REPARTEE_MODEL: 'nobody/nothing' })
   assert.notEqual(noModel.code, 0)
   assert.match(noModel.stderr, /REPARTEE_MODEL/)
@@ -100,5 +99,4 @@ test('a start that fails ends at once, with its reason and no password', async (
   const noUrl = await serve({ REPARTEE_DATABASE_URL: 'mysql://u:secret@h/d' })
   assert.match(noUrl.stderr, /REPARTEE_DATABASE_URL must be like postgres:/)
   assert.doesNotMatch(noUrl.stderr + noUrl.stdout, /secret/)
-  assert.ok(performance.now() - started < 20_000)
 })

@@ -15,7 +15,7 @@ import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 import { Speaker } from '../support/speaker.ts'
 
-const service = await startService({ REPARTEE_HEARTBEAT_MS: '100', REPARTEE_MODEL_TIMEOUT_MS: '5000' })
+const service = await startService({ REPARTEE_HEARTBEAT_MS: '100' })
 const { model } = service
 let proxy = new BreakingProxy(() => Number(new URL(service.client.address.baseUrl).port))
 let port = await proxy.listen()
@@ -63,7 +63,9 @@ describe('a stream whose connections break', () => {
     test(`is read whole, each piece once: ${how}`, { skip: needsProcess }, async () => {
       const breaks = how === 'cut' ? 12 : 4
       proxy.fate = (i) => (i < breaks ? { afterBytes: (i === 0 ? 1_500 : 700) + ((i * 331) % 900), how } : undefined)
-      const { events, ended, has } = follow(open({ silenceMs: 400 }).messages.stream(agentId, sessionId, { message: 'Tell me' }))
+      const { events, ended, has } = follow(
+        open({ silenceMs: 1_500 }).messages.stream(agentId, sessionId, { message: 'Tell me' }),
+      )
       await until('it has begun', () => events.length > 0)
       for (let said = 10; said <= pieces.length; said += 10) {
         await speaker.say(...pieces.slice(said - 10, said))
@@ -104,7 +106,7 @@ describe('a stream whose connections break', () => {
 
   test('when the turn has ended meanwhile ends with the whole answer', { skip: needsProcess }, async () => {
     proxy.fate = (i) => (i === 0 ? { afterBytes: 1_500, how: 'silence' } : undefined)
-    const { ended, events } = follow(open({ silenceMs: 1_000 }).messages.stream(agentId, sessionId, { message: 'Tell me' }))
+    const { ended, events } = follow(open({ silenceMs: 1_500 }).messages.stream(agentId, sessionId, { message: 'Tell me' }))
     await until('it has begun', () => events.length > 0)
     await speaker.say(...pieces)
     await speaker.end()

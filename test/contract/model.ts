@@ -136,11 +136,11 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
       })
 
       test('tells for how long the provider wants to be left alone', async () => {
-        const inSeven = new Date(Date.now() + 7_000).toUTCString()
         assert.equal((await failure(refuses(429, { 'retry-after': '12' }))).retryAfter, 12)
         assert.equal((await failure(refuses(503, { 'retry-after-ms': '1500' }))).retryAfter, 2)
-        const { retryAfter } = await failure(refuses(429, { 'retry-after': inSeven }))
-        assert.ok(retryAfter! >= 5 && retryAfter! <= 7, String(retryAfter))
+        const inAnHour = new Date(Date.now() + 3_600_000).toUTCString()
+        const { retryAfter } = await failure(refuses(429, { 'retry-after': inAnHour }))
+        assert.ok(retryAfter! > 3_000 && retryAfter! <= 3_600, String(retryAfter))
         assert.equal((await failure(refuses(429, { 'retry-after': 'soon' }))).retryAfter, undefined)
       })
 
@@ -175,7 +175,7 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         assert.equal((await failure((_call, response) => response.socket?.destroy())).transient, true)
       })
 
-      test('more than a reply can hold is a failure, and the connection is closed', { timeout: 20_000 }, async () => {
+      test('more than a reply can hold is a failure, and the connection is closed', async () => {
         assert.equal((await failure(floods)).transient, false)
         await server().abandoned(1)
       })
@@ -195,7 +195,7 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         'before the answer': hangs,
         'in the middle of it': stalls('Half of a'),
       })) {
-        test(`stops when it is told to, ${when}, and closes the connection`, { timeout: 5_000 }, async () => {
+        test(`stops when it is told to, ${when}, and closes the connection`, async () => {
           const abort = new AbortController()
           const reply = ask(behaviour, {}, abort.signal)
           await server().received(1)
@@ -230,9 +230,7 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         )
       })
 
-      test('a failure in the middle closes the connection, also where the provider keeps it open', {
-        timeout: 5_000,
-      }, async () => {
+      test('a failure in the middle closes the connection, also where the provider keeps it open', async () => {
         assert.equal((await failure(failsOpen('Half of a'))).transient, true)
         await server().abandoned(1)
       })

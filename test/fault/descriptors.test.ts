@@ -39,7 +39,7 @@ test('descriptors run out: the service lives, says so, and serves when there are
       (answer) => (answer.status === 200 ? answer : undefined),
       () => undefined,
     )
-  const answer = await until('others are served', look, 20_000)
+  const answer = await until('others are served', look)
   assert.equal(answer.body.messages.length, 2)
   isOk(await client.post(`${session}/messages`, { message: 'after' }))
   await until('the log tells that it is over', () => /files and connections can be opened again/.test(service.printed()))

@@ -152,7 +152,7 @@ if (keepsFiles) {
       await until('nothing but that is left to be done', () => !isAtWork())
       const makeRoom = noGrowth.fill(service)
       for (const reader of readers) reader.close()
-      await until('it was tried', () => service.printed().match(/deleted text could not be erased/g)?.length === 2)
+      await until('it was tried', () => (service.printed().match(/deleted text could not be erased/g)?.length ?? 0) >= 2)
       isOk(await service.client.get(kept))
       makeRoom()
       await until('it is erased', () => !isInFiles(service.data, 'walnut'))
@@ -176,14 +176,13 @@ if (keepsFiles) {
         if (document.status !== 'ready') break
         makeRoom()
       }
-      await until('it is told of', () => /cannot be worked on/.test(service.printed()), 20_000)
+      await until('it is told of', () => /cannot be worked on/.test(service.printed()))
       const toldAt = performance.now()
       await until('it was tried three times and more', () => performance.now() > toldAt + 7_000)
       makeRoom()
       await until(
         'it is read',
         async () => (await service.client.get(`/agents/${agent}/documents/${id}`)).body.document.status === 'ready',
-        20_000,
       )
     })
 
@@ -198,7 +197,7 @@ if (keepsFiles) {
       assert.equal((await service.client.get(session)).body.messages.length, 2)
     })
 
-    test('the log stands still where it is a file, and the service goes on', { timeout: 30_000 }, async () => {
+    test('the log stands still where it is a file, and the service goes on', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'repartee-log-'))
       after(() => rmSync(folder, { recursive: true }))
       const service = await startService({ REPARTEE_LOG_LEVEL: 'info' }, { log: join(folder, 'log') })

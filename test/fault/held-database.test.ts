@@ -15,7 +15,7 @@ const WAITED_FOR_MS = 800
 /** Keeps everybody else from writing into a file. Returns how to let go. */
 function hold(path: string): () => void {
   const db = new DatabaseSync(path)
-  db.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE')
+  db.exec('PRAGMA busy_timeout = 60000; BEGIN IMMEDIATE')
   return () => db.close()
 }
 

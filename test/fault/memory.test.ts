@@ -12,7 +12,6 @@ const MIB = 1_048_576
 
 test('large uploads and long lists at once, with a small heap: each is answered or refused, and the service goes on', {
   skip: needsProcess,
-  timeout: 90_000,
 }, async () => {
   const service = await startService({ NODE_OPTIONS: '--max-old-space-size=128' })
   after(() => service.stop())

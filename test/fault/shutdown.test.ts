@@ -56,7 +56,7 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     assert.equal((await service.client.get(session)).body.messages.length, 2)
   })
 
-  test('turns that wait are sent away when the time is over, and none of them begins', { timeout: 20_000 }, async (t) => {
+  test('turns that wait are sent away when the time is over, and none of them begins', async (t) => {
     const own = await startService({ REPARTEE_DRAIN_MS: '500' })
     t.after(own.stop)
     const session = await own.newSession(await own.newAgent())
@@ -64,15 +64,13 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     const sent = Array.from({ length: 5 }, (_, i) => own.client.post(`${session}/messages`, { message: `message ${i}` }))
     await own.model.received(1)
     await own.client.get('^/healthz') // a connection behind those of the sends: they have been let in
-    const startedAt = performance.now()
     await Promise.all([own.end('SIGTERM'), Promise.all(sent.map(async (answer) => isError(await answer, 503, 'unavailable')))])
-    assert.ok(performance.now() - startedAt < 3_000)
     assert.equal(own.model.calls.length, 1)
     await own.restart()
     assert.equal((await own.client.get(session)).body.messages.length, 1)
   })
 
-  test('a client that never finishes its request does not keep the service from stopping', { timeout: 20_000 }, async () => {
+  test('a client that never finishes its request does not keep the service from stopping', async () => {
     const own = await startService({ REPARTEE_DRAIN_MS: '100' })
     const { port } = new URL(own.client.address.baseUrl)
     const socket = connect(Number(port), '127.0.0.1')
@@ -85,9 +83,9 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     await closed
   })
 
-  test('a connection on which nothing is asked does not keep the service from stopping', { timeout: 10_000 }, async () => {
-    // With the usual time to drain, which is longer than this test may take.
-    const own = await startService()
+  test('a connection on which nothing is asked does not keep the service from stopping', async () => {
+    // With a time to drain that is longer than this test may take.
+    const own = await startService({ REPARTEE_DRAIN_MS: '3600000' })
     const { port } = new URL(own.client.address.baseUrl)
     const socket = connect(Number(port), '127.0.0.1').resume()
     await once(socket, 'connect')

@@ -48,20 +48,16 @@ const add = async (agent: string, body: object): Promise<string> => {
 }
 const documentOf = async (agent: string, id: string) => (await client.get(`/agents/${agent}/documents/${id}`)).body.document
 const settled = (agent: string, id: string) =>
-  until(
-    'the document is read, or given up',
-    async () => {
-      const document = await documentOf(agent, id)
-      return /^(ready|failed)$/.test(document.status) && document
-    },
-    30_000,
-  )
+  until('the document is read, or given up', async () => {
+    const document = await documentOf(agent, id)
+    return /^(ready|failed)$/.test(document.status) && document
+  })
 
 describe('the process that reads documents', { skip: needsProcess }, () => {
   test('is killed while it reads: the document is read again, and turns are answered meanwhile', async () => {
     const agent = await service.newAgent()
     const session = await service.newSession(agent)
-    const id = await add(agent, { html: html(8_000) })
+    const id = await add(agent, { html: html(3_000) })
     process.kill(await until('it reads', readerPid), 'SIGKILL')
     isOk(await client.post(`${session}/messages`, { message: 'hello' }))
     const document = await settled(agent, id)
@@ -72,21 +68,17 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
 
   test('is killed over a document again and again: that is given up, and the next is read', async () => {
     const agent = await service.newAgent()
-    const id = await add(agent, { html: html(8_000) })
+    const id = await add(agent, { html: html(3_000) })
     const killed = new Set<number>()
-    const document = await until(
-      'it is given up',
-      async () => {
-        const pid = readerPid()
-        if (pid !== undefined && !killed.has(pid)) {
-          killed.add(pid)
-          process.kill(pid, 'SIGKILL')
-        }
-        const { status, error } = await documentOf(agent, id)
-        return status === 'failed' && { error }
-      },
-      30_000,
-    )
+    const document = await until('it is given up', async () => {
+      const pid = readerPid()
+      if (pid !== undefined && !killed.has(pid)) {
+        killed.add(pid)
+        process.kill(pid, 'SIGKILL')
+      }
+      const { status, error } = await documentOf(agent, id)
+      return status === 'failed' && { error }
+    })
     assert.equal(document.error.code, 'damaged')
     assert.ok(killed.size >= 2, 'one death is not held against it')
     assert.equal((await settled(agent, await add(agent, { html: html(3) }))).status, 'ready')
@@ -115,7 +107,7 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
 })
 
 describe('the thread that answers questions', { skip: needsProcess }, () => {
-  test('dies for want of memory: turns get a reply or 503, and the next one works', { timeout: 60_000 }, async () => {
+  test('dies for want of memory: turns get a reply or 503, and the next one works', async () => {
     const agent = await service.newAgent({ model: 'extractive' })
     const id = await add(agent, { text: 'The walnut lamp burns for nine hours. It is lit in the evening.' })
     assert.equal((await settled(agent, id)).status, 'ready')
@@ -142,9 +134,7 @@ describe('the thread that answers questions', { skip: needsProcess }, () => {
 })
 
 describe('the thread that writes', { skip: needsProcess || (keepsFiles ? false : 'writes to a file') }, () => {
-  test('dies for want of memory: what was acknowledged is there, once and in order, and writing goes on', {
-    timeout: 60_000,
-  }, async () => {
+  test('dies for want of memory: what was acknowledged is there, once and in order, and writing goes on', async () => {
     speakSlowly(service.model)
     const agent = await service.newAgent()
     const sessions = await Promise.all(Array.from({ length: 4 }, () => service.newSession(agent)))
@@ -162,7 +152,7 @@ describe('the thread that writes', { skip: needsProcess || (keepsFiles ? false :
     let isGone = false
     const sending = rounds(() => isGone)
     writeFileSync(`${exhaust}.writer`, '')
-    await until('it has ended', () => service.printed().includes('the thread that writes has ended'), 30_000)
+    await until('it has ended', () => service.printed().includes('the thread that writes has ended'))
     isGone = true
     await sending
     const before = acknowledged.length

@@ -20,6 +20,8 @@ import { needsProcess, startService } from '../support/service.ts'
 
 // How many requests are refused because others take all the time is another question.
 const service = needsProcess ? undefined : await startService()
+/** Ends a hang and measures nothing. */
+const HANGS_AFTER_MS = 60_000
 const tally = new Tally()
 after(async () => {
   tally.print()
@@ -27,7 +29,6 @@ after(async () => {
 })
 
 describe('Markdown of any kind becomes HTML that cannot act', () => {
-  const RENDERED_WITHIN_MS = 1_000
   const MAX_CHARS = 20_000
   const TAGS: Record<string, string[]> = {
     ...Object.fromEntries(
@@ -212,20 +213,13 @@ describe('Markdown of any kind becomes HTML that cannot act', () => {
 
   const render = async (source: string, imageHosts: string[], kind: string) => {
     tally.add(`Markdown: ${kind}`)
-    const begun = performance.now()
-    const html = await renderHtml(source, imageHosts)
-    assert.ok(performance.now() - begun < RENDERED_WITHIN_MS, `it took ${Math.round(performance.now() - begun)} ms`)
-    isHarmless(html, imageHosts)
+    isHarmless(await renderHtml(source, imageHosts), imageHosts)
   }
-
-  // The renderer is loaded at first use, which is no part of rendering.
-  before(() => renderHtml('x', []))
 
   test('short texts, whatever images are let in', () =>
     holds(1_500, fc.tuple(short, hosts), ([source, imageHosts]) => render(source, imageHosts, 'short')))
 
-  test('20,000 characters, in less than a second', () =>
-    holds(50, fc.tuple(long, hosts), ([source, imageHosts]) => render(source, imageHosts, 'long')))
+  test('20,000 characters', () => holds(50, fc.tuple(long, hosts), ([source, imageHosts]) => render(source, imageHosts, 'long')))
 })
 
 /** Sends bytes in writes that end at these places. */
@@ -262,13 +256,13 @@ describe('streams of models', () => {
     google: () => vendorModel('m', provider('google')),
     ollama: () => ollamaModel('m', provider('ollama')),
   }
-  const WITHIN_MS = 5_000
   const ask = async (open: () => ChatModel, behaviour: Behaviour) => {
     server.reset()
     server.behaviour = behaviour
     let said = ''
-    const call = { signal: AbortSignal.timeout(WITHIN_MS), onText: (piece: string) => (said += piece) }
-    return { ...(await open().generate(request(), call)), said }
+    const signal = AbortSignal.timeout(HANGS_AFTER_MS)
+    const reply = open().generate(request(), { signal, onText: (piece) => (said += piece) })
+    return { ...(await reply.finally(() => assert.ok(!signal.aborted, 'the call hangs'))), said }
   }
   const pieces = fc.array(text(30), { minLength: 1, maxLength: 6 })
   const cuts = fc.array(fc.nat(20_000), { maxLength: 40 })
@@ -293,7 +287,6 @@ describe('streams of models', () => {
     test(`${name}: a spoilt stream is a reply or a failure of the model, and nothing hangs`, () =>
       holds(40, fc.tuple(pieces, cuts, spoiling), async ([said, where, spoil]) => {
         tally.add(`spoilt streams: ${name}`)
-        const begun = performance.now()
         await ask(
           open,
           cutAt((call) => spoil(bytesOf(call, said)), mediaTypeOf, where),
@@ -301,7 +294,6 @@ describe('streams of models', () => {
           assert.ok(error instanceof ReparteeError, String((error as Error).stack))
           assert.equal(error.code, 'model_failed')
         })
-        assert.ok(performance.now() - begun < WITHIN_MS, 'it hangs')
       }))
   }
 
@@ -417,7 +409,6 @@ const spoiling: fc.Arbitrary<(good: Buffer) => Buffer> = fc
 
 describe('a service between a model and callers that both know no rules', { skip: needsProcess }, async () => {
   if (service === undefined) return
-  const ANSWERS_WITHIN_MS = 5_000
   const { client, model } = service
   const document = (await client.get('^/openapi.json', { key: null })).body as OpenApi
   const check = contractChecks(document)
@@ -440,7 +431,7 @@ describe('a service between a model and callers that both know no rules', { skip
         { message: 'Hello', format: 'html' },
         {
           headers: asEvents ? { accept: 'text/event-stream' } : {},
-          signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+          signal: AbortSignal.timeout(HANGS_AFTER_MS),
         },
       )
       tally.add(`status: ${answer.status}`)
@@ -448,23 +439,19 @@ describe('a service between a model and callers that both know no rules', { skip
       if (answer.status === 502) assert.equal(answer.body.error.code, 'model_failed', answer.text)
       else check(send, answer)
       model.reset()
-      const next = await client.post(
-        `${session}/messages`,
-        { message: 'Hello' },
-        { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) },
-      )
+      const next = await client.post(`${session}/messages`, { message: 'Hello' }, { signal: AbortSignal.timeout(HANGS_AFTER_MS) })
       assert.equal(next.status, 200, next.text)
     }))
 
   const upload = operation('/agents/{agentId}/documents', 'post')
-  test('an upload of any form is taken or refused, in time', () =>
+  test('an upload of any form is taken or refused', () =>
     holds(200, uploads, async (made) => {
       tally.add('uploads', `upload: ${made.spoilt}`)
       const { head, body, leaves } = toBytes(made)
       const { host, pathname } = new URL(client.address.baseUrl)
       const first = [`POST ${pathname}/agents/${agentId}/documents HTTP/1.1`, `Host: ${host}`, `X-API-Key: ${client.key}`]
       const bytes = Buffer.concat([Buffer.from(`${[...first, ...head].join('\r\n')}\r\n\r\n`, 'latin1'), body])
-      const answers = await exchange(client, bytes, ANSWERS_WITHIN_MS, { leaves })
+      const answers = await exchange(client, bytes, { leaves })
       assert.ok(answers.length > 0 || leaves, 'an answer')
       for (const answer of answers) {
         tally.add(`upload: ${answer.status}`)

@@ -126,7 +126,7 @@ describe('4.6 the model does not answer in time', { skip: needsProcess }, () => 
     ['in the time that one turn may take', 'REPARTEE_TURN_TIMEOUT_MS'],
   ] as const) {
     test(`504 model_timeout, ${about}; details name the stored message, and the same text continues it`, async () => {
-      const hasty = await startService({ [setting]: '300' })
+      const hasty = await startService({ [setting]: '1500' })
       try {
         const path = await hasty.newSession(await hasty.newAgent())
         hasty.model.behaviour = hangs
@@ -135,6 +135,8 @@ describe('4.6 the model does not answer in time', { skip: needsProcess }, () => 
         const [stored] = (await hasty.client.get(path)).body.messages
         assert.ok(JSON.stringify(answer.body.error.details).includes(stored.id))
         hasty.model.reset()
+        await hasty.end('SIGTERM')
+        await hasty.restart({ [setting]: '120000' })
         const again = await hasty.client.post(`${path}/messages`, { message: 'Hello' })
         isOk(again)
         assert.equal(again.body.userMessage.id, stored.id)

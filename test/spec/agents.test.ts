@@ -241,7 +241,7 @@ describe('agents', () => {
     const sending = client.post(`${await service.newSession(id)}/messages`, { message: 'x' })
     await model.received(1)
     isOk(await client.delete(`/agents/${id}`))
-    await until('the model is let go', () => letGo, 3_000).finally(cut)
+    await until('the model is let go', () => letGo).finally(cut)
     assert.equal((await sending).status, 404)
   })
 

@@ -58,7 +58,7 @@ describe('what is held', () => {
     speakSlowly(model)
     const sent = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        until('it is taken', () => send(client, session, `${i}`, i % 2 === 1).catch(() => undefined), 20_000),
+        until('it is taken', () => send(client, session, `${i}`, i % 2 === 1).catch(() => undefined)),
       ),
     )
     const messages = await historyOf(session)

@@ -193,10 +193,8 @@ describe('cancelling a turn', { skip: needsProcess }, () => {
     const sent = send('And who runs it?')
     await model.received(1)
     assert.match(model.calls[0]!.body.messages[0]!.content, /Rewrite/)
-    const startedAt = performance.now()
     isOk(await client.post(path(await running(), '/cancel')))
     isError(await sent, 409, 'turn_cancelled')
-    assert.ok(performance.now() - startedAt < 2_000)
   })
 
   test('a reply that was cut off and is made anew belongs to a turn that is done', async () => {

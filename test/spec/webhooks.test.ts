@@ -14,7 +14,7 @@ describe('webhooks', { skip: needsProcess }, async () => {
   const service = await startService({
     REPARTEE_FETCH_ALLOW: receiver.host,
     REPARTEE_WEBHOOK_RETRY_SECONDS: '0,0,1',
-    REPARTEE_WEBHOOK_TIMEOUT_MS: '1000',
+    REPARTEE_WEBHOOK_TIMEOUT_MS: '5000',
   })
   const { client, model } = service
   after(async () => {
@@ -87,7 +87,7 @@ describe('webhooks', { skip: needsProcess }, async () => {
     const good = (await add({ title: 'Kettle', text: 'The kettle weighs 900 grams.' })).body.document
     const bad = (await add({ url: `http://${receiver.host.replace(/\d+$/, '1')}/` })).body.document
     const ready = await receiver.event(({ body }) => body.type === 'document.ready')
-    const failed = await receiver.event(({ body }) => body.type === 'document.failed', 30_000)
+    const failed = await receiver.event(({ body }) => body.type === 'document.failed')
     assert.equal(ready.body.data.agentId, agentId)
     assert.deepEqual([ready.body.data.document.id, ready.body.data.document.status], [good.id, 'ready'])
     assert.equal(failed.body.data.document.id, bad.id)
@@ -215,11 +215,11 @@ describe('webhooks', { skip: needsProcess }, async () => {
     await lost
     receiver.received.length = 0
     await service.restart()
-    const failed = await receiver.event(({ body }) => body.type === 'turn.failed', 60_000)
+    const failed = await receiver.event(({ body }) => body.type === 'turn.failed')
     assert.equal(failed.body.data.userMessage.content, 'Are you there?')
     assert.equal(failed.body.data.error.code, 'unavailable')
     new Webhook(hook.secret).verify(failed.text, failed.headers)
-    const completed = await receiver.event(({ body }) => body.type === 'message.completed', 60_000)
+    const completed = await receiver.event(({ body }) => body.type === 'message.completed')
     assert.equal(completed.body.data.userMessage.content, 'Hello')
   })
 })

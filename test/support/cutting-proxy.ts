@@ -1,9 +1,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import { listen } from './cleanup.ts'
 
-/** What the server is doing by then is done. */
-const DONE_AFTER_MS = 200
+/** How PostgreSQL ends its answer when it has done everything that it was asked, and is in no transaction. */
+const DONE = Buffer.from('Z\0\0\0\x05I')
+
+/** Terminate, a message of PostgreSQL that has no answer. */
+const GOODBYE = 'X'.charCodeAt(0)
 
 /** Stands before a server, such as a database, and cuts connections to it when told to. */
 export class CuttingProxy {
@@ -11,6 +13,8 @@ export class CuttingProxy {
   readonly #open = new Set<Socket>()
   #frozen = new WeakSet<Socket>()
   #isRefusing = false
+  /** How many writes got lost on frozen connections, without the last one of a connection that is closed. */
+  swallowed = 0
   #until: { text: string; tell: () => void } | undefined
 
   constructor(port: number) {
@@ -26,21 +30,22 @@ export class CuttingProxy {
           far.destroy()
         })
       }
-      let isSilent = false
+      let cut: (() => void) | undefined
       near.on('data', (chunk: Buffer) => {
-        if (this.#frozen.has(near)) return
+        if (this.#frozen.has(near)) return void (chunk[0] === GOODBYE || this.swallowed++)
         far.write(chunk)
         if (this.#until === undefined || !chunk.includes(this.#until.text)) return
         const { tell } = this.#until
         this.#until = undefined
-        isSilent = true
-        void pause(DONE_AFTER_MS).then(() => {
+        cut = () => {
           near.destroy()
           tell()
-        })
+        }
       })
       far.on('data', (chunk: Buffer) => {
-        if (!isSilent && !this.#frozen.has(near)) near.write(chunk)
+        if (cut === undefined) {
+          if (!this.#frozen.has(near)) near.write(chunk)
+        } else if (chunk.subarray(-DONE.length).equals(DONE)) cut()
       })
     })
   }
@@ -49,7 +54,7 @@ export class CuttingProxy {
     return listen(this.#server)
   }
 
-  /** The next connection on which a text is sent breaks: the server gets it and does it, its answer is lost. Resolves when that has happened. */
+  /** Cuts the next connection to PostgreSQL on which a text is sent: the server does what it is asked, and its answer is lost. Resolves when that has happened. */
   cutAfter(text: string): Promise<void> {
     return new Promise((tell) => {
       this.#until = { text, tell }

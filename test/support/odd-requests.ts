@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Client } from './client.ts'
-import { exchange } from './raw-http.ts'
+import { CLOSES_WITHIN_MS, exchange } from './raw-http.ts'
 
 /** Bytes around a body that are none of HTTP's, or seldom seen. */
 export interface Frame {
@@ -278,13 +278,13 @@ const isPlain = (target: string) => /^[\x21-\x7e]*$/.test(target) && !/\/(\.|%2e
 const isShort = (frame: Frame | undefined) => frame !== undefined && frame.length > 0 && frame.body === 'length'
 
 /** Sends it by a library where that can, and else as bytes. Rejects where no answer comes in time that must come. */
-export async function sendOdd(client: Client, made: OddRequest, withinMs: number): Promise<Answered[]> {
+export async function sendOdd(client: Client, made: OddRequest): Promise<Answered[]> {
   const { target, body, frame } = made
   const isOver = body !== undefined && body.length >= MAX_BODY_BYTES
   const answers: (Answered | undefined)[] =
     frame === undefined && isPlain(target)
-      ? [await ask(client, made, withinMs, isOver)]
-      : await exchange(client, bytesOf(client, made), withinMs, { leaves: isShort(frame) })
+      ? [await ask(client, made, isOver)]
+      : await exchange(client, bytesOf(client, made), { leaves: isShort(frame) })
   const found = answers.filter((answer) => answer !== undefined)
   assert.ok(found.length > 0 || isShort(frame) || isOver, 'an answer')
   return found
@@ -293,7 +293,6 @@ export async function sendOdd(client: Client, made: OddRequest, withinMs: number
 async function ask(
   client: Client,
   { method, target, headers, body }: OddRequest,
-  withinMs: number,
   isOver: boolean,
 ): Promise<Answered | undefined> {
   const given: Record<string, string[]> = {}
@@ -301,7 +300,7 @@ async function ask(
   const sent = Object.fromEntries(
     Object.entries(given).map(([name, [value, ...more]]) => [name, more.length === 0 ? value! : [value!, ...more]]),
   )
-  const signal = AbortSignal.timeout(withinMs)
+  const signal = AbortSignal.timeout(CLOSES_WITHIN_MS)
   const asked = client.request(method, target, { ...(body === undefined ? {} : { bytes: body }), headers: sent, signal })
   return asked.catch((error: unknown) => {
     // A body over its limit is refused before it has come in: the connection may be closed on those who still send.

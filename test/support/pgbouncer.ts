@@ -7,7 +7,7 @@ import { launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
 import { query, unprivileged } from './postgres.ts'
 
-const READY_WITHIN_MS = 10_000
+const READY_WITHIN_MS = 120_000
 
 let own: Promise<{ port: string; server: string }> | undefined
 

@@ -8,7 +8,7 @@ import { findProgram } from '../runner/programs.ts'
 import { endsBy, killed, launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
 
-const READY_WITHIN_MS = 30_000
+const READY_WITHIN_MS = 120_000
 /** The server refuses to run as root, and tests in containers often do: it then runs as one of these. */
 const USERS = ['postgres', 'nobody']
 

@@ -8,7 +8,7 @@ import { endsBy, killed, launch, removedAtExit } from './cleanup.ts'
 import { freePort } from './free-port.ts'
 import { unprivileged } from './postgres.ts'
 
-const READY_WITHIN_MS = 10_000
+const READY_WITHIN_MS = 120_000
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 
 export interface RunningProxy {

@@ -49,15 +49,11 @@ export function programInTerminal(words: string[], env: Record<string, string>, 
             ? behind.indexOf(text) + text.length
             : undefined
           : endOf(text.exec(behind))
-      await until(
-        `the terminal shows ${text}`,
-        () => {
-          const end = find(shown.slice(from))
-          from += end ?? 0
-          return end !== undefined
-        },
-        20_000,
-      ).catch((error: Error) => {
+      await until(`the terminal shows ${text}`, () => {
+        const end = find(shown.slice(from))
+        from += end ?? 0
+        return end !== undefined
+      }).catch((error: Error) => {
         throw new Error(`${error.message}, and not:\n${shown.slice(from)}`, { cause: error })
       })
     },

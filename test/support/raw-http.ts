@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 import type { Client } from './client.ts'
 
+/** Ends a hang and measures nothing. */
+export const CLOSES_WITHIN_MS = 60_000
+
 export interface RawAnswer {
   status: number
   headers: Record<string, string>
@@ -11,15 +14,15 @@ export interface RawAnswer {
  * Writes bytes, however wrong they are. Resolves to the answers that came when the connection is closed, by this side once there is one; rejects
  * where none comes. `leaves`: says at once that there is no more to come, for which a service may close the connection without a word.
  */
-export function exchange({ address }: Client, bytes: Buffer, withinMs: number, { leaves = false } = {}): Promise<RawAnswer[]> {
+export function exchange({ address }: Client, bytes: Buffer, { leaves = false } = {}): Promise<RawAnswer[]> {
   const { hostname, port } = new URL(address.baseUrl)
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname)
     let received = Buffer.alloc(0)
     const timer = setTimeout(() => {
-      reject(new Error(`the connection was left open for ${withinMs} ms after: ${received}`))
+      reject(new Error(`the connection was left open for ${CLOSES_WITHIN_MS} ms after: ${received}`))
       socket.destroy()
-    }, withinMs)
+    }, CLOSES_WITHIN_MS)
     socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk])
       if (isWhole(received)) socket.end()

@@ -32,8 +32,7 @@ export async function startReceiver() {
     answer: (...next: (number | ((response: ServerResponse) => void))[]) =>
       answers.push(...next.map((a) => (typeof a === 'function' ? a : (r: ServerResponse) => r.writeHead(a).end('sorry')))),
     /** The first that passes, when it is there. */
-    event: (passes: (received: Received) => boolean, withinMs?: number) =>
-      until('an event', () => received.find(passes), withinMs),
+    event: (passes: (received: Received) => boolean) => until('an event', () => received.find(passes)),
     close: () => {
       server.closeAllConnections()
       server.close()

@@ -12,7 +12,6 @@ import { until } from './poll.ts'
 import { dropDatabase, newDatabase } from './postgres.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-const START_WITHIN_MS = 20_000
 const { SPEC_BASE_URL, SPEC_ADMIN_KEY, TEST_ENGINE } = process.env
 
 /** For `skip`: the reason, where the tests run against a deployment whose process, settings, files and model are not ours. */
@@ -98,6 +97,7 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
     REPARTEE_MODEL_RETRIES: '0',
     REPARTEE_BREAKER: 'off',
     REPARTEE_MAX_DELAY_MS: '0',
+    ...PATIENT,
     OPENAI_BASE_URL: await model.listen(),
     ...env,
   }
@@ -141,6 +141,16 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
   }
 }
 
+/** Limits that work on a slow machine stays within. A test of one of them sets that one lower. */
+const PATIENT = {
+  REPARTEE_MAX_WAIT_MS: '300000',
+  REPARTEE_SIDE_CALL_TIMEOUT_MS: '300000',
+  REPARTEE_EMBEDDING_TIMEOUT_MS: '300000',
+  REPARTEE_FETCH_TIMEOUT_MS: '300000',
+  REPARTEE_READ_TIMEOUT_MS: '300000',
+  REPARTEE_STREAM_STALL_MS: '300000',
+}
+
 /** What the machine sets for every process, without what it sets for a service of its own. */
 const inherited = () =>
   Object.fromEntries(
@@ -154,14 +164,10 @@ async function readBaseUrl(child: ChildProcess, printed: () => string): Promise<
   child.on('close', (ended) => {
     code = ended
   })
-  return until(
-    'the service is ready',
-    () => {
-      if (code !== undefined) throw new Error(`the service ended with ${code} before it was ready:\n${printed()}`)
-      return /Base URL: (\S+)\n/.exec(printed())?.[1]
-    },
-    START_WITHIN_MS,
-  )
+  return until('the service is ready', () => {
+    if (code !== undefined) throw new Error(`the service ended with ${code} before it was ready:\n${printed()}`)
+    return /Base URL: (\S+)\n/.exec(printed())?.[1]
+  })
 }
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

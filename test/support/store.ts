@@ -18,7 +18,7 @@ export interface Store {
 export const storeOf = ({ data, database }: Service): Store => (database === undefined ? sqlite(data) : postgres(data, database))
 
 function sqlite(data: string): Store {
-  const open = () => new DatabaseSync(join(data, 'repartee.db'))
+  const open = () => new DatabaseSync(join(data, 'repartee.db'), { timeout: 60_000 })
   return {
     isPostgres: false,
     async run(sql) {

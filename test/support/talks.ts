@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
 import { isOk } from './assert.ts'
 import type { Answer } from './client.ts'
+import { openClock } from './clock.ts'
 import { until } from './poll.ts'
 import { type Service, startService } from './service.ts'
 
@@ -28,17 +27,10 @@ export interface Talk {
 
 /** `ago`: the agent and its documents are as old as this, in days. */
 export async function startTalks(ago = 60): Promise<Talks> {
-  const folder = mkdtempSync(join(tmpdir(), 'repartee-talks-'))
-  const clock = join(folder, 'clock')
-  const goBack = (days: number) => {
-    writeFileSync(`${clock}.new`, String(-Math.round(days * DAY_MS)))
-    renameSync(`${clock}.new`, clock)
-  }
+  const clock = openClock()
+  const goBack = (days: number) => clock.shift(-days * DAY_MS)
   goBack(ago)
-  const service = await startService({
-    NODE_OPTIONS: `--import=${new URL('shifted-clock.ts', import.meta.url)}`,
-    TEST_CLOCK: clock,
-  })
+  const service = await startService(clock.env)
   const { client } = service
   const agentId = await service.newAgent({ name: 'Lantern', model: 'extractive' })
   for (const filename of readdirSync(documents)) {
@@ -71,7 +63,7 @@ export async function startTalks(ago = 60): Promise<Talks> {
     },
     async stop() {
       await service.stop()
-      rmSync(folder, { recursive: true })
+      clock.close()
     },
   }
 }

@@ -21,6 +21,8 @@ describe('traces', { skip: needsProcess }, async () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=acme%20shop,x-other=1',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     OTEL_BSP_SCHEDULE_DELAY: '30',
+    // Longer than a test may take: the end of the service does not wait for a collector.
+    OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
   })
   after(() => service.stop())
   const { client, model } = service
@@ -152,10 +154,8 @@ describe('traces', { skip: needsProcess }, async () => {
     receiver.hangs = true
     for (const message of ['One?', 'Two?', 'Three?']) isOk(await send(message, headersOf(newCaller())))
     await until('it was asked', () => receiver.paths.length > 0)
-    const startedAt = performance.now()
     await service.end('SIGTERM')
     assert.equal(service.exitCode(), 0)
-    assert.ok(performance.now() - startedAt < 8_000)
     receiver.hangs = false
   })
 
