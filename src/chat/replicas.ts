@@ -65,6 +65,8 @@ export class Replicas implements TurnQueue {
   readonly #parts: ReplicaParts
   readonly #turns: Turns
   readonly #timers: NodeJS.Timeout[] = []
+  /** Work that a timer began and that has not ended. */
+  readonly #underWay = new Set<Promise<void>>()
   #generation = -1
   /** Since when each of those is missed that cannot be seen. */
   readonly #missed = new Map<string, number>()
@@ -111,7 +113,11 @@ export class Replicas implements TurnQueue {
         }
         isBusy = false
       }
-      this.#timers.push(setInterval(() => void run(), ms))
+      const begin = () => {
+        const running = run().finally(() => this.#underWay.delete(running))
+        this.#underWay.add(running)
+      }
+      this.#timers.push(setInterval(begin, ms))
     }
     every(BEAT_EVERY_MS, 'other replicas could not be looked after', async () => {
       await this.#beat()
@@ -226,6 +232,8 @@ export class Replicas implements TurnQueue {
   /** Whoever is asked from now on knows that this one is gone. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
+    // A beat that comes later would report this process as running for 20 seconds.
+    await Promise.all(this.#underWay)
     await this.#settleOne(this.id)
   }
 
