@@ -188,6 +188,22 @@ describe('insights and users in the console', { skip: needsProcess }, () => {
     assert.deepEqual(console.troubles, [])
   })
 
+  test('nothing moves when the time before comes late', async () => {
+    const { promise: isDrawn, resolve } = Promise.withResolvers<void>()
+    const other = await open()
+    let asked = 0
+    await other.page.route(/\/insights\?/, async (route) => {
+      if (++asked === 2) await isDrawn
+      await route.continue()
+    })
+    await other.goto(at('/insights'))
+    assert.deepEqual(await other.moves(), [])
+    resolve()
+    await other.page.getByText('200%').first().waitFor()
+    assert.deepEqual(await other.moves(), [])
+    await other.close()
+  })
+
   test('they look sound', { concurrency: true }, async (t) => {
     const lookAt = async (look: (typeof looks)[string]) => {
       const other = await open(undefined, look)

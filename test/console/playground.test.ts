@@ -80,7 +80,6 @@ describe('the playground of the console', { skip: needsProcess }, () => {
     const card = page.getByRole('dialog', { name: 'Source 1: The lantern' })
     await card.getByText(said).waitFor()
     await card.getByText('Page 2').waitFor()
-    await page.evaluate('__moved = 0')
     await console.assertSound('the card of a source')
     await card.getByRole('link', { name: 'Open in the document' }).click()
     await page.locator('[aria-current=true] mark').filter({ hasText: said }).waitFor()

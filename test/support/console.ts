@@ -4,13 +4,23 @@ import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** Runs in the page: notes what the policy forbade, and how far anything moved that nobody moved. */
+/**
+ * Runs in the page: notes what the policy forbade, and what moved before anybody touched the page. The mark of the browser for what somebody moved,
+ * `hadRecentInput`, holds for half a second, in which a fast machine has its answer and a slow one does not.
+ */
 const WATCH = `
   addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sourceFile }) =>
     console.error('policy violated: ' + violatedDirective + ' ' + blockedURI + ' ' + sourceFile))
-  globalThis.__moved = 0
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) __moved += entry.value })
-    .observe({ type: 'layout-shift', buffered: true })
+  globalThis.__moves = []
+  let touchedAt = Infinity
+  for (const type of ['pointerdown', 'keydown', 'input']) addEventListener(type, ({ timeStamp }) => touchedAt = Math.min(touchedAt, timeStamp), true)
+  const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join()
+  const told = ({ node, previousRect, currentRect }) =>
+    (node?.outerHTML ?? node?.textContent ?? 'something that is gone').slice(0, 80) + ' from ' + place(previousRect) + ' to ' + place(currentRect)
+  new PerformanceObserver((list) => {
+    for (const { value, startTime, sources } of list.getEntries())
+      if (startTime < touchedAt) __moves.push({ value, sources: sources.map(told) })
+  }).observe({ type: 'layout-shift', buffered: true })
 `
 /** How far things may move while a page loads: "good" is below 0.1. */
 const MOST_MOVED = 0.05
@@ -29,6 +39,13 @@ const ALL_LOOKS: Record<string, Look> = {
 }
 /** How every page is looked at: each thing that can differ at least once; with `EVERY_LOOK`, in more ways. */
 export const looks = Object.fromEntries(Object.entries(ALL_LOOKS).slice(0, process.env.EVERY_LOOK === undefined ? 2 : undefined))
+
+interface Move {
+  /** What the browser calls the score of a layout shift. */
+  value: number
+  /** Elements, and from where to where they moved. */
+  sources: string[]
+}
 
 interface Tab extends Look {
   key?: string
@@ -124,6 +141,13 @@ export class Console {
     await this.page.locator('[aria-busy=true], [role=progressbar]:not([aria-valuenow])').first().waitFor({ state: 'detached' })
   }
 
+  /** What moved while the page was loaded, before anybody touched it. Measured when nothing is left to be drawn. */
+  async moves(): Promise<Move[]> {
+    await this.page.evaluate(`document.fonts.ready.then(() => new Promise((done) =>
+      setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))))`)
+    return (await this.page.evaluate('__moves')) as Move[]
+  }
+
   /** What axe finds, in words. What React Aria has just read out may name elements that are gone by now. */
   async findings(): Promise<string[]> {
     const found = (await this.page.evaluate(`(async () => {
@@ -144,11 +168,10 @@ export class Console {
   /** Nothing is wrong with the page as it is shown now. */
   async assertSound(what: string): Promise<void> {
     assert.deepEqual(await this.findings(), [], `axe finds nothing in ${what}`)
-    const [moved, wider] = (await this.page.evaluate('[__moved, document.documentElement.scrollWidth - innerWidth]')) as [
-      number,
-      number,
-    ]
-    assert.ok(moved < MOST_MOVED, `nothing moves in ${what}: ${moved}`)
+    const moves = await this.moves()
+    const wider = (await this.page.evaluate('document.documentElement.scrollWidth - innerWidth')) as number
+    const moved = moves.reduce((sum, { value }) => sum + value, 0)
+    assert.ok(moved < MOST_MOVED, `nothing moves in ${what}: ${JSON.stringify(moves, null, 1)}`)
     assert.ok(wider <= 0, `${what} is as wide as the window, and not ${wider} px wider`)
     assert.deepEqual(this.troubles, [], `nothing fails in ${what}`)
   }

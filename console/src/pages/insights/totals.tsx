@@ -25,8 +25,7 @@ export function TotalTiles({ now, before }: { now: Totals; before: Totals | unde
           <dt>{label}</dt>
           <dd className="insights-value numbers">{value}</dd>
           <dd className="insights-under">
-            {before === undefined && <span className="insights-change insights-slot" />}
-            {change !== undefined && <Change change={change} better={better} />}
+            {change === undefined ? <span className="insights-change" /> : <Change change={change} better={better} />}
             <span>{text}</span>
           </dd>
         </div>
