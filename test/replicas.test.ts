@@ -50,7 +50,11 @@ for (const pooler of ['off', 'on'])
       await one.model.received(1)
       for (let i = 1; i < 8; i++) {
         sent.push(send([one, two, two][i % 3]!, String(i)))
-        await pause(150)
+        const [, id] = session.split('/sessions/')
+        await until('it waits for its turn', async () => {
+          const [row] = await query(database, `SELECT count(*)::int AS n FROM waiting_send WHERE session_id = '${id}'`)
+          return row.n === i
+        })
       }
       release()
       for (const answer of await Promise.all(sent)) isOk(answer)

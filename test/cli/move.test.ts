@@ -167,14 +167,16 @@ describe('move', () => {
           ? existsSync(join(to, 'moving.db'))
           : (await query(to, "SELECT to_regclass('half_moved') AS half"))[0].half !== null
       let cut = 0
-      for (let ms = 280; ms < 1_500; ms += cut === 0 ? 25 : 80) {
+      while (cut < 3) {
         const { child, ended } = start(['move', '--from', from, '--to', to], { REPARTEE_DATA: folder() })
-        await pause(ms)
+        let isOver = false
+        void ended.then(() => (isOver = true))
+        // First as soon as it has begun, then somewhere on its way.
+        if (cut === 0) await until('it has begun', async () => isOver || (await isBegun()))
+        else await Promise.race([ended, pause(300 * cut)])
         child.kill('SIGKILL')
         if ((await ended).code === 0) break
-        if (!(await isBegun())) continue
-        if (++cut === 3) break
-        if (cut > 1) continue
+        if (++cut > 1) continue
         const started = serve(to).then((service) => service.stop())
         await assert.rejects(started, /a move into .* is not finished/)
       }

@@ -6,14 +6,12 @@ import { isUuid } from '../../src/core/ids.ts'
 import type { Knowledge } from '../../src/core/knowledge.ts'
 import type { HistoryEntry } from '../../src/core/message.ts'
 import type { Hit } from '../../src/core/retrieval.ts'
+import { GIVE_UP_AFTER_MS } from '../support/poll.ts'
 
 /** A text document as a caller sends it. */
 export function textOf(text: string, more: Partial<NewDocument> = {}): NewDocument {
   return { source: { type: 'text' }, mediaType: 'text/plain', content: Buffer.from(text), metadata: {}, ...more }
 }
-
-/** Ends a hang and measures nothing. */
-const GIVE_UP_AFTER_MS = 120_000
 
 /** Waits, without sleeping longer than needed, until `check` holds. */
 export async function until(check: () => Promise<boolean>): Promise<void> {

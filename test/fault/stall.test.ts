@@ -14,11 +14,12 @@ test('a process that stood still says for how long, and goes on', { skip: needsP
   const sent = service.client.post(`${session}/messages`, { message: 'hello' })
   await standing
   isOk(await sent)
-  const line = await until(
-    'it is told of',
-    () => /\{.*the event loop stood still for (\d+) ms.*\}/.exec(service.printed()) ?? undefined,
+  // A busy machine may have let it stand still for shorter times before.
+  const [line] = await until('it is told of', () =>
+    [...service.printed().matchAll(/\{.*the event loop stood still for (\d+) ms.*\}/g)].find(
+      (found) => Number(found[1]) > 0.8 * ms,
+    ),
   )
-  assert.equal(JSON.parse(line[0]).level, 40)
-  assert.ok(Number(line[1]) > 0.8 * ms, line[0])
+  assert.equal(JSON.parse(line).level, 40)
   isOk(await service.client.post(`${session}/messages`, { message: 'hello again' }))
 })

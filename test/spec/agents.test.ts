@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { after, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
@@ -29,10 +28,15 @@ async function inTwo(method: string, path: string, body: object) {
   const text = JSON.stringify(body)
   const request = httpRequest(client.address.baseUrl + path, {
     ...{ method, agent: false },
-    headers: { 'x-api-key': client.key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+    headers: {
+      'x-api-key': client.key,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      expect: '100-continue',
+    },
   })
   request.flushHeaders()
-  await pause(200)
+  await once(request, 'continue')
   return async (): Promise<number> => {
     const answered = once(request, 'response')
     request.end(text)

@@ -2,12 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findProgram } from '../runner/programs.ts'
 import { endsBy } from './cleanup.ts'
+import { patient } from './patient.ts'
+import { GIVE_UP_AFTER_MS } from './poll.ts'
 
-/** The machine's own Chromium, without a window. It ends with the file of tests. */
+/** Starts the Chromium of this machine without a window. It ends with the file of tests. */
 export async function openBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: findProgram('chromium'), args: ['--no-sandbox', '--disable-gpu'] })
+  const args = ['--no-sandbox', '--disable-gpu']
+  const browser = await chromium.launch({ executablePath: findProgram('chromium'), args, timeout: GIVE_UP_AFTER_MS })
   endsBy('Chromium', () => browser.close())
-  return browser
+  return patient(browser)
 }
 
 /** What a reply did, or could do, in a page that shows it. */

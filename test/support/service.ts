@@ -144,6 +144,8 @@ export async function startService(env: Record<string, string> = {}, { by = [], 
 /** Limits that work on a slow machine stays within. A test of one of them sets that one lower. */
 const PATIENT = {
   REPARTEE_MAX_WAIT_MS: '300000',
+  REPARTEE_TURN_TIMEOUT_MS: '300000',
+  REPARTEE_MODEL_TIMEOUT_MS: '300000',
   REPARTEE_SIDE_CALL_TIMEOUT_MS: '300000',
   REPARTEE_EMBEDDING_TIMEOUT_MS: '300000',
   REPARTEE_FETCH_TIMEOUT_MS: '300000',
