@@ -61,7 +61,7 @@ describe('processes on one database', { skip: needsProcess, timeout: 300_000 + R
     const faults: string[] = []
     let count = 0
     for (let round = 0; round < ROUNDS; round++) {
-      const victim = replicas[Math.floor(Math.random() * replicas.length)]!
+      const victim = replicas[(round + 1) % replicas.length]!
       const { port } = new URL(victim.client.address.baseUrl)
       const found = await during(round, async (acknowledged) => {
         await victim.kill()
