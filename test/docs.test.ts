@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const QUICK_START = 'docs/quick-start.md'
 /** Pages that need nothing from another page; all others begin where the quick start ends. */
 const SELF_CONTAINED = ['README.md', QUICK_START]
-const PAGE_LIMIT_MS = 120_000
+const PAGE_LIMIT_MS = 300_000
 
 /** Blocks marked `console` are read and not run; each by the words that it begins with, and why. */
 const notRun: [page: string, begin: string, reason: string][] = [

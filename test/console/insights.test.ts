@@ -69,6 +69,22 @@ describe('insights and users in the console', { skip: needsProcess }, () => {
     assert.deepEqual(console.troubles, [])
   })
 
+  test('nothing moves when the time before comes late', async () => {
+    const { promise: isDrawn, resolve } = Promise.withResolvers<void>()
+    const other = await open()
+    let asked = 0
+    await other.page.route(/\/insights\?/, async (route) => {
+      if (++asked === 2) await isDrawn
+      await route.continue()
+    })
+    await other.goto(at('/insights'))
+    assert.deepEqual(await other.moves(), [])
+    resolve()
+    await other.page.getByText('200%').first().waitFor()
+    assert.deepEqual(await other.moves(), [])
+    await other.close()
+  })
+
   test('documents are listed by how often they were cited, and how that was rated', async () => {
     await console.goto(at('/insights'))
     const table = page.getByRole('table', { name: 'Documents' })
@@ -186,22 +202,6 @@ describe('insights and users in the console', { skip: needsProcess }, () => {
     isError(await client.get(gap.path), 404, 'session_not_found')
     assert.equal((await client.get(at(`/users/${BEN}/export`))).status, 200)
     assert.deepEqual(console.troubles, [])
-  })
-
-  test('nothing moves when the time before comes late', async () => {
-    const { promise: isDrawn, resolve } = Promise.withResolvers<void>()
-    const other = await open()
-    let asked = 0
-    await other.page.route(/\/insights\?/, async (route) => {
-      if (++asked === 2) await isDrawn
-      await route.continue()
-    })
-    await other.goto(at('/insights'))
-    assert.deepEqual(await other.moves(), [])
-    resolve()
-    await other.page.getByText('200%').first().waitFor()
-    assert.deepEqual(await other.moves(), [])
-    await other.close()
   })
 
   test('they look sound', { concurrency: true }, async (t) => {
