@@ -30,9 +30,9 @@ async function main() {
     )
   }
 
-  // In the background: its result only saves time, so nothing waits for it, and nothing fails with it.
+  // In the background: its result only saves the service time, so nothing waits for it, and nothing fails with it.
   const cache = join(root, 'node_modules', '.cache', 'repartee')
-  if (!existsSync(cache) && hasOwn && !isWindows) {
+  if (!withTests && !existsSync(cache) && hasOwn && !isWindows) {
     const env = { ...process.env, NODE_COMPILE_CACHE: cache }
     spawn(own, [join(root, 'scripts', 'compile.ts')], { cwd: root, stdio: 'ignore', env }).unref()
   }

@@ -27,7 +27,7 @@ export interface Site {
   updatedAt: number
 }
 
-/** A site to add. What is left out stays as it is, and is one of `siteDefaults` in a site that is new. */
+/** A site to add. A setting that is left out keeps its value, or is that of `siteDefaults` in a new site. */
 export interface NewSite {
   type: SiteType
   url: string

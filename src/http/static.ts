@@ -29,7 +29,7 @@ const PAGE_POLICY =
 interface File {
   bytes: Buffer
   etag: string
-  /** The same, compressed, with an ETag of its own: a strong one stands for one sequence of bytes. */
+  /** The compressed form. It has its own ETag, because a strong ETag names one sequence of bytes. */
   gzip: { bytes: Buffer; etag: string } | undefined
 }
 

@@ -39,7 +39,7 @@ export class Metrics implements Meters {
   // Prometheus sees no increase in a series that appears with 1: an alert would miss the first event.
   readonly #failures = this.#registry.counter(
     'repartee_failures_total',
-    'Failures that callers were told of.',
+    'Errors that callers received, by code.',
     ['code'],
     errorCodes,
   )
@@ -98,7 +98,7 @@ export class Metrics implements Meters {
   )
   readonly #databaseFailures = this.#registry.counter(
     'repartee_database_failures_total',
-    'Those that failed.',
+    'Database operations that failed.',
     ['kind'],
     ['read', 'write'],
   )

@@ -126,7 +126,7 @@ export async function getSessionAt(deps: Deps, key: ApiKey, { agentId, sessionId
 
 const responseNotFound = () => new ReparteeError('message_not_found', 'There is no such response.')
 
-/** Callers of this surface name a response, and know of no session or message behind it. */
+/** Callers of this surface name a response and do not know its session or message. */
 function asResponseNotFound(error: unknown): never {
   const isMissing = error instanceof ReparteeError && (error.code === 'session_not_found' || error.code === 'message_not_found')
   throw isMissing ? responseNotFound() : error
