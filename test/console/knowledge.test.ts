@@ -106,20 +106,18 @@ describe('the knowledge of an agent in the console', { skip: needsProcess }, () 
 
   test('an upload that fails is kept with its reason, and works when it is tried again', async () => {
     const { console, page } = await open(home)
-    await page.route('**/v1/agents/*/documents', (route) =>
-      route.request().method() === 'POST'
-        ? route.fulfill({
-            status: 413,
-            json: { success: false, error: { code: 'payload_too_large', message: 'The file is larger than a document may be.' } },
-          })
-        : route.fallback(),
+    await page.route('**/v1/agents/*/documents/upload', (route) =>
+      route.fulfill({
+        status: 413,
+        json: { success: false, error: { code: 'payload_too_large', message: 'The file is larger than a document may be.' } },
+      }),
     )
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Choose files' }).click()
     await (await chooser).setFiles([1, 2, 3, 4, 5].map((n) => write(`note ${n}.txt`, `Note ${n} is about the number ${n}.`)))
     await page.getByText('5 files could not be uploaded').waitFor()
     await page.getByText('The file is larger than this service takes. Send it in parts.').first().waitFor()
-    await page.unroute('**/v1/agents/*/documents')
+    await page.unroute('**/v1/agents/*/documents/upload')
     await page.getByRole('button', { name: 'Try note 3.txt again' }).click()
     await isReady(page, 'note 3.txt')
     await page.getByRole('button', { name: 'Try all again' }).click()
