@@ -235,7 +235,7 @@ const behind = fc.constantFrom('', '', '', '', '/', '//', '/.', '/..', '/x', '.j
 function requestsFor(op: Operation): fc.Arbitrary<Made> {
   const hints = hintsOf(op)
   const names = op.parameters.filter((p) => p.in === 'path').map(({ name }) => name)
-  const schema = op.requestBody?.content['application/json']?.schema
+  const schema = (op.requestBody?.content['application/json'] ?? op.requestBody?.content[MULTIPART])?.schema
   const usual = schema === undefined ? fc.constant(undefined) : usualBody(op, valid(schema, hints))
   const filters = fc
     .record(
@@ -295,8 +295,25 @@ function requestsFor(op: Operation): fc.Arbitrary<Made> {
   )
 }
 
-/** What a schema cannot say: a document comes in one form. */
-function usualBody({ operationId }: Operation, body: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+const MULTIPART = 'multipart/form-data'
+const BOUNDARY = 'a-boundary'
+const isUpload = (op: Operation) => op.requestBody?.content[MULTIPART] !== undefined
+
+/** The fields of a form as they are sent; what is no object is sent as it is. */
+function toForm(body: unknown): string {
+  if (typeof body !== 'object' || body === null) return textOf(body)
+  const parts = Object.entries(body).map(([name, value]) => {
+    const file = name === 'file' ? '; filename="file.txt"' : ''
+    return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${encodeURIComponent(name)}"${file}\r\n\r\n${textOf(value)}\r\n`
+  })
+  return `${parts.join('')}--${BOUNDARY}--\r\n`
+}
+
+/** What a schema cannot say: a document comes in one form, and metadata of an upload is JSON. */
+function usualBody(op: Operation, body: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const { operationId } = op
+  if (isUpload(op))
+    return body.map((fields) => ({ ...(fields as object), file: 'A file about lamps.', metadata: '{"lang":"en"}' }))
   if (operationId !== 'addDocument' && operationId !== 'replaceDocument') return body
   const forms = ['text', 'markdown', 'html', 'url']
   return fc.tuple(body, fc.constantFrom(...forms)).map(([value, form]) => {
@@ -318,10 +335,13 @@ const textOf = (value: unknown): string =>
 
 async function send(op: Operation, made: Made): Promise<void> {
   const target = targetOf(op, made)
-  const whole = made.body === undefined ? undefined : toJson(made.body, ids)
+  const whole = made.body === undefined ? undefined : isUpload(op) ? toForm(made.body) : toJson(made.body, ids)
   const body = made.spoilt === undefined || whole === undefined ? whole : SPOIL[made.spoilt]!(whole, made.at)
   tally.add('requests', `kind: ${made.kind}`, ...(made.spoilt === undefined ? [] : [`a body: ${made.spoilt}`]))
-  const { headers, frame } = made
+  const { frame } = made
+  const isNamed = made.headers.some(([name]) => name === 'content-type')
+  const type: [string, string] = ['content-type', `${MULTIPART}; boundary=${BOUNDARY}`]
+  const headers = isUpload(op) && !isNamed ? [type, ...made.headers] : made.headers
   const answers = await sendOdd(client, { method: op.method, target, headers, body, frame })
   const named = /\{(\w+)\}$/.exec(op.path)?.[1]
   if (op.method === 'DELETE' && named !== undefined && (answers.length === 0 || answers.some(({ status }) => status === 200))) {
@@ -331,7 +351,8 @@ async function send(op: Operation, made: Made): Promise<void> {
     tally.add(`status: ${answer.status}`, ...(answer.status < 300 ? [`done: ${op.operationId}`] : []))
     // A path that is made up may be that of another request.
     check(made.kind === 'path' && answer.status < 300 ? described(op, target) : op, answer)
-    if (['valid', 'a field'].includes(made.kind) && answer.status < 300 && whole !== undefined) isAsSent(whole, answer.text)
+    if (['valid', 'a field'].includes(made.kind) && answer.status < 300 && whole !== undefined && !isUpload(op))
+      isAsSent(whole, answer.text)
   }
   const given = made.headers.filter(([name]) => name === 'x-request-id').map(([, value]) => value.trim())
   if (answers.length > 0 && given.length === 1 && /^[\x21-\x7e][\x20-\x7e]{0,127}$/.test(given[0]!)) {
