@@ -43,6 +43,9 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** The parent of a process; NaN where that is not known. */
+export const parentOf = (pid: number): number => Number(/^PPid:\s+(\d+)/m.exec(readProcess(pid, 'status'))?.[1])
+
 function processIds(): number[] {
   try {
     return readdirSync('/proc')

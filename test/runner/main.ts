@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { startPostgres } from '../support/postgres.ts'
 import { FileGuard } from './file-guard.ts'
 import { newRunFolder } from './folders.ts'
+import { parentOf } from './leftovers.ts'
 import { installPrograms } from './programs.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -43,8 +44,10 @@ const reaper = spawn(process.execPath, [fileURLToPath(new URL('reaper.ts', impor
 })
 const guard = new FileGuard(folder)
 
-const parent = process.ppid
-setInterval(() => process.ppid === parent || end(128 + constants.signals.SIGTERM), 1_000).unref()
+// npm starts a shell, which starts this.
+const parents = () => `${process.ppid} ${parentOf(process.ppid)}`
+const startedBy = parents()
+setInterval(() => parents() === startedBy || end(128 + constants.signals.SIGTERM), 1_000).unref()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(128 + constants.signals[signal]))
 
 try {

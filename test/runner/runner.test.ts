@@ -72,7 +72,12 @@ describe('a run of tests', () => {
     ['by the keys of a terminal', ({ child }: Run) => process.kill(-child.pid!, 'SIGINT')],
     ['by a signal', ({ child }: Run) => child.kill('SIGTERM')],
     ['by force', ({ child }: Run) => child.kill('SIGKILL')],
-    ['by the death of what runs it', ({ child }: Run) => child.kill('SIGKILL'), ['sh', '-c', '"$@"; true', 'sh']],
+    ['by the death of its shell', ({ child }: Run) => child.kill('SIGKILL'), ['sh', '-c', '"$@"; true', 'sh']],
+    [
+      'by the death of what runs its shell',
+      ({ child }: Run) => child.kill('SIGKILL'),
+      ['sh', '-c', `sh -c '"$@"; true' sh "$@"; true`, 'sh'],
+    ],
   ] as [string, (run: Run) => void, string[]?][])
     test(`leaves nothing behind when it is interrupted ${how}`, async () => {
       const run = startRun(['hangs'], { by: by ?? [] })
