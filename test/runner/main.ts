@@ -28,6 +28,8 @@ const ON_POSTGRES = [
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { postgres: { type: 'boolean', default: false } } })
 const counts = { passed: 0, failed: 0, skipped: 0 }
+// From here on no signal ends this process before it has cleaned up.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(128 + constants.signals[signal]))
 const folder = newRunFolder()
 // Programs that refuse to run as root are given folders in it.
 chmodSync(folder, 0o711)
@@ -48,7 +50,6 @@ const guard = new FileGuard(folder)
 const parents = () => `${process.ppid} ${parentOf(process.ppid)}`
 const startedBy = parents()
 setInterval(() => parents() === startedBy || end(128 + constants.signals.SIGTERM), 1_000).unref()
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(128 + constants.signals[signal]))
 
 try {
   await end(await runAll())
