@@ -35,10 +35,11 @@ async function inTwo(method: string, path: string, body: object) {
       expect: '100-continue',
     },
   })
+  // The answer may come before the body is sent.
+  const answered = once(request, 'response')
   request.flushHeaders()
   await once(request, 'continue')
   return async (): Promise<number> => {
-    const answered = once(request, 'response')
     request.end(text)
     const [response] = (await answered) as [IncomingMessage]
     response.resume()
