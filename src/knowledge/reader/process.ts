@@ -1,5 +1,5 @@
 // The process that reads documents: a thread of it does the work, so that this one can watch what that takes and say so.
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { moduleBeside } from '../../core/module-beside.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest } from './protocol.ts'
@@ -10,7 +10,8 @@ const LOOK_EVERY_MS = 20
 /** Answering goes before reading, where both want the same core. */
 const NICENESS = 10
 
-setPriority(NICENESS)
+// A process without special rights may only lower its priority, and the thread that started this one may have a lower one already.
+if (getPriority() < NICENESS) setPriority(NICENESS)
 const thread = new Worker(moduleBeside(import.meta.url, './thread'), {
   resourceLimits: { maxOldGenerationSizeMb: memoryMb },
 })
