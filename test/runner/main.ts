@@ -1,6 +1,6 @@
 // What `npm test` runs: checks, all tests with the embedded store, and again on PostgreSQL those that it can change. `npm test -- FILE…` runs these files
 // alone, with `--postgres` on PostgreSQL. A run ends, whatever fails in it, and leaves no process and no temporary file behind.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chmodSync, globSync, mkdirSync, constants as modes } from 'node:fs'
 import { constants } from 'node:os'
@@ -39,11 +39,9 @@ process.env['HOME'] = join(folder, 'home')
 mkdirSync(process.env['HOME'])
 const { npm_config_cache: npmCache } = process.env
 if (npmCache !== undefined && !isWritable(npmCache)) process.env['npm_config_cache'] = join(folder, 'npm')
-const reaper = spawn(process.execPath, [fileURLToPath(new URL('reaper.ts', import.meta.url)), folder], {
-  // A signal from the terminal must not reach it.
-  detached: true,
-  stdio: ['pipe', 'ignore', 'inherit'],
-})
+const reaper = [fileURLToPath(new URL('reaper.ts', import.meta.url)), folder]
+// For the case that this process is killed. A signal from the terminal must not reach it.
+spawn(process.execPath, reaper, { detached: true, stdio: ['pipe', 'ignore', 'inherit'] })
 const guard = new FileGuard(folder)
 
 // npm starts a shell, which starts this.
@@ -52,10 +50,10 @@ const startedBy = parents()
 setInterval(() => parents() === startedBy || end(128 + constants.signals.SIGTERM), 1_000).unref()
 
 try {
-  await end(await runAll())
+  end(await runAll())
 } catch (error) {
   console.error((error as Error).message)
-  await end(1)
+  end(1)
 }
 
 /** Resolves to the exit code. */
@@ -108,9 +106,8 @@ async function runFiles(patterns: string[], onPostgres: boolean): Promise<void> 
   await guard.settled()
 }
 
-/** Leaves when everything that the run started is gone. */
-async function end(code: number): Promise<never> {
-  reaper.stdin.end()
-  if (reaper.exitCode === null) await once(reaper, 'exit')
+/** Leaves when everything that the run started is gone. Waits in the way that lets no other file of tests begin meanwhile. */
+function end(code: number): never {
+  spawnSync(process.execPath, reaper, { stdio: ['ignore', 'ignore', 'inherit'] })
   process.exit(code)
 }

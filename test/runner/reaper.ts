@@ -1,4 +1,4 @@
-// Cleans up after a run of the tests, however that ends: a process of its own, which waits until the run closes this one's standard input, as its death does.
+// Cleans up after a run of the tests: waits until nobody can write to the standard input of this process any more, which the death of the run brings about.
 import { removeRun } from './leftovers.ts'
 
 const [, , folder] = process.argv

@@ -23,11 +23,15 @@ interface Run {
 }
 
 /** Runs these files as `npm test` does; `by` are programs that run it. */
-function startRun(names: string[], { by = [] as string[], env = {} } = {}): Run {
+function startRun(names: string[], options = {}): Run {
+  return startFiles(names.map(fixture), options)
+}
+
+function startFiles(files: string[], { by = [] as string[], env = {} } = {}): Run {
   const folder = mkdtempSync(join(tmpdir(), 'run-'))
   // PostgreSQL runs as somebody else where we are root.
   chmodSync(folder, 0o711)
-  const [command, ...args] = [...by, process.execPath, MAIN, ...names.map(fixture)]
+  const [command, ...args] = [...by, process.execPath, MAIN, ...files]
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   const child = launch(command!, args, {
     env: { ...inherited, TMPDIR: folder, TEST_ENDS_WITHIN_MS: '1000', ...env },
@@ -89,6 +93,22 @@ describe('a run of tests', () => {
       assert.notEqual(await run.ended, 0)
       await nothingIsLeft(run)
     })
+})
+
+test('an interrupted run begins no other file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'many-'))
+  const files = Array.from({ length: 24 }, (_, i) => join(folder, `${i}.ts`))
+  for (const file of files)
+    writeFileSync(
+      file,
+      "import { test } from 'node:test'\ntest('hangs', () => new Promise(() => setInterval(() => {}, 1_000)))\n",
+    )
+  const run = startFiles(files)
+  await until('some run', () => processesOf(run.folder).filter(({ command }) => command.includes('/many-')).length >= 4)
+  process.kill(-run.child.pid!, 'SIGINT')
+  await run.ended
+  assert.deepEqual(readdirSync(run.folder), [])
+  assert.deepEqual(processesOf(run.folder), [])
 })
 
 describe('programs that the tests need', () => {
