@@ -45,7 +45,9 @@ export async function startProgram(
   core: Core | null = 'server',
 ): Promise<Program> {
   const begun = performance.now()
-  const child = spawn(...pinned(core, args), { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  // The folder for temporary files tells whose process it is.
+  const { PATH, TMPDIR } = process.env
+  const child = spawn(...pinned(core, args), { env: { PATH, TMPDIR, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
   const kill = () => child.kill('SIGKILL')
   running.add(kill)
   const gone = once(child, 'exit').then(() => running.delete(kill))

@@ -39,7 +39,9 @@ async function main() {
 
   // Here and not as a command of its own after this one: the shell would still use the Node that it found before.
   const node = hasOwn ? own : process.execPath
-  const options = { stdio: ['ignore', 'inherit', 'inherit'], shell: isWindows }
+  // The tools keep what they compile in a folder for temporary files otherwise, and leave it there.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'repartee-build') }
+  const options = { stdio: ['ignore', 'inherit', 'inherit'], shell: isWindows, env }
   const code = await run(node, [join(root, 'scripts', 'build-web.ts')], options)
   if (code !== 0) fail('The pages for browsers could not be built: see above.')
 }
