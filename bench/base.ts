@@ -14,6 +14,7 @@ import { retrieve } from '../src/knowledge/retrieve.ts'
 import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
+import type { Task } from '../src/store/knowledge-tasks.ts'
 
 export interface Item {
   id: string
@@ -97,7 +98,8 @@ export class Base {
         )
       }
     })
-    while (await indexSome(file, { clock: () => 0, limits: INDEX_LIMITS, read: readDocument, isOver: () => false }));
+    const work = { clock: () => 0, limits: INDEX_LIMITS, read: readDocument, isOver: () => false, unreleased: new Set<Task>() }
+    while (await indexSome(file, work));
     file.close()
     base.#index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
     return base

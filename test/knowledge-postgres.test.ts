@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import pg from 'pg'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
@@ -212,6 +213,32 @@ describe('knowledge bases in PostgreSQL', () => {
     }
     assert.equal((await query(url, `SELECT count(*)::int AS n FROM knowledge_passage WHERE agent_id = '${agent}'`))[0].n, 150)
     await Promise.all(replicas.map((replica) => replica.close()))
+  })
+
+  test('lose no document, and fail none that is fine, though connections break again and again', async () => {
+    const agent = await newAgent()
+    const knowledge = open(await newReplica())
+    const killer = new pg.Client({ connectionString: url })
+    await killer.connect()
+    const breakThose = async (where: string) => {
+      const { rowCount } = await killer.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'repartee knowledge' AND ${where}`)
+      return rowCount!
+    }
+    const ids: string[] = []
+    const text = 'The walnut is brown. '.repeat(15_000)
+    // Some while they read a document, some at any time.
+    for (let broken = 0; broken < 30; ) {
+      const added = knowledge.addDocument(agent, textOf(`Number ${ids.length}. ${text}`)).catch(() => undefined)
+      for (let n = 0; n < 100; n++) broken += await breakThose("state = 'active' AND query LIKE 'SELECT content%'")
+      broken += await breakThose('true')
+      const document = await added
+      if (document !== undefined) ids.push(document.id)
+    }
+    await killer.end()
+    await settled(knowledge, agent)
+    for (const id of ids) assert.equal((await knowledge.findDocument(agent, id))?.status, 'ready')
+    await knowledge.close()
   })
 
   test('of an agent that is deleted through one replica are gone for all', async () => {

@@ -7,15 +7,18 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ReparteeError } from '../src/core/errors.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
+import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
+import { readDocument } from '../src/knowledge/read/read.ts'
 import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
-import { listTasks, startTasks } from '../src/store/knowledge-tasks.ts'
+import { contentOf, listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { isInFiles } from './support/store.ts'
 
@@ -208,32 +211,40 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
-  test('gives up a document over which the thread died again and again, and blames none for the end of the process', async () => {
-    const interrupted = async (): Promise<{ folder: string; guilty: string; other: string }> => {
-      const folder = newFolder()
-      const [guilty, other] = [newId(), newId()]
-      const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
-      file.write(() => {
-        for (const id of [guilty, other]) acceptDocument(file, id, textOf(`The walnut of ${id}.`), 0)
-        const [first, second] = listTasks(file, 2)
-        startTasks(file, [first!, second!])
-        startTasks(file, [first!])
-        startTasks(file, [first!])
-      })
-      file.close()
-      return { folder, guilty, other }
-    }
-    for (const hasDied of [true, false]) {
-      const { folder, guilty, other } = await interrupted()
-      const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
-      const questions = new Questions(new KnowledgeFolder(folder))
-      ingest.resume([agent], hasDied)
-      await idle(questions)
-      assert.equal(questions.findDocument(agent, guilty)?.status, hasDied ? 'failed' : 'ready')
-      assert.equal(questions.findDocument(agent, other)?.status, 'ready')
-      questions.close()
-      await ingest.close()
-    }
+  test('keeps what was sent when the store, and not the document, is at fault', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
+    const work = { clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() }
+    for (const error of [new ReparteeError('unavailable', 'The database is away.'), new Error('a fault of ours')])
+      await assert.rejects(indexSome(file, { ...work, read: () => Promise.reject(error) }), error)
+    const [task] = listTasks(file, 1)
+    assert.deepEqual([task?.work, task?.attempts], ['read', 0])
+    assert.equal(Buffer.from(contentOf(file, task!)).toString(), 'The walnut is brown.')
+    await indexSome(file, { ...work, read: readDocument })
+    assert.deepEqual(listTasks(file, 1), [])
+    file.close()
+  })
+
+  test('gives up a document that was alone under way at several ends of the process, and no other', async () => {
+    const folder = newFolder()
+    const [guilty, other] = [newId(), newId()]
+    const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
+    file.write(() => {
+      for (const id of [guilty, other]) acceptDocument(file, id, textOf(`The walnut of ${id}.`), 0)
+      const [first, second] = listTasks(file, 2)
+      startTasks(file, [first!, second!])
+      for (let n = 0; n < 4; n++) startTasks(file, [first!])
+    })
+    file.close()
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    ingest.resume([agent])
+    await idle(questions)
+    assert.equal(questions.findDocument(agent, guilty)?.status, 'failed')
+    assert.match(questions.findDocument(agent, guilty)?.error?.message ?? '', /stopped the service several times/)
+    assert.equal(questions.findDocument(agent, other)?.status, 'ready')
+    questions.close()
+    await ingest.close()
   })
 
   test('refuses a file of a newer version', async () => {

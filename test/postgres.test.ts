@@ -6,6 +6,7 @@ import { type Database, statement, type Value } from '../src/store/database.ts'
 import { deleteAgentRows } from '../src/store/deletion.ts'
 import { listRecent } from '../src/store/messages.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
+import { exchange } from '../src/store/postgres-exchange.ts'
 import { insertSession } from '../src/store/sessions.ts'
 import { databaseContract } from './contract/database.ts'
 import { storeContract } from './contract/store.ts'
@@ -157,6 +158,26 @@ test('a database that is away is "unavailable", and used again once it is back',
   await assert.rejects(db.read('SELECT id FROM agent', []), { code: 'unavailable' })
   await assert.rejects(collect(db.stream('SELECT id FROM agent', [], 10)), { code: 'unavailable' })
   await db.close()
+})
+
+test('a transaction that is given to a connection which just broke is refused, and ends nothing else', async () => {
+  const url = await newDatabase()
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  pool.on('error', () => {}).on('connect', (fresh) => fresh.on('error', () => {}))
+  const client = await pool.connect()
+  const broken = new Promise<void>((resolve) => client.once('end', resolve))
+  await query(
+    url,
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  await broken
+  const asked = { name: 's', text: 'SELECT 1', values: [], columns: [], rows: [] }
+  await assert.rejects(
+    exchange(client, pg.types, [asked], () => []),
+    /not queryable|terminated/,
+  )
+  client.release(true)
+  await pool.end()
 })
 
 async function collect<T>(slices: AsyncIterable<T[]>): Promise<T[]> {

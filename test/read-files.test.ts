@@ -1,5 +1,7 @@
 // Readers of files that are not text: what they make of honest ones, and how they end with those made to break programs.
 import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { after, describe, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { DocumentError, type DocumentErrorCode } from '../src/core/document-error.ts'
@@ -364,6 +366,38 @@ describe('the process that reads', () => {
       (error) => error instanceof DocumentError && error.code === 'too_costly' && /more than 2 seconds/.test(error.message),
     )
     assert.equal((await second).passages[0]!.text, 'A walnut.')
+  })
+
+  test('blames no document for another that is sent with it', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 250 })
+    const walnuts = (from: number) => Array.from({ length: 40 }, (_, i) => reader.read('document', text(`Walnut ${from + i}.`)))
+    const before = walnuts(0)
+    const bad = assert.rejects(reader.read('document', { content: new Uint8Array(bomb()), mediaType: '' }), {
+      code: 'too_costly',
+    })
+    const after = walnuts(40)
+    const texts = (await Promise.all([...before, ...after])).map(({ passages }) => passages[0]!.text)
+    assert.deepEqual(
+      texts,
+      Array.from({ length: 80 }, (_, i) => `Walnut ${i}.`),
+    )
+    await bad
+  })
+
+  test('may be killed by somebody else: each document is read', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
+    const started: ChildProcess[] = []
+    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
+    subscribe('child_process', note)
+    await reader.read('document', text('Warm.'))
+    unsubscribe('child_process', note)
+    const texts = Array.from({ length: 60 }, (_, i) => `Walnut ${i}.`)
+    const reads = texts.map((one) => reader.read('document', text(one)))
+    started[0]!.kill('SIGKILL')
+    assert.deepEqual(
+      (await Promise.all(reads)).map(({ passages }) => passages[0]!.text),
+      texts,
+    )
   })
 
   test('tells what a document is refused for, and stops when it is closed', async () => {

@@ -106,6 +106,12 @@ describe('bytes', () => {
     assert.match((await readDocument({ mediaType: 'text/html', content: page })).passages[0]!.text, /^오늘은/)
   })
 
+  test('of nothing but byte-order marks before the text do not hold up whoever asks what they are', async () => {
+    const { mediaType, passages } = await plain(`${'\ufeff'.repeat(66)}x`)
+    assert.deepEqual([mediaType, passages.length], ['text/plain', 1])
+    assert.equal((await plain(`${'\ufeff \n'.repeat(10)}<!doctype html><p>x`)).mediaType, 'text/html')
+  })
+
   test('that are no text are refused with the reason', async () => {
     const read = (mediaType: string, content: Uint8Array) => readDocument({ mediaType, content })
     await refuses(read('text/plain', Buffer.from('89504e470d0a1a0a', 'hex')), 'unsupported_type', /PNG/)
@@ -136,6 +142,15 @@ describe('passages', () => {
     for (const text of texts) {
       const { passages } = await plain(text)
       assert.ok(passages.every((passage) => passage.text.length <= 1_600 && passage.text.isWellFormed()))
+    }
+  })
+
+  test('of headings alone stay within a bound, too', async () => {
+    const texts = ['#\n', '# a\n', '---\n', '===\n', 'a\n---\n'].map((line) => `# Start\n\n${line.repeat(60_000)}`)
+    for (const text of [...texts, `# ${'word '.repeat(160_000)}`]) {
+      const { passages } = await markdown(text)
+      assert.ok(passages.every((passage) => passage.text.length <= 3_200))
+      assert.equal(squeezed(passages.map((passage) => passage.text).join('')), squeezed(text))
     }
   })
 

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { setTimeout as pauseMs } from 'node:timers/promises'
 import type { NewDocument } from '../core/document.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import { moduleBeside } from '../core/module-beside.ts'
@@ -30,6 +31,8 @@ export interface KnowledgeOptions {
 /** Room for one batch of passages in the making, or for one large document. */
 const INGEST_HEAP_MB = 1_024
 const QUESTIONS_HEAP_MB = 512
+/** Neither the start nor the end of the service waits longer for a thread, whatever it is at. */
+const PATIENCE_MS = 10_000
 /** Before an ingest thread that died is started again for the work it left. */
 const RESTART_AFTER_MS = 1_000
 
@@ -166,16 +169,23 @@ export function openKnowledge({
     },
     waitMs: () => questions.waitMs,
     async start() {
-      if (known.haveWork()) await ingest.call('start')
+      if (known.haveWork()) await withPatience(ingest.call('start'))
     },
     async close() {
       closed = true
-      if (questions.started) await questions.call('close')
-      await questions.terminate()
-      if (ingest.started) await ingest.call('close')
-      await ingest.terminate()
+      for (const thread of [questions, ingest]) {
+        if (thread.started) await withPatience(thread.call('close'))
+        await thread.terminate()
+      }
     },
   }
+}
+
+/** Resolves with the promise, or after `PATIENCE_MS` without it. */
+async function withPatience(promise: Promise<unknown>): Promise<void> {
+  const stop = new AbortController()
+  const late = pauseMs(PATIENCE_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {})
+  await Promise.race([promise, late]).finally(() => stop.abort())
 }
 
 /** Which agents have a knowledge base, as far as that is known without asking for it: of most nothing is kept, and no thread need be started. */

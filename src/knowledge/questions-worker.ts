@@ -4,7 +4,7 @@ import { KnowledgeFolder } from '../store/knowledge-folder.ts'
 import type { KnowledgePlace } from '../store/knowledge-store.ts'
 import type { ConnectionSettings } from '../store/waiting-connection.ts'
 import { Questions } from './questions.ts'
-import { serve } from './rpc.ts'
+import { serveInTurn } from './rpc.ts'
 
 const methodsOf = (questions: Questions) => ({
   findDocument: questions.findDocument.bind(questions),
@@ -24,7 +24,7 @@ const methodsOf = (questions: Questions) => ({
 export type QuestionMethods = ReturnType<typeof methodsOf>
 
 const { place } = workerData as { place: KnowledgePlace }
-serve(
+serveInTurn(
   parentPort!,
   'folder' in place ? methodsOf(new Questions(new KnowledgeFolder(place.folder))) : await replayed(place.postgres),
 )

@@ -1,4 +1,5 @@
 import type { Document, DocumentStatus, Passage } from '../core/document.ts'
+import type { HistoryEntry } from '../core/message.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import {
   type Extract,
@@ -25,6 +26,16 @@ import { VectorSearch } from './vectors/search.ts'
 const OPEN_BASES = 64
 /** A suggestion is judged by the best that is found with it. */
 const HITS_OF_A_SUGGESTION = 5
+
+/**
+ * Of a long message its beginning and its end are searched, where what is asked stands; of each so many characters. A message may hold 32,000 and a
+ * reply 200,000, and each word of them is looked up.
+ */
+const SEARCHED_CHARS = 1_500
+const searched = (text: string): string =>
+  text.length <= 2 * SEARCHED_CHARS ? text : `${text.slice(0, SEARCHED_CHARS)}\n${text.slice(-SEARCHED_CHARS)}`.toWellFormed()
+const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
+  history.map((entry) => ({ ...entry, content: searched(entry.content) }))
 
 /** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. */
 export class Questions {
@@ -67,7 +78,8 @@ export class Questions {
     return this.#in(agentId, false, () => true)
   }
 
-  retrieve(agentId: string, input: RetrieveInput): Retrieval {
+  retrieve(agentId: string, given: RetrieveInput): Retrieval {
+    const input = { ...given, query: searched(given.query), history: searchedOf(given.history) }
     return this.#in(agentId, nothingFound, (index) => {
       const vectors = this.#vectorsOf(index)
       const retrieval = retrieve(index, input, vectors)
@@ -84,11 +96,13 @@ export class Questions {
     return this.#in(agentId, undefined, (index) => this.#vectorsOf(index).model(index.base, index.version))
   }
 
-  extract(agentId: string, input: ExtractInput): Extract {
+  extract(agentId: string, given: ExtractInput): Extract {
+    const input = { ...given, question: searched(given.question), history: searchedOf(given.history) }
     return this.#in(agentId, { quotes: [], confidence: 0 }, (index) => this.#extract(index, input))
   }
 
-  suggest(agentId: string, input: SuggestInput): Suggestion[] {
+  suggest(agentId: string, given: SuggestInput): Suggestion[] {
+    const input = { ...given, asked: given.asked.map(searched) }
     return this.#in(agentId, [], (index) =>
       suggestQuestions(input, (query) =>
         retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter }),

@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
+import { InTurn } from '../core/in-turn.ts'
 import { DamagedFile } from '../store/damaged.ts'
-import { isPassing } from '../store/passing.ts'
+import { isTransient } from '../store/transient.ts'
 
 /** What a worker thread can be asked. Arguments and results are copied from thread to thread. */
 // biome-ignore lint/suspicious/noExplicitAny: any function may be offered
@@ -44,7 +45,7 @@ export function toSentError(error: unknown): SentError {
     return { code, message, details, retryAfter, cause: undefined }
   }
   const sent = { details: undefined, retryAfter: undefined, cause: toSentCause(error) }
-  if (isPassing(error))
+  if (isTransient(error))
     return { ...sent, code: 'unavailable', message: 'The knowledge base is out of reach. Try again.', retryAfter: 1 }
   if (error instanceof DamagedFile)
     return {
@@ -72,13 +73,35 @@ export const fromSentCause = ({ message, ...fields }: SentCause): Error => Objec
 
 /** Answers every request on the port with the method of its name. */
 export function serve(port: MessagePort, methods: Methods): void {
-  port.on('message', async ({ id, method, args }: Request) => {
-    let response: Response
-    try {
-      response = { id, value: await methods[method]!(...args) }
-    } catch (error) {
-      response = { id, error: toSentError(error) }
-    }
-    port.postMessage(response)
+  port.on('message', (request: Request) => void answer(port, methods, request))
+}
+
+/** The same, agent by agent in turn: many questions to one do not hold up those to the others. */
+export function serveInTurn(port: MessagePort, methods: Methods): void {
+  const waiting = new InTurn<Request>()
+  let isWorking = false
+  const work = () => {
+    const request = waiting.next()
+    isWorking = request !== undefined
+    if (request === undefined) return
+    void answer(port, methods, request)
+    // Requests that have come meanwhile are in line by then.
+    setImmediate(work)
+  }
+  port.on('message', (request: Request) => {
+    waiting.add(String(request.args[0]), request)
+    if (isWorking) return
+    isWorking = true
+    setImmediate(work)
   })
+}
+
+async function answer(port: MessagePort, methods: Methods, { id, method, args }: Request): Promise<void> {
+  let response: Response
+  try {
+    response = { id, value: await methods[method]!(...args) }
+  } catch (error) {
+    response = { id, error: toSentError(error) }
+  }
+  port.postMessage(response)
 }

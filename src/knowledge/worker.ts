@@ -12,12 +12,6 @@ interface Call {
 /** Left to itself, short-lived garbage grows a thread by 150 MB under load, and gains nothing. */
 const YOUNG_MB = 16
 
-/** What every thread is told at its start, beside its own data. */
-export interface ThreadStart {
-  /** One before it ended without being told to. */
-  hasDied: boolean
-}
-
 /** A thread that is started by the first call, and anew by the next call after it died. It keeps the process alive only while calls are open. */
 export class WorkerHandle<M extends Methods> {
   readonly #url: URL
@@ -28,7 +22,6 @@ export class WorkerHandle<M extends Methods> {
   #worker: Worker | undefined
   #calls = new Map<number, Call>()
   #lastId = 0
-  #hasDied = false
 
   /** `onDeath`: it ended without being told to. `onEvent`: it said something that is no answer. */
   constructor(
@@ -88,7 +81,7 @@ export class WorkerHandle<M extends Methods> {
 
   #start(): Worker {
     const worker = new Worker(this.#url, {
-      workerData: { ...this.#data, hasDied: this.#hasDied },
+      workerData: this.#data,
       resourceLimits: { maxOldGenerationSizeMb: this.#maxHeapMb, maxYoungGenerationSizeMb: YOUNG_MB },
     })
     const calls = new Map<number, Call>()
@@ -108,10 +101,7 @@ export class WorkerHandle<M extends Methods> {
     })
     worker.on('exit', () => {
       const unexpected = this.#worker === worker
-      if (unexpected) {
-        this.#worker = undefined
-        this.#hasDied = true
-      }
+      if (unexpected) this.#worker = undefined
       for (const call of calls.values())
         call.reject(
           new ReparteeError('unavailable', 'The knowledge base had to start anew. Try again.', { retryAfter: 1, cause }),

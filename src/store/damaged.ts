@@ -1,4 +1,4 @@
-import { sqliteCodeOf } from './passing.ts'
+import { sqliteCodeOf } from './transient.ts'
 
 /** Result codes of SQLite for a file that does not hold what was written: corrupt, not a database. */
 const DAMAGED = new Set([11, 26])

@@ -4,7 +4,8 @@ import { BaseGone, type KnowledgeBase, type NearTables, type SqlRow, type SqlVal
 import { nearTable, scope } from './knowledge-scope.ts'
 import { PLACE, selectTogether } from './knowledge-together.ts'
 import { KNOWLEDGE_TYPES, type Step, sendTogether } from './postgres-batch.ts'
-import { isLost, isPassing, isTableGone } from './postgres-errors.ts'
+import { isLost, isTableGone } from './postgres-errors.ts'
+import { isTransient } from './transient.ts'
 import type { ConnectionSettings } from './waiting-connection.ts'
 
 const CONNECTIONS = 4
@@ -133,7 +134,7 @@ export class KnowledgeReplay {
     } catch (error) {
       broken = true
       if (isTableGone(error)) return 'table gone'
-      if (!isPassing(error) && !isLost(error)) throw error
+      if (!isTransient(error) && !isLost(error)) throw error
       throw new ReparteeError('unavailable', 'The knowledge base is out of reach. Try again.', { retryAfter: 1, cause: error })
     } finally {
       client?.release(broken)

@@ -57,11 +57,6 @@ export function releaseTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
     base.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > 0', number)
 }
 
-/** What was under way when the process ended is not to blame for it. In a transaction of the caller. */
-export function forgiveTasks(base: KnowledgeBase): void {
-  base.run('UPDATE document SET attempts = 0 WHERE attempts > 0 AND work IS NOT NULL')
-}
-
 export function setProgress(base: KnowledgeBase, task: Task, progress: number): void {
   base.run(`UPDATE document SET progress = ? WHERE number = ? AND work = 'read'`, progress, task.number)
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isBusy } from './passing.ts'
+import { isBusy } from './transient.ts'
 
 /**
  * Takes a data folder for this process; the operating system lets go of it when the process ends, however it ends.

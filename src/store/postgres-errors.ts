@@ -1,30 +1,36 @@
-import pg from 'pg'
-
 /** Beginnings of SQLSTATE that mean "not now": connection, resources, operator, system, a lock not had in time; a server that became a read-only replica. */
-const PASSING = /^(08|53|57|58|55P03|25006)/
+const TRANSIENT = /^(08|53|57|58|55P03|25006)/
 /** Serialisation failure, deadlock: the transaction is rolled back. */
 const RACES = new Set(['40001', '40P01'])
 /** The server ends the connection. */
 const ENDED = /^(08|57P)/
 
-const codeOf = (error: unknown): string | undefined => (error instanceof pg.DatabaseError ? error.code : undefined)
+interface ServerError extends Error {
+  severity: string
+  /** SQLSTATE, five characters. */
+  code: string
+}
+
+// Told by its fields: where there is no PostgreSQL, the driver is not loaded.
+const isOfServer = (error: unknown): error is ServerError => error instanceof Error && 'severity' in error && 'code' in error
+
+const codeOf = (error: unknown): string => (isOfServer(error) ? String(error.code) : '')
 
 /** What a statement itself did wrong comes from the server with a code, everything else of the driver's from the connection. */
 const ofConnection = (error: unknown): boolean =>
   error instanceof Error &&
-  !(error instanceof pg.DatabaseError) &&
+  !isOfServer(error) &&
   (typeof (error as NodeJS.ErrnoException).code === 'string' ||
     /connect|terminated|timeout|closed|not queryable/i.test(error.message))
 
-/** True for an error that trying again may be over. */
-export const isPassing = (error: unknown): boolean =>
-  ofConnection(error) || PASSING.test(codeOf(error) ?? '') || lostTheRace(error)
+/** True for an error of the server that may be over when the same is tried again. */
+export const isTransientOfPostgres = (error: unknown): boolean => TRANSIENT.test(codeOf(error)) || lostTheRace(error)
 
 /** True where another transaction was in the way, and nothing of this one was written. */
-export const lostTheRace = (error: unknown): boolean => RACES.has(codeOf(error) ?? '')
+export const lostTheRace = (error: unknown): boolean => RACES.has(codeOf(error))
 
 /** True where the connection is of no more use. */
-export const isLost = (error: unknown): boolean => ofConnection(error) || ENDED.test(codeOf(error) ?? '')
+export const isLost = (error: unknown): boolean => ofConnection(error) || ENDED.test(codeOf(error))
 
 /** True where a statement names a table that is gone. */
 export const isTableGone = (error: unknown): boolean => codeOf(error) === '42P01'

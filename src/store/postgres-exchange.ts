@@ -71,7 +71,8 @@ class Exchange {
   #more: (() => Asked[]) | undefined
   /** The driver puts its time limit around it. */
   callback: (error: Error | null) => void
-  #wire!: Wire
+  /** Undefined until it is sent: the driver also tells of an error to a query that a broken connection was given. */
+  #wire: Wire | undefined
   #parsed!: Map<string, Shape>
   #at = 0
   #shape: Shape | undefined
@@ -89,14 +90,14 @@ class Exchange {
   }
 
   submit(connection: object): void {
-    this.#wire = connection as Wire
-    this.#parsed = parsed.get(this.#wire) ?? new Map()
-    parsed.set(this.#wire, this.#parsed)
-    this.#send()
+    const wire = connection as Wire
+    this.#wire = wire
+    this.#parsed = parsed.get(wire) ?? new Map()
+    parsed.set(wire, this.#parsed)
+    this.#send(wire)
   }
 
-  #send(): void {
-    const wire = this.#wire
+  #send(wire: Wire): void {
     const described = new Set<string>()
     wire.stream.cork()
     for (const { name, text, values } of this.#asked) {
@@ -140,11 +141,11 @@ class Exchange {
     this.#asked = this.#more()
     this.#more = undefined
     this.#at = 0
-    this.#send()
+    this.#send(this.#wire!)
   }
 
   handleError(error: Error): void {
-    if (this.#more !== undefined) this.#wire.sync()
+    if (this.#more !== undefined) this.#wire?.sync()
     this.#more = undefined
     this.callback(error)
   }

@@ -2,10 +2,11 @@ import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
-import { isLost, isPassing, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
+import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { type Answer, type Asked, exchange, toRows } from './postgres-exchange.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 import { Reads } from './postgres-reads.ts'
+import { isTransient } from './transient.ts'
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, with the driver's own parameters. */
@@ -274,7 +275,7 @@ const toPostgres = (sql: string): string =>
   sql.replace(/SELECT value FROM json_each\((\$\d+)\)/g, 'SELECT json_array_elements_text($1::json)')
 
 function fail(error: unknown): never {
-  if (isPassing(error))
+  if (isTransient(error) || isLost(error))
     throw new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
   throw error
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row, Statement, Value } from './database.ts'
-import { isPassing } from './passing.ts'
+import { isTransient } from './transient.ts'
 
 /** Of every connection that writes: a commit is on the disk before it is acknowledged, and what was deleted is overwritten. */
 export const WRITER_PRAGMAS = `PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;`
@@ -52,7 +52,7 @@ export class SqliteConnection {
     try {
       return this.#transaction(works).map((rows) => ({ rows }))
     } catch (error) {
-      if (isPassing(error) || works.length === 1) return works.map(() => ({ error }))
+      if (isTransient(error) || works.length === 1) return works.map(() => ({ error }))
       // One bad list must not fail the others: each gets a transaction of its own.
       return works.flatMap((work) => this.write([work]))
     }

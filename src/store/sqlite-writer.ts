@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Row, Statement } from './database.ts'
-import { isBusy } from './passing.ts'
 import type { Outcome, SqliteConnection, Work } from './sqlite-connection.ts'
 import { WriterThread } from './sqlite-thread.ts'
+import { isBusy } from './transient.ts'
 
 interface Job extends Work {
   since: number

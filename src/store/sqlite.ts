@@ -5,9 +5,9 @@ import { ReparteeError } from '../core/errors.ts'
 import { orDamaged } from './damaged.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
 import { migrate } from './migrate.ts'
-import { isPassing } from './passing.ts'
 import { SqliteConnection, WRITER_PRAGMAS } from './sqlite-connection.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
+import { isTransient } from './transient.ts'
 
 export const MAIN = 'repartee.db'
 /** What is being filled from elsewhere has another name until it is whole: no service takes it for its data. */
@@ -169,12 +169,12 @@ function open(path: string): DatabaseSync {
     return db
   } catch (error) {
     db?.close()
-    if (isPassing(error)) throw new Error(`${path} cannot be used: ${(error as Error).message}`, { cause: error })
+    if (isTransient(error)) throw new Error(`${path} cannot be used: ${(error as Error).message}`, { cause: error })
     throw orDamaged(error, path)
   }
 }
 
 const translate = (error: unknown, path: string): unknown =>
-  isPassing(error)
+  isTransient(error)
     ? new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
     : orDamaged(error, path)

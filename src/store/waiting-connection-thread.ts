@@ -2,7 +2,8 @@ import { workerData } from 'node:worker_threads'
 import pg from 'pg'
 import type { SqlRow } from './knowledge-base.ts'
 import { KNOWLEDGE_TYPES, sendTogether } from './postgres-batch.ts'
-import { isLost, isPassing, reasonOf } from './postgres-errors.ts'
+import { isLost, reasonOf } from './postgres-errors.ts'
+import { isTransient } from './transient.ts'
 import type { Answer, ConnectionStart, Request } from './waiting-connection.ts'
 
 const { url, pooler, port, signal } = workerData as ConnectionStart
@@ -61,7 +62,7 @@ port.on('message', async (request: Request) => {
   try {
     answer = { rows: await run(request) }
   } catch (error) {
-    answer = { message: reasonOf(error), passing: isPassing(error) }
+    answer = { message: reasonOf(error), isTransient: isTransient(error) || isLost(error) }
   }
   port.postMessage(answer)
   Atomics.add(signal, 0, 1)

@@ -23,7 +23,7 @@ export interface Request {
 }
 
 /** What the thread answers. */
-export type Answer = { rows: SqlRow[][] } | { message: string; passing: boolean }
+export type Answer = { rows: SqlRow[][] } | { message: string; isTransient: boolean }
 
 /**
  * A connection to PostgreSQL that the thread using it stands still for: the connection lives in a thread of its own. Only for threads that have
@@ -57,7 +57,7 @@ export class WaitingConnection {
     const { message: answer } = receiveMessageOnPort(this.#port) as { message: Answer }
     if ('rows' in answer) return answer.rows
     const cause = new Error(answer.message)
-    if (answer.passing)
+    if (answer.isTransient)
       throw new ReparteeError('unavailable', 'The knowledge base is out of reach. Try again.', { retryAfter: 1, cause })
     throw cause
   }

@@ -59,7 +59,7 @@ export function phraseQuestions(hit: Hit): string[] {
 
 const clean = (text: string): string =>
   text
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replace(MARKS, '')
     .replace(/\s+/g, ' ')
     .trim()

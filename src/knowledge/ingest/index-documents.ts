@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
 import type { Passage } from '../../core/document.ts'
 import { DocumentError } from '../../core/document-error.ts'
+import { pacer } from '../../core/pacer.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
@@ -26,7 +27,6 @@ import {
   startTasks,
   type Task,
 } from '../../store/knowledge-tasks.ts'
-import { isPassing } from '../../store/passing.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import { ReaderClosed } from '../reader/reader.ts'
 import { adoptVectors } from '../vectors/build.ts'
@@ -41,14 +41,15 @@ export interface IndexLimits {
 
 /** Some 0.2 s in which other writes wait. */
 export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200 }
-/** After so long requests get a chance. */
-const SLICE_MS = 10
-/** A document over which the thread died so often is left alone. */
-const MAX_ATTEMPTS = 3
+/** A document that was under way at so many ends of the thread or the process is left alone. */
+const MAX_ATTEMPTS = 5
 /** A document that is not read in so long does not hold up those that are. */
 const SLOW_MS = 200
 /** After so long it is another agent's turn. */
 const TURN_MS = 5_000
+/** Read while others are analysed, so that small documents do not wait for the process that reads. */
+const AHEAD = 16
+const AHEAD_BYTES = 262_144
 const TITLE_CHARS = 80
 
 /** What indexing is done with. `isOver`: stop as soon as it may be. */
@@ -58,6 +59,8 @@ export interface IndexWork {
   /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down. */
   read: (input: ReadInput) => Promise<ReadDocument>
   isOver: () => boolean
+  /** Of this agent: attempts that do not count and could not be taken back yet. */
+  unreleased: Set<Task>
   /** Told of each document that is done with. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
@@ -78,8 +81,31 @@ interface Reading {
  * transaction. One too large for that appears when all of it is written. False when none waits. Stops early when `isOver`.
  */
 export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<boolean> {
-  const tasks = suspects(listTasks(base, work.limits.documents))
+  release(base, work.unreleased)
+  const until = performance.now() + TURN_MS
+  let tasks = nextTasks(base, work)
   if (tasks.length === 0) return false
+  do {
+    await indexTogether(base, tasks, work)
+    // Each alone, but not each in a turn of its own: a batch may have left a thousand.
+    tasks = isSuspect(tasks[0]!) && performance.now() < until && !work.isOver() ? nextTasks(base, work) : []
+  } while (tasks[0] !== undefined && isSuspect(tasks[0]))
+  return true
+}
+
+/** It was under way when the thread or the process ended. */
+const isSuspect = ({ attempts }: Task): boolean => attempts > 0
+
+/** A suspect is taken alone, so that the next end tells whether it was the cause: of many in one batch, all would be blamed. */
+function nextTasks(base: KnowledgeBase, { limits }: IndexWork): Task[] {
+  const tasks = listTasks(base, limits.documents)
+  if (tasks[0] !== undefined && isSuspect(tasks[0])) return tasks.slice(0, 1)
+  const first = tasks.findIndex(isSuspect)
+  return first < 0 ? tasks : tasks.slice(0, first)
+}
+
+/** Each attempt is stored before it is made, and taken back where it was not the document that ended it. */
+async function indexTogether(base: KnowledgeBase, tasks: Task[], work: IndexWork): Promise<void> {
   base.write(() => startTasks(base, tasks), { durable: false })
   const unread = new Set(tasks)
   try {
@@ -87,25 +113,20 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   } catch (error) {
     if (!(error instanceof ReaderClosed)) throw error
   } finally {
-    if (unread.size > 0 && base.isOpen) base.write(() => releaseTasks(base, unread), { durable: false })
+    for (const task of unread) work.unreleased.add(task)
+    if (base.isOpen) release(base, work.unreleased)
   }
-  return true
 }
 
-/**
- * A document that was under way when the thread died is taken alone, so that the next death tells whether it was the cause: of many in one batch,
- * all would be blamed.
- */
-function suspects(tasks: Task[]): Task[] {
-  if (tasks[0] !== undefined && tasks[0].attempts > 0) return tasks.slice(0, 1)
-  const first = tasks.findIndex(({ attempts }) => attempts > 0)
-  return first < 0 ? tasks : tasks.slice(0, first)
+function release(base: KnowledgeBase, unreleased: Set<Task>): void {
+  if (unreleased.size === 0) return
+  base.write(() => releaseTasks(base, unreleased), { durable: false })
+  unreleased.clear()
 }
 
 /** Takes out of `unread` what it has dealt with. */
 async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWork): Promise<void> {
   const { limits, clock, isOver, ended = () => {} } = work
-  const tasks = [...unread]
   const start = performance.now()
   let readings: Reading[] = []
   let batch = newBatch()
@@ -119,15 +140,14 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     readings = []
     batch = newBatch()
   }
-  let next: Promise<Reading | undefined> | undefined
-  for (const [i, task] of tasks.entries()) {
+  const ahead = new ReadAhead(base, [...unread], work)
+  for (let next = ahead.take(); next !== undefined; next = ahead.take()) {
     await pause()
     if (isOver()) return
-    next ??= read(base, task, work)
     // What is read already does not wait for a document that takes long.
-    if (readings.length > 0 && !(await isSettled(next, SLOW_MS))) finish()
-    const reading = await next
-    next = undefined
+    if (readings.length > 0 && !(await isSettled(next.reading, SLOW_MS))) finish()
+    const { task } = next
+    const reading = await next.reading
     if (isOver()) return
     if (reading === undefined) unread.delete(task)
     else if (reading.passages.length > limits.passages) {
@@ -137,22 +157,66 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
       ended('ready')
       return
     } else {
-      const isFull = batch.passages.length + reading.passages.length >= limits.passages
-      const isLate = performance.now() - start > TURN_MS
-      const following = isFull || isLate ? undefined : tasks[i + 1]
-      // Read while this one is analysed.
-      if (following !== undefined) next = read(base, following, work)
-      next?.catch(() => {})
       readings.push(reading)
       for (const [position, passage] of reading.passages.entries()) {
         await pause()
         addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
       }
       // When it is late, another agent's turn.
-      if (isFull || isLate) break
+      if (batch.passages.length >= limits.passages || performance.now() - start > TURN_MS) ahead.end()
     }
   }
   if (!isOver()) finish()
+}
+
+interface NextReading {
+  task: Task
+  bytes: number
+  reading: Promise<Reading | undefined>
+}
+
+/** Documents are read while those before them are analysed. */
+class ReadAhead {
+  readonly #base: KnowledgeBase
+  readonly #work: IndexWork
+  readonly #waiting: Task[]
+  readonly #under: NextReading[] = []
+  #bytes = 0
+
+  constructor(base: KnowledgeBase, tasks: Task[], work: IndexWork) {
+    this.#base = base
+    this.#waiting = tasks.reverse()
+    this.#work = work
+  }
+
+  /** The next in order; undefined after the last. */
+  take(): NextReading | undefined {
+    if (this.#under.length === 0) this.#begin()
+    const next = this.#under.shift()
+    if (next === undefined) return undefined
+    this.#bytes -= next.bytes
+    if (this.#under.length === 0) this.#begin()
+    while (this.#under.length < AHEAD && this.#bytes < AHEAD_BYTES && this.#begin());
+    return next
+  }
+
+  /** Nothing more is begun. */
+  end(): void {
+    this.#waiting.length = 0
+  }
+
+  /** False where nothing waits. */
+  #begin(): boolean {
+    const task = this.#waiting.pop()
+    if (task === undefined) return false
+    const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
+    const reading = read(this.#base, task, content, this.#work)
+    // Told of by whoever waits for it.
+    reading.catch(() => {})
+    this.#bytes += content.byteLength
+    this.#under.push({ task, bytes: content.byteLength, reading })
+    return true
+  }
 }
 
 async function isSettled(promise: Promise<unknown>, withinMs: number): Promise<boolean> {
@@ -169,19 +233,13 @@ async function isSettled(promise: Promise<unknown>, withinMs: number): Promise<b
   return first
 }
 
-/** Lets other events in whenever `SLICE_MS` have gone by. */
-function pacer(): () => Promise<void> | undefined {
-  let last = performance.now()
-  return () => {
-    if (performance.now() - last < SLICE_MS) return undefined
-    return nextTurn().then(() => {
-      last = performance.now()
-    })
-  }
-}
-
 /** Undefined where the document cannot be read, which is then told in its `error`. Rejects with `ReaderClosed`. */
-async function read(base: KnowledgeBase, task: Task, { read: readIt, clock, ended }: IndexWork): Promise<Reading | undefined> {
+async function read(
+  base: KnowledgeBase,
+  task: Task,
+  content: Uint8Array,
+  { read: readIt, clock, ended }: IndexWork,
+): Promise<Reading | undefined> {
   if (task.work === 'retitle')
     return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
   try {
@@ -190,15 +248,14 @@ async function read(base: KnowledgeBase, task: Task, { read: readIt, clock, ende
     const { mediaType, title, passages } = await readIt({
       mediaType: task.mediaType,
       ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),
-      content: contentOf(base, task),
+      content,
     })
     const named = task.titleGiven ? task.title : (title ?? task.title)
     return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
   } catch (error) {
-    // Nothing is said about the document where the service goes down, or the machine cannot do it now.
-    if (error instanceof ReaderClosed || isPassing(error)) throw error
-    const { code, message } =
-      error instanceof DocumentError ? error : { code: 'internal_error', message: 'The document could not be read.' }
+    // Only the document itself can be to blame: all else, such as a lost connection or a full disk, is tried again, and what was sent is kept.
+    if (!(error instanceof DocumentError)) throw error
+    const { code, message } = error
     if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))
     ended?.('failed')
     return undefined

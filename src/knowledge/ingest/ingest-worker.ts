@@ -6,7 +6,6 @@ import type { FetchRules } from '../../net/guarded-fetch.ts'
 import { type KnowledgePlace, openKnowledgeStore } from '../../store/knowledge-store.ts'
 import type { ReadLimits } from '../reader/reader.ts'
 import { serve, type ThreadEvent, toSentCause } from '../rpc.ts'
-import type { ThreadStart } from '../worker.ts'
 import { Ingest } from './ingest.ts'
 
 /** What the thread is started with. */
@@ -19,7 +18,7 @@ export interface IngestSettings {
 
 const NICENESS = 15
 
-const { hasDied, place, ...settings } = workerData as IngestSettings & ThreadStart
+const { place, ...settings } = workerData as IngestSettings
 // Answering goes before ingesting, where both want the same core. On Linux this is said of a thread; elsewhere it would be of the service.
 if (process.platform === 'linux') setPriority(NICENESS)
 const say = (event: ThreadEvent) => parentPort!.postMessage(event)
@@ -55,5 +54,5 @@ const methods = {
 }
 export type IngestMethods = typeof methods
 
-ingest.resume(store.list().pending, hasDied)
+ingest.resume(store.list().pending)
 serve(parentPort!, methods)

@@ -8,11 +8,10 @@ import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocum
 import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge-index.ts'
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { endNews, listNews } from '../../store/knowledge-news.ts'
-import { forgiveTasks } from '../../store/knowledge-tasks.ts'
+import type { Task } from '../../store/knowledge-tasks.ts'
 import type { Unembedded } from '../../store/knowledge-vectors.ts'
-import { isPassing } from '../../store/passing.ts'
-import { kindOf } from '../read/kind.ts'
-import { type ReadDocument, type ReadInput, readDocument } from '../read/read.ts'
+import { isTransient } from '../../store/transient.ts'
+import type { ReadInput } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
 import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Changes } from './changes.ts'
@@ -39,8 +38,6 @@ export interface IngestOptions {
   warn?: (about: string, error: unknown) => void
 }
 
-/** Some 10 ms of reading. */
-const MAX_PLAIN_BYTES = 1_048_576
 /** Work starts when no change has come for so long, or the first has waited so long: what is indexed together costs far less. */
 const QUIET_MS = 25
 /** In the midst of many changes, each soon after the one before. */
@@ -80,8 +77,8 @@ export class Ingest {
   readonly #failures = new Map<string, number>()
   /** Agents whose base could not be written, until it is tried again. */
   readonly #later = new Map<string, NodeJS.Timeout>()
-  /** Agents whose documents may hold blame for the end of the process. */
-  readonly #unforgiven = new Set<string>()
+  /** By agent: attempts at documents that do not count and could not be taken back yet. */
+  readonly #unreleased = new Map<string, Set<Task>>()
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
@@ -215,13 +212,9 @@ export class Ingest {
     base.write(() => endNews(base, told), { bringsWork: false })
   }
 
-  /**
-   * Takes up the work of these agents, as it was noted in the store. `hasDied`: a thread before this one ended over it, and what was under
-   * way may be the cause; the end of the whole process is nobody's fault.
-   */
-  resume(agentIds: readonly string[], hasDied = false): void {
+  /** Takes up the work of these agents, as it was noted in the store. */
+  resume(agentIds: readonly string[]): void {
     for (const agentId of agentIds) {
-      if (!hasDied) this.#unforgiven.add(agentId)
       this.#marked.add(agentId)
       this.#schedule(agentId)
     }
@@ -235,6 +228,7 @@ export class Ingest {
     this.#later.delete(agentId)
     this.#changes.removeAgent(agentId)
     this.#merges.delete(agentId)
+    this.#unreleased.delete(agentId)
     this.#bases.remove(agentId)
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
     this.#onMarked(this.#marked.size)
@@ -365,7 +359,7 @@ export class Ingest {
       if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
       this.#failures.set(agentId, failures)
       if (failures === 1) this.#warn(`the knowledge base of agent ${agentId} cannot be worked on`, error)
-      if (isPassing(error)) this.#tryLater(agentId, Math.min(RETRY_AFTER_MS * failures, RETRY_AT_LEAST_EVERY_MS))
+      if (isTransient(error)) this.#tryLater(agentId, Math.min(RETRY_AFTER_MS * failures, RETRY_AT_LEAST_EVERY_MS))
       else if (failures < MAX_FAILURES) this.#tryLater(agentId, RETRY_AFTER_MS)
       else {
         // Left alone until the next change or start.
@@ -390,7 +384,6 @@ export class Ingest {
       this.#merges.delete(agentId)
       giveUpStaged(base)
     }
-    if (this.#unforgiven.delete(agentId)) base.write(() => forgiveTasks(base))
     const isMerging = this.#merges.has(agentId)
     // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
     if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
@@ -402,8 +395,19 @@ export class Ingest {
     this.#bases.scrub(agentId)
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
-    const read = (input: ReadInput) => this.#read(input)
-    if (await indexSome(base, { clock: this.#clock, limits: this.#limits, read, isOver, ended: this.#onEnded })) {
+    const read = (input: ReadInput) => this.#reader.read('document', input)
+    const unreleased = this.#unreleased.get(agentId) ?? new Set()
+    this.#unreleased.set(agentId, unreleased)
+    const isWork = await indexSome(base, {
+      clock: this.#clock,
+      limits: this.#limits,
+      read,
+      isOver,
+      unreleased,
+      ended: this.#onEnded,
+    })
+    if (unreleased.size === 0) this.#unreleased.delete(agentId)
+    if (isWork) {
       this.#onIndexed(agentId)
       if (isMerging) this.#mergeSome(agentId, base)
       return true
@@ -418,13 +422,6 @@ export class Ingest {
     this.#merges.delete(agentId)
     if (merge.step(base, this.#limits.mergeMs)) this.#merges.set(agentId, merge)
     return true
-  }
-
-  /** Plain text needs no program that could be broken: here it is read at once, elsewhere it would wait for a process. */
-  async #read(input: ReadInput): Promise<ReadDocument> {
-    const kind = kindOf(input.content, input.mediaType, input.filename)
-    const isPlain = (kind === 'text' || kind === 'markdown') && input.content.length <= MAX_PLAIN_BYTES
-    return isPlain ? readDocument(input) : this.#reader.read('document', input)
   }
 
   #bury(agentId: string, base: KnowledgeBase, extents: readonly Extent[]): void {

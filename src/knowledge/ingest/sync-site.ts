@@ -1,5 +1,4 @@
 import { setTimeout as pauseMs } from 'node:timers/promises'
-import { gunzipSync } from 'node:zlib'
 import robotsModule from 'robots-parser'
 import { DocumentError } from '../../core/document-error.ts'
 import type { Clock, Ids } from '../../core/ports.ts'
@@ -40,8 +39,6 @@ const MAX_SITEMAPS = 50
 const ROBOTS_BYTES = 512_000
 const PATTERN_CHARS = 50_000
 const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
-const GZIP = [0x1f, 0x8b]
-const MAX_SITEMAP_BYTES = 52_428_800
 // What no reader makes text of; asked for, it would only be thrown away.
 const NO_DOCUMENT =
   /\.(?:png|jpe?g|gif|webp|svg|ico|avif|bmp|css|m?js|json|xml|rss|atom|woff2?|ttf|eot|mp[34]|m4[av]|webm|avi|mov|wav|ogg|zip|gz|tgz|bz2|xz|7z|rar|exe|dmg|iso|jar|wasm)$/i
@@ -159,8 +156,7 @@ async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
     seen.add(url)
     try {
       const fetched = await parts.fetch({ url, signal: parts.signal })
-      const content = unpacked(fetched.body)
-      const sitemap = await parts.reader.read('sitemap', { content, mediaType: fetched.contentType ?? '' })
+      const sitemap = await parts.reader.read('sitemap', { content: fetched.body.slice(), mediaType: fetched.contentType ?? '' })
       const pages = sitemap.pages.flatMap(pageOf).filter((page) => belongsTo(run, run.url, page))
       if (url === run.url && pages.length === 0 && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
@@ -183,16 +179,6 @@ function pageOf(address: string): string[] {
   if (url === null || !/^https?:$/.test(url.protocol)) return []
   url.hash = ''
   return [url.href]
-}
-
-/** Sitemaps are often kept packed. */
-function unpacked(body: Uint8Array): Uint8Array {
-  if (body[0] !== GZIP[0] || body[1] !== GZIP[1]) return body.slice()
-  try {
-    return new Uint8Array(gunzipSync(body, { maxOutputLength: MAX_SITEMAP_BYTES }))
-  } catch (cause) {
-    throw new DocumentError('damaged', 'The sitemap is packed and cannot be unpacked.', { cause })
-  }
 }
 
 /**

@@ -47,7 +47,7 @@ export function cutPassages(blocks: Block[]): Cut[] {
     // A page begins a passage, so that a citation names the right one; headings alone go with what follows.
     const isNewPage = piece.block.page !== open.at(-1)?.block.page && open.some(({ block }) => block.kind !== 'heading')
     if (isNewPage) flush(open.length)
-    else if (piece.block.kind === 'heading' && size >= SECTION) flush(lead)
+    else if (piece.block.kind === 'heading' && size >= SECTION && lead > 0) flush(lead)
     else if (size + piece.text.length > MAX && open.length > 0) flush(lead > 0 ? lead : open.length)
     open.push(piece)
     size += piece.text.length + 2
@@ -114,7 +114,7 @@ function broken(block: Block): string[] {
     } else open = open === '' ? part : open + glue + part
   }
   if (open !== '') pieces.push(open)
-  return pieces.map((piece) => piece.replace(/^\n+|\s+$/g, '')).filter((piece) => piece !== '')
+  return pieces.map((piece) => piece.replace(/^\n+/, '').trimEnd()).filter((piece) => piece !== '')
 }
 
 /** The whole text, cut before each sentence. */

@@ -98,8 +98,7 @@ export function kindOf(content: Uint8Array, mediaType: string, filename: string 
   )
 }
 
-const looksLikeHtml = (bytes: Buffer): boolean =>
-  /^(?:\ufeff|\s)*<(?:!doctype html|html[\s>])/i.test(bytes.toString('utf8', 0, 200))
+const looksLikeHtml = (bytes: Buffer): boolean => /^\s*<(?:!doctype html|html[\s>])/i.test(bytes.toString('utf8', 0, 200))
 
 /** By the names in the archive's directory, which stand at the file's end, and those of the first parts. */
 function officeKind(bytes: Buffer): Kind {

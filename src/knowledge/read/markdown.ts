@@ -32,7 +32,7 @@ export function headingText(block: string): string {
     .slice(0, HEADING_CHARS)
     .replace(ATX, '')
     .replace(/[ \t]#+[ \t]*$/, '')
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replace(/[*`]|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '')
     .replace(/\s*\{#[^}]*\}\s*$/, '')
     .trim()

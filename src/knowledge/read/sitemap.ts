@@ -1,4 +1,6 @@
+import { gunzipSync } from 'node:zlib'
 import { Parser } from 'htmlparser2'
+import { DocumentError } from '../../core/document-error.ts'
 
 /** What a sitemap names (sitemaps.org, protocol 0.9): pages, or further sitemaps. */
 export interface Sitemap {
@@ -8,6 +10,18 @@ export interface Sitemap {
 
 /** The protocol's own bound on one file. */
 const MOST_ENTRIES = 50_000
+const MAX_BYTES = 52_428_800
+const GZIP = [0x1f, 0x8b]
+
+/** Sitemaps are often kept packed. Throws `DocumentError`. */
+export function unpacked(body: Uint8Array): Uint8Array {
+  if (body[0] !== GZIP[0] || body[1] !== GZIP[1]) return body
+  try {
+    return new Uint8Array(gunzipSync(body, { maxOutputLength: MAX_BYTES }))
+  } catch (cause) {
+    throw new DocumentError('damaged', 'The sitemap is packed and cannot be unpacked.', { cause })
+  }
+}
 
 /** A sitemap or an index of sitemaps in XML, or a list of addresses, one a line. */
 export function readSitemap(text: string): Sitemap {

@@ -3,7 +3,7 @@ import type { PageLinks } from '../read/links.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { Sitemap } from '../read/sitemap.ts'
 
-/** What the process that reads can be asked, one thing at a time. Everything that comes from outside is looked at in there only. */
+/** What the process that reads can be asked. It answers in order. Everything that comes from outside is looked at in there only. */
 export interface Reads {
   document: { input: ReadInput; result: ReadDocument }
   links: { input: { content: Uint8Array; mediaType: string; url: string }; result: PageLinks }

@@ -18,9 +18,15 @@ const IDLE_MS = 10_000
 /** The first read of a process has to wait for its start, too. */
 const START_MS = 10_000
 
+/** So much is sent ahead, or small documents would wait for the way there and back. */
+const AHEAD = 32
+const AHEAD_BYTES = 1_048_576
+
 interface Read {
   request: ReadRequest
-  /** A process was ended by a signal over it. */
+  /** A process ended while this document was with it. */
+  isSuspect: boolean
+  /** A process was ended by a signal over it alone. */
   wasKilled: boolean
   resolve: (result: never) => void
   reject: (error: unknown) => void
@@ -28,13 +34,15 @@ interface Read {
 
 /**
  * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. That process may
- * read the program's own files alone, write none and start nothing. One document at a time; others wait.
+ * read the program's own files alone, write none and start nothing. One document at a time is read; a few small ones wait in the process. When it ends, each
+ * of those is sent alone, so that no document is blamed for another.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
   readonly #waiting: Read[] = []
+  /** With the process, which answers in this order. */
+  #sent: Read[] = []
   #child: ChildProcess | undefined
-  #current: Read | undefined
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
@@ -46,44 +54,58 @@ export class DocumentReader {
   read<K extends keyof Reads>(what: K, input: Reads[K]['input']): Promise<Reads[K]['result']> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
-      this.#waiting.push({ request: { what, input } as ReadRequest, wasKilled: false, resolve, reject })
+      this.#waiting.push({ request: { what, input } as ReadRequest, isSuspect: false, wasKilled: false, resolve, reject })
       this.#next()
     })
   }
 
   close(): void {
     this.#closed = true
-    const left = [...this.#waiting.splice(0), ...(this.#current === undefined ? [] : [this.#current])]
-    this.#current = undefined
+    const left = [...this.#sent.splice(0), ...this.#waiting.splice(0)]
     this.#kill()
     for (const { reject } of left) reject(new ReaderClosed())
   }
 
   #next(): void {
-    if (this.#current !== undefined || this.#closed) return
-    clearTimeout(this.#timer)
-    const read = this.#waiting.shift()
-    if (read === undefined) {
+    if (this.#closed) return
+    if (this.#sent.length + this.#waiting.length === 0) {
+      clearTimeout(this.#timer)
       if (this.#child !== undefined) this.#timer = setTimeout(() => this.#kill(), IDLE_MS).unref()
       return
     }
-    this.#current = read
+    while (this.#waiting.length > 0 && this.#hasRoom(this.#waiting[0]!)) this.#send(this.#waiting.shift()!)
+  }
+
+  #hasRoom(read: Read): boolean {
+    if (this.#sent.length === 0) return true
+    if (read.isSuspect || this.#sent[0]!.isSuspect || this.#sent.length >= AHEAD) return false
+    return this.#sent.reduce((sum, sent) => sum + sizeOf(sent), sizeOf(read)) <= AHEAD_BYTES
+  }
+
+  #send(read: Read): void {
+    this.#sent.push(read)
     const starts = this.#child === undefined
     const child = this.#child ?? this.#start()
+    if (this.#sent.length === 1) this.#limitTime(starts ? START_MS : 0)
     // Where no process can be started, that is told of by its error.
     if (!child.connected) return
-    const { timeoutMs } = this.#limits
-    this.#timer = setTimeout(
-      () => {
-        this.#kill()
-        this.#end((current) => current.reject(tooCostly(`more than ${timeoutMs / 1_000} seconds`)))
-      },
-      timeoutMs + (starts ? START_MS : 0),
-    )
     child.send(read.request, (error) => {
       // It has ended, or is of no use: how it ends tells why.
       if (error !== null) child.kill('SIGKILL')
     })
+  }
+
+  /** Of the document that is read now. */
+  #limitTime(moreMs = 0): void {
+    clearTimeout(this.#timer)
+    const { timeoutMs } = this.#limits
+    this.#timer = setTimeout(() => {
+      this.#kill()
+      const late = this.#sent.shift()
+      this.#takeBack()
+      late?.reject(tooCostly(`more than ${timeoutMs / 1_000} seconds`))
+      this.#next()
+    }, timeoutMs + moreMs)
   }
 
   #start(): ChildProcess {
@@ -98,10 +120,11 @@ export class DocumentReader {
     this.#child = child
     child.on('message', (answer: ReadAnswer) => {
       if (child !== this.#child) return
-      this.#end((read) => {
-        if ('result' in answer) read.resolve(answer.result as never)
-        else read.reject(new DocumentError(answer.error.code, answer.error.message))
-      })
+      const read = this.#sent.shift()
+      if (this.#sent.length > 0) this.#limitTime()
+      if ('result' in answer) read?.resolve(answer.result as never)
+      else read?.reject(new DocumentError(answer.error.code, answer.error.message))
+      this.#next()
     })
     child.on('exit', (code, signal) => this.#lost(child, code, signal))
     child.on('error', (error) => this.#failed(child, error))
@@ -112,28 +135,36 @@ export class DocumentReader {
   #failed(child: ChildProcess, error: Error): void {
     if (child !== this.#child) return
     this.#kill()
-    this.#end((read) => read.reject(error))
+    for (const read of this.#sent.splice(0)) read.reject(error)
+    this.#next()
   }
 
   #lost(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
     if (child !== this.#child) return
     this.#kill()
-    const read = this.#current
-    // Perhaps by somebody else, such as a machine without memory: the second time it is the document.
-    if (signal !== null && read !== undefined && !read.wasKilled) {
-      read.wasKilled = true
-      this.#current = undefined
-      this.#waiting.unshift(read)
-      this.#next()
-      return
-    }
-    this.#end((read) =>
+    const [read] = this.#sent
+    // Answers that were on their way are lost with the process, so that of several any may be the cause.
+    if (read !== undefined && this.#sent.length === 1 && !this.#isPardoned(read, signal)) {
+      this.#sent = []
       read.reject(
         code === OUT_OF_MEMORY
           ? tooCostly(`more than ${this.#limits.memoryMb} MB of memory`)
           : new DocumentError('damaged', 'Reading the document broke off: it is damaged, or made to break programs.'),
-      ),
-    )
+      )
+    } else for (const sent of this.#sent) sent.isSuspect = true
+    this.#takeBack()
+    this.#next()
+  }
+
+  /** Perhaps it was ended by somebody else, such as a machine without memory: the second time it is the document. */
+  #isPardoned(read: Read, signal: NodeJS.Signals | null): boolean {
+    if (signal === null || read.wasKilled) return false
+    read.wasKilled = true
+    return true
+  }
+
+  #takeBack(): void {
+    this.#waiting.unshift(...this.#sent.splice(0))
   }
 
   #kill(): void {
@@ -142,14 +173,9 @@ export class DocumentReader {
     this.#child = undefined
     child?.kill('SIGKILL')
   }
-
-  #end(settle: (read: Read) => void): void {
-    const read = this.#current
-    this.#current = undefined
-    if (read !== undefined) settle(read)
-    this.#next()
-  }
 }
+
+const sizeOf = ({ request }: Read): number => request.input.content.byteLength
 
 /** The service is going down: nothing is said about the document. */
 export class ReaderClosed extends Error {

@@ -10,12 +10,15 @@ async function answer(request: ReadRequest): Promise<unknown> {
       return readDocument(request.input)
     case 'links':
       return (await import('../read/links.ts')).readLinks(await decodePage(request.input), request.input.url)
-    case 'sitemap':
-      return (await import('../read/sitemap.ts')).readSitemap(await decodePage(request.input))
+    case 'sitemap': {
+      const { readSitemap, unpacked } = await import('../read/sitemap.ts')
+      const { content, mediaType } = request.input
+      return readSitemap(await decodePage({ content: unpacked(content), mediaType }))
+    }
   }
 }
 
-parentPort!.on('message', async (request: ReadRequest) => {
+async function reply(request: ReadRequest): Promise<void> {
   let message: ReadAnswer
   try {
     message = { result: await answer(request) }
@@ -27,4 +30,10 @@ parentPort!.on('message', async (request: ReadRequest) => {
     message = { error: { code, message: why } }
   }
   parentPort!.postMessage(message)
+}
+
+// One at a time, and answered in order.
+let last = Promise.resolve()
+parentPort!.on('message', (request: ReadRequest) => {
+  last = last.then(() => reply(request))
 })

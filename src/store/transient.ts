@@ -1,14 +1,23 @@
+import { ReparteeError } from '../core/errors.ts'
+import { HoldLost } from './knowledge-base.ts'
+import { isTransientOfPostgres } from './postgres-errors.ts'
+
 /** Result codes of SQLite that mean "not now" and not "never": busy, locked, out of memory, read-only, I/O, full, cannot open. */
-const PASSING = new Set([5, 6, 7, 8, 10, 13, 14])
+const SQLITE_CODES = new Set([5, 6, 7, 8, 10, 13, 14])
 
 /** The same of the operating system: no room, no right to write, no descriptors, a disk that fails. */
-const PASSING_NAMES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO'])
+const SYSTEM_NAMES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO'])
 
 /** Of those of SQLite the ones that say that somebody else holds it: busy, locked. */
 const BUSY = new Set([5, 6])
 
-/** True for an error of SQLite, or of a file, that trying again may be over. */
-export const isPassing = (error: unknown): boolean => PASSING.has(sqliteCodeOf(error)) || PASSING_NAMES.has(nameOf(error))
+/** True for an error of a store, whatever its engine, that may be over when the same is tried again. */
+export const isTransient = (error: unknown): boolean =>
+  (error instanceof ReparteeError && error.code === 'unavailable') ||
+  error instanceof HoldLost ||
+  SQLITE_CODES.has(sqliteCodeOf(error)) ||
+  SYSTEM_NAMES.has(nameOf(error)) ||
+  isTransientOfPostgres(error)
 
 /** True where another program, or another connection, holds what is needed. */
 export const isBusy = (error: unknown): boolean => BUSY.has(sqliteCodeOf(error))

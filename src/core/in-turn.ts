@@ -1,0 +1,31 @@
+/** What waits, owner by owner in turn and of each in order of arrival, so that an owner of many does not hold up the others. */
+export class InTurn<T> {
+  /** The owner whose turn is next stands first. */
+  readonly #lines = new Map<string, T[]>()
+
+  add(owner: string, item: T): void {
+    const line = this.#lines.get(owner)
+    if (line === undefined) this.#lines.set(owner, [item])
+    else line.push(item)
+  }
+
+  /** Undefined where nothing waits. */
+  next(): T | undefined {
+    const [first] = this.#lines
+    if (first === undefined) return undefined
+    const [owner, line] = first
+    const item = line.shift()
+    // To the end of the round.
+    this.#lines.delete(owner)
+    if (line.length > 0) this.#lines.set(owner, line)
+    return item
+  }
+
+  /** Takes one out that is no longer wanted. */
+  remove(owner: string, item: T): void {
+    const line = this.#lines.get(owner)
+    if (line === undefined) return
+    line.splice(line.indexOf(item), 1)
+    if (line.length === 0) this.#lines.delete(owner)
+  }
+}

@@ -1,0 +1,104 @@
+// One caller takes as much as it can, and others are served all the same.
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { after, describe, test } from 'node:test'
+import { isOk } from '../support/assert.ts'
+import { endsBy } from '../support/cleanup.ts'
+import { says } from '../support/model-server.ts'
+import { until } from '../support/poll.ts'
+import { needsProcess, startService } from '../support/service.ts'
+
+const MIB = 1_048_576
+/** Room for a body of 420 kB of one caller, and of another. */
+const service = await startService({ REPARTEE_UPLOADS_AT_ONCE: '2', REPARTEE_HELD_BYTES: String(MIB) })
+const { client, model } = service
+after(() => service.stop())
+
+/** A connection of its own, past any client. */
+async function open(): Promise<Socket> {
+  const { hostname, port } = new URL(client.address.baseUrl)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {}).resume()
+  endsBy('a connection', () => socket.destroy())
+  await new Promise((resolve) => socket.once('connect', resolve))
+  return socket
+}
+const newKey = async (scope: string): Promise<string> =>
+  (await client.post('/keys', { name: 'another', scopes: [scope] })).body.secret
+
+describe('one caller', { skip: needsProcess }, () => {
+  test('that holds its uploads open does not keep others from uploading', async () => {
+    const agent = await service.newAgent()
+    const path = new URL(`${client.address.baseUrl}/agents/${agent}/documents`).pathname
+    const key = await newKey('knowledge')
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${40 * MIB}\r\n\r\n--b`
+    const slow = await Promise.all(Array.from({ length: 6 }, open))
+    for (const socket of slow) socket.write(head)
+    // Each was looked at by the time that a request behind it is answered.
+    isOk(await client.get('/agents'))
+    const file = Buffer.concat([
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'),
+      Buffer.alloc(2 * MIB, 'walnut '),
+      Buffer.from('\r\n--b--\r\n'),
+    ])
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+    isOk(await client.post(`/agents/${agent}/documents`, undefined, { bytes: file, headers }), 202)
+    assert.ok(
+      slow.every((socket) => !socket.closed),
+      'the others still hold theirs',
+    )
+    for (const socket of slow) socket.destroy()
+  })
+
+  test('that has large requests answered slowly leaves memory for those of others', async () => {
+    const agent = await service.newAgent()
+    model.reset()
+    const release = model.hold(says('late'))
+    const key = client.as(await newKey('chat'))
+    const ask = (by: typeof client) =>
+      by.post('^/openai/v1/chat/completions', {
+        model: agent,
+        messages: [{ role: 'user', content: 'Hello?' }],
+        metadata: { note: 'walnut '.repeat(60_000) },
+      })
+    const first = ask(key)
+    await model.received(1)
+    const refused = await ask(key)
+    assert.deepEqual([refused.status, refused.headers['retry-after'] !== undefined], [503, true])
+    const other = ask(client)
+    await model.received(2)
+    release()
+    for (const answer of await Promise.all([first, other])) assert.equal(answer.status, 200)
+    assert.equal((await ask(key)).status, 200, 'it is given back')
+  })
+
+  test('that asks on and on behind one slow answer loses its connection', async () => {
+    const agent = await service.newAgent()
+    const session = await service.newSession(agent)
+    model.reset()
+    const release = model.hold(says('late'))
+    const socket = await open()
+    const { pathname } = new URL(`${client.address.baseUrl}${session}/messages`)
+    const body = JSON.stringify({ message: 'Hello' })
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await model.received(1)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(150))
+    await closed
+    release()
+    await until(
+      'the reply is kept all the same',
+      async () => (await client.get(`${session}/messages`)).body.messages.length === 2,
+    )
+  })
+
+  test('may send a hundred requests without waiting for the answers', async () => {
+    const socket = await open()
+    let received = ''
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100))
+    await until('all are answered', () => received.split('HTTP/1.1 404').length === 101)
+  })
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
+import { InTurn } from '../src/core/in-turn.ts'
+import { type Response, serveInTurn } from '../src/knowledge/rpc.ts'
+
+describe('what waits in turn', () => {
+  test('is taken owner by owner, and of each in order of arrival', () => {
+    const waiting = new InTurn<string>()
+    for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) waiting.add(item[0]!, item)
+    waiting.remove('a', 'a2')
+    waiting.remove('b', 'b1')
+    assert.deepEqual([waiting.next(), waiting.next()], ['a1', 'c1'])
+    waiting.add('d', 'd1')
+    assert.deepEqual([waiting.next(), waiting.next(), waiting.next(), waiting.next()], ['a3', 'c2', 'd1', undefined])
+  })
+})
+
+test('a question to one agent does not wait for many to another', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  const asked: string[] = []
+  serveInTurn(thread, { ask: (agentId: string, n: number) => asked.push(`${agentId}${n}`) })
+  const answered: number[] = []
+  const all = new Promise<void>((resolve) => {
+    caller.on('message', (response: Response) => {
+      if ('id' in response) answered.push(response.id)
+      if (answered.length === 21) resolve()
+    })
+  })
+  for (let n = 0; n < 20; n++) caller.postMessage({ id: n, method: 'ask', args: ['busy', n] })
+  caller.postMessage({ id: 20, method: 'ask', args: ['quiet', 0] })
+  await all
+  assert.ok(asked.indexOf('quiet0') <= 2, asked.join(' '))
+  assert.deepEqual(
+    asked.filter((ask) => ask.startsWith('busy')),
+    Array.from({ length: 20 }, (_, n) => `busy${n}`),
+  )
+  caller.close()
+})
