@@ -17,6 +17,7 @@ import { Rate, type Rates, type TakeShared } from './chat/rates.ts'
 import { Replicas } from './chat/replicas.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
+import { openTokenSecret } from './chat/user-token.ts'
 import { watchModels } from './chat/watch-models.ts'
 import { WebhookBook } from './chat/webhook-book.ts'
 import { setDisabled } from './chat/webhooks.ts'
@@ -84,7 +85,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const db = meterDatabase(await openDatabase(config, warn), metrics)
   opened.push(() => db.close())
   const agents = new AgentBook(db)
-  const keys = new KeyRing(db, Date.now, config.tokenSecret)
+  const keys = new KeyRing(db, Date.now, await openTokenSecret(db, config.tokenSecret))
   const webhooks = new WebhookBook(db, Date.now, newId)
   const shared = await joinOthers(config, db, { agents, keys, webhooks }, warn)
   if (shared !== undefined) opened.push(() => shared.leave())

@@ -17,6 +17,7 @@ const SHARED = [
   'replica',
   'schema_version',
   'spending',
+  'token_secret',
   'webhook',
 ]
 /** What goes through all agents, in the background and never on the way of a request. */

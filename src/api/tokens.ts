@@ -1,3 +1,4 @@
+import { MAX_TOKEN_SECONDS } from '../core/api-key.ts'
 import { AgentPath, closed, Nothing, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
 import { Type } from './schema.ts'
@@ -18,7 +19,7 @@ export const tokenOperations = () => ({
       {
         externalUserId: Uuid("The client's own identifier of its user."),
         ttlSeconds: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 86_400, default: 3_600, description: 'How long it is good.' }),
+          Type.Integer({ minimum: 1, maximum: MAX_TOKEN_SECONDS, default: 3_600, description: 'How long it is good.' }),
         ),
       },
       closed,

@@ -1,14 +1,16 @@
-import type { ApiKey } from '../core/api-key.ts'
+import { type ApiKey, MAX_TOKEN_SECONDS } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 import type { Database } from '../store/database.ts'
 import { findKey, findKeyByHash, markKeyUsed } from '../store/keys.ts'
 import { hashKey, isKeyLike } from './key-format.ts'
-import { isSigned, isTokenLike, makeUserToken, readClaims, type UserClaims } from './user-token.ts'
+import { isSigned, isTokenLike, makeUserToken, readClaims, type TokenSecret, type UserClaims } from './user-token.ts'
 
 /** `lastUsedAt` is true to the minute: a write for every request would double the cost of reading. */
 const MARK_EVERY_MS = 60_000
 const MAX_HELD = 10_000
+/** Clocks of processes that share a database may differ by so much. */
+const CLOCK_SKEW_MS = 300_000
 
 /** Knows who calls. Keys are looked up by their hash, so the time that it takes says nothing about a key; good ones are remembered. */
 export class KeyRing {
@@ -23,10 +25,9 @@ export class KeyRing {
   #isCurrent: () => Promise<void> | undefined = () => undefined
   #tellEnd: (keyId: string, at: number) => void = () => {}
 
-  readonly #tokenSecret: string
+  readonly #tokenSecret: TokenSecret
 
-  /** `tokenSecret`: goes into the signatures of tokens. */
-  constructor(db: Database, clock: Clock, tokenSecret = '') {
+  constructor(db: Database, clock: Clock, tokenSecret: TokenSecret) {
     this.#db = db
     this.#clock = clock
     this.#tokenSecret = tokenSecret
@@ -69,6 +70,8 @@ export class KeyRing {
     const now = this.#clock()
     if (key === undefined || !isSigned(token, key, this.#tokenSecret)) throw unauthorized()
     if (expiresAt <= now || (key.expiresAt !== null && key.expiresAt <= now)) throw unauthorized()
+    // What a key may not give must not be good for anything, whatever made the token.
+    if (!mayGive(key, agentId) || expiresAt > now + MAX_TOKEN_SECONDS * 1_000 + CLOCK_SKEW_MS) throw unauthorized()
     this.#markUsed(key, now)
     return { ...key, scopes: ['chat'], agentIds: [agentId], expiresAt, userId }
   }
@@ -120,6 +123,11 @@ export class KeyRing {
     if (this.#own.has(key.hash)) return
     markKeyUsed(this.#db, key.id, now).catch(() => {}) // a mark for people; the next use tries again
   }
+}
+
+function mayGive({ scopes, agentIds }: ApiKey, agentId: string): boolean {
+  const mayChat = scopes.includes('chat') || scopes.includes('admin')
+  return mayChat && (agentIds === null || agentIds.includes(agentId))
 }
 
 export const unauthorized = () =>

@@ -1,5 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ApiKey } from '../core/api-key.ts'
+import type { Database } from '../store/database.ts'
+import { keepTokenSecret } from '../store/token-secret.ts'
 
 const PREFIX = 'rpu_'
 const UUID_BYTES = 16
@@ -17,11 +19,17 @@ export interface UserClaims {
   expiresAt: number
 }
 
-/**
- * `rpu_`, the claims and their HMAC-SHA-256, in base64url. It is signed by the key that it was made with, so that it ends with that key, and a key that is
- * rolled signs anew. `secret` goes into the signature where a deployment has one: then a copy of the database alone makes no tokens.
- */
-export function makeUserToken(claims: UserClaims, key: Pick<ApiKey, 'hash'>, secret: string): string {
+/** Signs tokens. No request can read it, so that whoever holds an API key cannot sign with it. */
+export type TokenSecret = Buffer
+
+/** The secret that is stored, made at the first start, together with the one of the configuration, so that a copy of the database alone makes no tokens. */
+export async function openTokenSecret(db: Database, configured = ''): Promise<TokenSecret> {
+  const stored = await keepTokenSecret(db, randomBytes(32).toString('hex'))
+  return createHmac('sha256', stored).update(configured).digest()
+}
+
+/** `rpu_`, the claims and their HMAC-SHA-256, in base64url. The hash of the API key is signed, too, so that a token ends with the key that it was made with. */
+export function makeUserToken(claims: UserClaims, key: Pick<ApiKey, 'hash'>, secret: TokenSecret): string {
   const bytes = Buffer.alloc(CLAIMS_BYTES)
   for (const [i, id] of [claims.keyId, claims.agentId, claims.userId].entries())
     bytes.write(id.replaceAll('-', ''), i * UUID_BYTES, 'hex')
@@ -39,12 +47,12 @@ export function readClaims(token: string): UserClaims {
   return { keyId: idAt(0), agentId: idAt(1), userId: idAt(2), expiresAt: bytes.readUIntBE(3 * UUID_BYTES, TIME_BYTES) }
 }
 
-export function isSigned(token: string, key: Pick<ApiKey, 'hash'>, secret: string): boolean {
+export function isSigned(token: string, key: Pick<ApiKey, 'hash'>, secret: TokenSecret): boolean {
   const bytes = bytesOf(token)
   return timingSafeEqual(bytes.subarray(CLAIMS_BYTES), signatureOf(bytes.subarray(0, CLAIMS_BYTES), key, secret))
 }
 
 const bytesOf = (token: string): Buffer => Buffer.from(token.slice(PREFIX.length), 'base64url')
 
-const signatureOf = (claims: Buffer, { hash }: Pick<ApiKey, 'hash'>, secret: string): Buffer =>
+const signatureOf = (claims: Buffer, { hash }: Pick<ApiKey, 'hash'>, secret: TokenSecret): Buffer =>
   createHmac('sha256', `${hash}${secret}`).update(claims).digest()

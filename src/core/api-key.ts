@@ -29,5 +29,8 @@ export interface ApiKey {
   userId?: string
 }
 
+/** The longest that a token of a user is good for. */
+export const MAX_TOKEN_SECONDS = 86_400
+
 /** Tells callers apart: a key, and each user that has tokens of it. */
 export const callerIdOf = ({ id, userId }: ApiKey): string => (userId === undefined ? id : `${id}/${userId}`)

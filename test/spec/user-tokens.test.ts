@@ -1,6 +1,6 @@
 // Tokens let a page talk to the service as one user of one agent, without a key.
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
 import { isError, isOk } from '../support/assert.ts'
 import type { Client } from '../support/client.ts'
@@ -84,6 +84,21 @@ describe('user tokens', () => {
     isOk(await token.delete(session))
   })
 
+  test('it may ask for sources, and not for the trace or the usage, which tell how the agent works', async () => {
+    model.behaviour = says('yes')
+    const session = await newSession(token)
+    isOk(await token.post(`${session}/messages`, { message: 'Hello', include: ['sources'] }))
+    for (const extra of ['trace', 'usage']) {
+      isError(await token.post(`${session}/messages`, { message: 'Hello', include: ['sources', extra] }), 403, 'forbidden')
+      const { messages } = (await token.get(`${session}/messages`)).body
+      assert.equal(messages.length, 2)
+      const [, { id }] = messages
+      isError(await token.post(`${session}/messages/${id}/regenerate`, { include: [extra] }), 403, 'forbidden')
+      isError(await token.get(`${session}/messages/${id}?include=${extra}`), 403, 'forbidden')
+      isOk(await client.get(`${session}/messages/${id}?include=${extra}`))
+    }
+  })
+
   test('two users of one key do not get at the answers kept for each other', async () => {
     const other = await newToken(randomUUID())
     const headers = { 'Idempotency-Key': 'the same' }
@@ -119,6 +134,29 @@ describe('user tokens', () => {
     const [reader] = await newKey({ scopes: ['read'] })
     isError(await reader.post(`${agent}/tokens`, { externalUserId: user }), 403, 'forbidden')
   })
+})
+
+test('whoever holds a key cannot sign tokens with it', async () => {
+  const own = await service.newAgent()
+  const [key, keyId] = await newKey({ scopes: ['knowledge'], agentIds: [own] })
+  const [chat, chatId] = await newKey()
+  await newSession(client, { externalUserId: user })
+  for (const [{ key: secret }, id] of [
+    [key, keyId],
+    [chat, chatId],
+  ] as [Client, string][]) {
+    const claims = Buffer.from([id, agent.split('/').at(-1)!, user].join('').replaceAll('-', ''), 'hex')
+    const end = Buffer.alloc(6)
+    end.writeUIntBE(Date.now() + 60_000, 0, 6)
+    const signed = Buffer.concat([claims, end])
+    // All that a holder of the key knows of it.
+    for (const secretOf of [secret!, createHash('sha256').update(secret!).digest('hex'), ''])
+      for (const text of [signed, Buffer.concat([Buffer.from(createHash('sha256').update(secret!).digest('hex')), signed])]) {
+        const signature = createHmac('sha256', secretOf).update(text).digest()
+        const forged = `rpu_${Buffer.concat([signed, signature]).toString('base64url')}`
+        isError(await client.as(forged).get(`${agent}/sessions`), 401, 'unauthorized')
+      }
+  }
 })
 
 describe('pages of other origins', { skip: needsProcess }, () => {

@@ -14,6 +14,7 @@ const table = (name: string, key: string[], slice = 2_000): Table => ({ name, ke
 export const CONVERSATIONS: readonly Table[] = [
   table('agent', ['id']),
   table('api_key', ['id']),
+  table('token_secret', ['id']),
   table('session_count', ['agent_id', 'shard']),
   table('session', ['agent_id', 'id']),
   table('message', ['agent_id', 'session_id', 'seq']),
