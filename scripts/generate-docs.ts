@@ -137,6 +137,7 @@ const groups: Group[] = [
       'maxDelayMs',
       'maxConnections',
       'uploadsAtOnce',
+      'heldBytes',
       'maxWaitingSends',
       'maxWaitMs',
       'turnTimeoutMs',

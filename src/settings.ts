@@ -92,7 +92,7 @@ export const settings = {
     env: 'REPARTEE_TOKEN_SECRET',
     kind: 'secret',
     about:
-      'A text that goes into the signatures of tokens of users, beside the API key that each is made with: with it a copy of the database makes no tokens. The same for all processes; a changed one ends all tokens.',
+      'Signs the tokens of users, together with a random secret that is stored in the database. With it, a copy of the database alone cannot make tokens. All processes need the same one. Changing it ends all tokens.',
   },
   trustProxy: {
     env: 'REPARTEE_TRUST_PROXY',
@@ -269,7 +269,16 @@ export const settings = {
     kind: 'integer',
     fallback: 8,
     min: 1,
-    about: 'Documents of more than 1 MiB that are taken in at once, each held in memory until it is stored. Others wait.',
+    about:
+      'Documents of more than 1 MiB that are taken in at once, each held in memory until it is stored. Others wait. One caller may have as many of these places as stay free, so up to half.',
+  },
+  heldBytes: {
+    env: 'REPARTEE_HELD_BYTES',
+    kind: 'integer',
+    fallback: 268_435_456,
+    min: 1_048_576,
+    about:
+      'Bytes of request bodies over 64 KiB that are held at once, each for as long as its request takes. One caller may have as much as stays free, so up to half. More is refused with 503.',
   },
   maxWaitingSends: {
     env: 'REPARTEE_MAX_WAITING_SENDS',

@@ -8,6 +8,7 @@ export interface Limits {
   maxDelayMs: number
   maxConnections: number
   uploadsAtOnce: number
+  heldBytes: number
   maxWaitingSends: number
   maxWaitMs: number
   turnTimeoutMs: number

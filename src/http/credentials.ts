@@ -24,7 +24,7 @@ export function readKey({ rawHeaders }: IncomingMessage): string {
 function single(rawHeaders: string[], name: string): string | undefined {
   let value: string | undefined
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]!.toLowerCase() !== name) continue
+    if (rawHeaders[i]!.length !== name.length || rawHeaders[i]!.toLowerCase() !== name) continue
     if (value !== undefined) throw unauthorized()
     value = rawHeaders[i + 1]!
   }

@@ -63,3 +63,9 @@ export function toReparteeError(error: unknown): ReparteeError {
   const [code, message] = FOREIGN[foreign.code ?? ''] ?? ['internal_error', 'Something went wrong on our side.']
   return new ReparteeError(code, message, { cause: error })
 }
+
+/** More comes in than can be done. */
+export const overloaded = () =>
+  new ReparteeError('unavailable', 'More comes in than can be done. Try again in a moment.', {
+    retryAfter: 1 + Math.floor(Math.random() * 3),
+  })

@@ -9,7 +9,9 @@ const STEP = 0.5
 /** Less is none. */
 const LEAST_SHARE = 0.02
 /** With this it is worth telling whoever runs the service. */
-const STALL_MS = 1_000
+const STALL_MS = 200
+/** Of those that were worked on meanwhile. */
+const MOST_ROUTES = 5
 
 export interface PressureOptions {
   /** Work may wait for so long before new work is refused; 0: for ever. */
@@ -34,6 +36,10 @@ export class Pressure {
   #share = 0
   /** Since the last look. */
   #came = 0
+  /** By route: requests that are being worked on. */
+  readonly #atWork = new Map<string, number>()
+  /** Routes that were worked on since the last look. */
+  #worked = new Set<string>()
   /** Requests that are being worked on. */
   requests = 0
 
@@ -51,6 +57,19 @@ export class Pressure {
     clearInterval(this.#timer)
   }
 
+  begin(route: string): void {
+    this.requests++
+    this.#atWork.set(route, (this.#atWork.get(route) ?? 0) + 1)
+    this.#worked.add(route)
+  }
+
+  end(route: string): void {
+    this.requests--
+    const left = this.#atWork.get(route)! - 1
+    if (left === 0) this.#atWork.delete(route)
+    else this.#atWork.set(route, left)
+  }
+
   /** Whether the request that has just come in is one too many. */
   refuses(): boolean {
     this.#came++
@@ -60,12 +79,20 @@ export class Pressure {
     return true
   }
 
+  #routes(): string {
+    const routes = [...this.#worked]
+    if (routes.length === 0) return 'no request'
+    const more = routes.length - MOST_ROUTES
+    return `${routes.slice(0, MOST_ROUTES).join(', ')}${more > 0 ? ` and ${more} other routes` : ''}`
+  }
+
   #look(): void {
     const { maxDelayMs, waits, warn } = this.#options
     const now = performance.now()
     const stalledMs = now - this.#lastAt - TICK_MS
     this.#lastAt = now
-    if (stalledMs > STALL_MS) warn(`the event loop stood still for ${Math.round(stalledMs)} ms`)
+    if (stalledMs > STALL_MS) warn(`the event loop stood still for ${Math.round(stalledMs)} ms; at work: ${this.#routes()}`)
+    this.#worked = new Set(this.#atWork.keys())
     const delayMs = Math.max(stalledMs, ...waits.map((wait) => wait()))
     const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#came) >= LEAST_REQUESTS
     this.#came = 0

@@ -11,8 +11,9 @@ import { JSON_TYPE, parseJson } from './body.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
-import { statusOf, toReparteeError } from './errors.ts'
+import { overloaded, statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
+import { HeldBodies } from './held-bodies.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -47,6 +48,7 @@ declare module 'fastify' {
     logFailure(request: FastifyRequest, error: ReparteeError): void
     allowedOrigins: AllowedOrigins
     uploadSlots: UploadSlots
+    heldBodies: HeldBodies
     /** Closes connections on which nothing was asked yet. */
     closeUnused(): void
   }
@@ -161,12 +163,14 @@ export function openServer(options: ServerOptions): FastifyInstance {
     if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })
   // Not while its body comes in: a slow caller is no work.
-  app.addHook('preHandler', async (_request, reply) => {
-    pressure.requests++
-    reply.raw.once('close', () => pressure.requests--)
+  app.addHook('preHandler', async (request, reply) => {
+    const route = `${request.method} ${request.routeOptions.url ?? 'none'}`
+    pressure.begin(route)
+    reply.raw.once('close', () => pressure.end(route))
   })
   app.decorate('allowedOrigins', origins)
   app.decorate('uploadSlots', new UploadSlots(deps.limits.uploadsAtOnce))
+  app.decorate('heldBodies', new HeldBodies(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
@@ -268,10 +272,6 @@ function toCheck({ schema }: { schema: unknown }): (data: unknown) => { value: u
 }
 
 /** Those who come back do not all come at once. */
-const overloaded = () =>
-  new ReparteeError('unavailable', 'More comes in than can be done. Try again in a moment.', {
-    retryAfter: 1 + Math.floor(Math.random() * 3),
-  })
 
 function toRequestId(headers: IncomingMessage['headers']): string {
   const given = headers['x-request-id']

@@ -1,44 +1,73 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerIdOf } from '../core/api-key.ts'
 
 /** A smaller body takes no more memory than any other request's. */
 const LARGE_BYTES = 1_048_576
 
-/** So many large bodies are taken in at once, each held in memory until it is stored; the others wait before they are read. */
+interface Waiting {
+  caller: string
+  go: () => void
+}
+
+/**
+ * So many large bodies are taken in at once, each held in memory until it is stored; the others wait before they are read. A caller may have as many
+ * as stay free, so that there is always one left for somebody who has none, however slowly the others send.
+ */
 export class UploadSlots {
   #free: number
-  readonly #waiting: (() => void)[] = []
+  readonly #taken = new Map<string, number>()
+  #waiting: Waiting[] = []
 
   constructor(slots: number) {
     this.#free = slots
   }
 
-  /** Resolves when the body may be read; undefined where that is now. */
-  take({ headers }: FastifyRequest, { raw }: FastifyReply): Promise<void> | undefined {
+  /** Resolves when the body may be read; undefined where that is now. The caller must be known. */
+  take({ headers, caller: key }: FastifyRequest, { raw }: FastifyReply): Promise<void> | undefined {
     const length = headers['content-length']
     if (length !== undefined && Number(length) <= LARGE_BYTES) return undefined
-    if (this.#free > 0) {
-      this.#free--
-      raw.once('close', this.#give)
+    const caller = callerIdOf(key!)
+    const give = () => this.#give(caller)
+    if (this.#mayHave(caller)) {
+      this.#hold(caller)
+      raw.once('close', give)
       return undefined
     }
     return new Promise((resolve) => {
       const go = () => {
+        this.#hold(caller)
         raw.off('close', leave)
-        raw.once('close', this.#give)
+        raw.once('close', give)
         resolve()
       }
+      const waiting = { caller, go }
       const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(go), 1)
+        this.#waiting = this.#waiting.filter((other) => other !== waiting)
         resolve()
       }
       raw.once('close', leave)
-      this.#waiting.push(go)
+      this.#waiting.push(waiting)
     })
   }
 
-  readonly #give = (): void => {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#free++
-    else next()
+  #mayHave(caller: string): boolean {
+    return this.#free > (this.#taken.get(caller) ?? 0)
+  }
+
+  #hold(caller: string): void {
+    this.#free--
+    this.#taken.set(caller, (this.#taken.get(caller) ?? 0) + 1)
+  }
+
+  #give(caller: string): void {
+    this.#free++
+    const taken = this.#taken.get(caller)! - 1
+    if (taken === 0) this.#taken.delete(caller)
+    else this.#taken.set(caller, taken)
+    for (;;) {
+      const at = this.#waiting.findIndex((waiting) => this.#mayHave(waiting.caller))
+      if (at < 0) return
+      this.#waiting.splice(at, 1)[0]!.go()
+    }
   }
 }

@@ -57,6 +57,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
       const { agentId } = request.params as Record<string, string>
       if (agentId !== undefined) request.agent = await getNamedAgent(deps, key, agentId)
       if (op.body !== undefined) refuseEncoded(request)
+      app.heldBodies.take(request, reply)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, agent, caller: key } = request
