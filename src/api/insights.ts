@@ -39,7 +39,7 @@ export const insightOperations = () => ({
       ratings: Type.Object({ up: count, down: count }),
       unanswered: Type.Array(
         Type.Object({
-          question: Type.String({ description: 'As it was asked last.' }),
+          question: Type.String({ description: 'As it was asked last, up to 2,000 characters of it.' }),
           count,
           lastAskedAt: Timestamp('When it was asked last.'),
           sessionIds: Type.Array(Uuid('A session in which it was asked.')),

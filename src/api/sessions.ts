@@ -68,7 +68,7 @@ export const sessionOperations = (limits: Limits) => {
           q: Type.Optional(
             FilledText(
               limits.maxNameChars,
-              'Only sessions whose name or messages contain each of these words, also as a part of another word; case is ignored.',
+              'Only sessions whose name or messages contain each of these words (at most 8), also as a part of another word; case is ignored.',
             ),
           ),
           limit: Type.Optional(LimitOfWholeList),

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DocumentInsight, InsightDay, Insights, Ratings } from '../core/insights.ts'
+import { pacer } from '../core/pacer.ts'
 import { toIso } from '../core/time.ts'
 import { listReplies, type ReplyRow, type Span } from '../store/insights.ts'
 import type { Deps } from './deps.ts'
@@ -18,8 +18,10 @@ export async function findInsights(deps: Deps, agentId: string, span: Span): Pro
   const ratings: Ratings = { up: 0, down: 0 }
   const unanswered = new UnansweredQuestions()
   const documents = new Map<string, DocumentInsight>()
+  const pause = pacer()
   for await (const replies of listReplies(deps.db, agentId, span)) {
     for (const reply of replies.toSorted((a, b) => b.askedAt - a.askedAt)) {
+      await pause()
       const detail = reply.detail === null ? {} : (JSON.parse(reply.detail) as ReplyDetail)
       const rating = reply.feedback === null ? undefined : (JSON.parse(reply.feedback) as Feedback).rating
       const date = toIso(reply.repliedAt).slice(0, 10)
@@ -35,8 +37,6 @@ export async function findInsights(deps: Deps, agentId: string, span: Span): Pro
         if (rating !== undefined) document[rating]++
       }
     }
-    // Another request's turn.
-    await nextTurn()
   }
   return {
     days: [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([date, day]) => day.toInsight(date)),

@@ -1,35 +1,62 @@
+import { invalid } from '../core/errors.ts'
+import { pacer } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { listMessages } from '../store/messages.ts'
 import { type SessionFilter, streamSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 
-const SLICE = 200
+const SESSIONS_A_SLICE = 200
+/** A message may hold 200,000 characters. */
+const MESSAGES_A_SLICE = 25
+/** Every message is looked through for each. */
+const MAX_WORDS = 8
 
-/** Sessions that hold every word of `q`, in their name or any of their messages, upper and lower case alike. In slices, as the plain list. */
-export async function* searchSessions(deps: Deps, filter: SessionFilter, q: string): AsyncGenerator<Session[]> {
-  const words = q
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '')
-  for await (const slice of streamSessions(deps.db, filter, SLICE)) {
+/**
+ * Sessions that hold every word of `q`, in their name or any of their messages, upper and lower case alike. In slices, as the plain list. Throws
+ * `invalid_request` for too many words.
+ */
+export function searchSessions(deps: Deps, filter: SessionFilter, q: string): AsyncGenerator<Session[]> {
+  const words = new Set(
+    q
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== ''),
+  )
+  if (words.size > MAX_WORDS) throw invalid('query.q', `must have at most ${MAX_WORDS} different words`)
+  return search(deps, filter, words)
+}
+
+async function* search(deps: Deps, filter: SessionFilter, words: ReadonlySet<string>): AsyncGenerator<Session[]> {
+  const pause = pacer()
+  for await (const slice of streamSessions(deps.db, filter, SESSIONS_A_SLICE)) {
     const found: Session[] = []
-    for (const session of slice) if (await holds(deps, session, words)) found.push(session)
+    for (const session of slice) {
+      await pause()
+      if (await holds(deps, session, words, pause)) found.push(session)
+    }
     if (found.length > 0) yield found
   }
 }
 
-async function holds(deps: Deps, session: Session, words: string[]): Promise<boolean> {
+async function holds(
+  deps: Deps,
+  session: Session,
+  words: ReadonlySet<string>,
+  pause: () => Promise<void> | undefined,
+): Promise<boolean> {
   const missing = new Set(words)
   const strike = (text: string) => {
     const lower = text.toLowerCase()
     for (const word of missing) if (lower.includes(word)) missing.delete(word)
   }
   strike(session.name)
-  for (let after = 0; missing.size > 0 && after < session.totalMessages; after += SLICE) {
-    const messages = await listMessages(deps.db, session.agentId, session.id, after, SLICE)
-    for (const { content } of messages) strike(content)
+  for (let after = 0; missing.size > 0 && after < session.totalMessages; after += MESSAGES_A_SLICE) {
+    const messages = await listMessages(deps.db, session.agentId, session.id, after, MESSAGES_A_SLICE)
+    for (const { content } of messages) {
+      strike(content)
+      await pause()
+    }
     if (messages.length === 0) break
-    await new Promise(setImmediate) // other requests go on while a long history is read
   }
   return missing.size === 0
 }

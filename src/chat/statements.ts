@@ -9,9 +9,12 @@ export interface Mark {
   numbers: number[]
 }
 
-/** Code is left as it is: `a[1]` in it is no citation. A mark that a link follows is the link's text. */
+/**
+ * Code is left as it is: `a[1]` in it is no citation. A mark that a link follows is the link's text. White space is looked at from its beginning only, so
+ * that a long run of it costs its length and not the square of that.
+ */
 const CODE_OR_MARKS =
-  /```[\s\S]*?(?:```|$)|`[^`\n]*`|[ \t]*(?<!\\)\[\d{1,3}(?:, ?\d{1,3})*\](?!\()(?:[ \t]*\[\d{1,3}(?:, ?\d{1,3})*\](?!\())*/g
+  /```[\s\S]*?(?:```|$)|`[^`\n]*`|(?<![ \t])[ \t]*(?<!\\)\[\d{1,3}(?:, ?\d{1,3})*\](?!\()(?:[ \t]*\[\d{1,3}(?:, ?\d{1,3})*\](?!\())*/g
 
 /** The marks of a reply, in order. */
 export function findMarks(text: string): Mark[] {

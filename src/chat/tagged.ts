@@ -1,6 +1,6 @@
 const TAGS = ['passage', 'context', 'summary', 'conversation', 'topics', 'question'] as const
 /** In either width: models read the one as the other. */
-const OPENS_OR_CLOSES = new RegExp(`[<＜](?=\\s*[/／]?\\s*(?:${TAGS.join('|')})\\b)`, 'gi')
+const OPENS_OR_CLOSES = new RegExp(`[<＜](?=\\s*(?:[/／]\\s*)?(?:${TAGS.join('|')})\\b)`, 'gi')
 /** Where the templates that models are trained with begin and end messages, as OpenAI, Llama, Mistral, Gemma, DeepSeek and Phi write them. */
 const EDGES =
   /<(?=[|｜])|<(?=\/?s>)|<(?=<\/?SYS>>)|<(?=(?:start|end)_of_turn>)|<(?=\/?(?:system|user|assistant|human|think|tool_call|tool_response)>)/gi

@@ -4,6 +4,9 @@ import { analyse, contentStems } from '../text/analyse.ts'
 /** Questions that share so much of their words, in either's eyes, are one. */
 const ALIKE = 0.6
 const MAX_SESSIONS = 20
+/** Of a question, to compare it by: what it asks for stands in its first sentences. */
+const MAX_CHARS = 500
+const MAX_STEMS = 50
 /** Kinds of questions that are told apart; further ones are counted with none. */
 const MAX_GROUPS = 2_000
 
@@ -17,7 +20,7 @@ export class UnansweredQuestions {
   readonly #byStem = new Map<string, Group[]>()
 
   add(question: string, askedAt: number, sessionId: string): void {
-    const stems = new Set(contentStems(analyse(question)))
+    const stems = new Set(contentStems(analyse(question.slice(0, MAX_CHARS))).slice(0, MAX_STEMS))
     const group = this.#find(stems)
     if (group !== undefined) {
       join(group, question, askedAt, sessionId)
@@ -26,7 +29,11 @@ export class UnansweredQuestions {
     if (this.#groups.length >= MAX_GROUPS) return
     const made = { question, count: 1, lastAskedAt: askedAt, sessionIds: [sessionId], stems }
     this.#groups.push(made)
-    for (const stem of stems) this.#byStem.set(stem, [...(this.#byStem.get(stem) ?? []), made])
+    for (const stem of stems) {
+      const groups = this.#byStem.get(stem)
+      if (groups === undefined) this.#byStem.set(stem, [made])
+      else groups.push(made)
+    }
   }
 
   /** Most frequent first, then latest. */
@@ -38,11 +45,12 @@ export class UnansweredQuestions {
   }
 
   #find(stems: Set<string>): Group | undefined {
-    const candidates = new Set([...stems].flatMap((stem) => this.#byStem.get(stem) ?? []))
+    const shared = new Map<Group, number>()
+    for (const stem of stems) for (const group of this.#byStem.get(stem) ?? []) shared.set(group, (shared.get(group) ?? 0) + 1)
     let best: Group | undefined
     let bestLikeness = ALIKE
-    for (const group of candidates) {
-      const likeness = stems.intersection(group.stems).size / stems.union(group.stems).size
+    for (const [group, count] of shared) {
+      const likeness = count / (stems.size + group.stems.size - count)
       if (likeness >= bestLikeness) {
         best = group
         bestLikeness = likeness

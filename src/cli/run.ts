@@ -83,7 +83,7 @@ function parse(command: Command, args: string[]): Parsed {
 function checkCount(command: Command, { positionals }: Parsed): void {
   const [min, max] = command.takes ?? [0, 0]
   if (positionals.length < min) {
-    const missing = command.usage.match(/<[^>]+>/g)?.[positionals.length] ?? 'an argument'
+    const missing = command.usage.match(/<[^<>]+>/g)?.[positionals.length] ?? 'an argument'
     throw new CommandError(`${missing} is missing.\n${usageLine(command)}`, exitCodes.usage)
   }
   if (positionals.length > max) {

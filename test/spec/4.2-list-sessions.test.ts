@@ -154,6 +154,7 @@ describe('4.2 list sessions of an agent', () => {
     assert.deepEqual(ids((await list('?q=ZEBRA%20crossed')).sessions), [said], 'every word must be there, in any case')
     assert.deepEqual(ids((await list('?q=%C3%BCnal')).sessions), [said])
     assert.deepEqual((await list('?q=giraffe')).sessions, [])
+    assert.deepEqual(ids((await list(`?q=${'zebra%20'.repeat(20)}`)).sessions), [named, said], 'a word counts once')
     const page = await list('?q=zebra&limit=1')
     assert.deepEqual(ids(page.sessions), [named])
     assert.deepEqual(ids((await list(`?q=zebra&limit=1&cursor=${page.pagination.nextCursor}`)).sessions), [said])
@@ -171,6 +172,7 @@ describe('4.2 list sessions of an agent', () => {
     ['q=%00', 'query.q'],
     ['q=%ED%A0%80', 'query.q'],
     ['q=%FF', 'query.q'],
+    ['q=a%20b%20c%20d%20e%20f%20g%20h%20i', 'query.q'],
     ['limit=0', 'query.limit'],
     ['limit=101', 'query.limit'],
     ['limit=2.5', 'query.limit'],

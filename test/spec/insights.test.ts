@@ -87,6 +87,20 @@ describe('insights', { skip: needsProcess }, () => {
     assert.equal(unanswered[1].question, 'Who painted the ceiling of the chapel?')
   })
 
+  test('compare long questions by their beginning', async () => {
+    const words = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i) => `${name}${i.toString(36)}quay`).join(' ')
+    const start = words('zor', 60)
+    await ask(`${start} ${words('mip', 200)}`)
+    await ask(`${start} ${words('vul', 1_500)}`)
+    const { unanswered } = await insights()
+    assert.deepEqual(
+      unanswered.map(({ count }: { count: number }) => count),
+      [2],
+    )
+    assert.equal(unanswered[0].question.length, 2_000)
+  })
+
   test('do not take a greeting, or a reply that its reader cut off, for a question that could not be answered', async () => {
     await ask('Hello!')
     isOk(await client.patch(agent, { model: 'openai/stub' }))

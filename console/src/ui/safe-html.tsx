@@ -35,7 +35,7 @@ export function SafeHtml({ html, citation }: { html: string } & Options) {
 }
 
 /** Styles and handlers are dropped below; by another name they are nothing that the policy would report. */
-const quiet = (html: string) => html.replace(/<[^>]*>/g, (tag) => tag.replace(/([\s/])(style|on\w+)(?=\s*=)/gi, '$1data-$2'))
+const quiet = (html: string) => html.replace(/<[^<>]*>/g, (tag) => tag.replace(/([\s/])(style|on\w+)(?=\s*=)/gi, '$1data-$2'))
 
 type Context = Options & { image(alt: string): string; code: string }
 
