@@ -343,6 +343,8 @@ export interface MessageDetail {
   createdAt: string
   /** What became of the turn that the message belongs to. */
   turn: TurnState
+  /** Format of `content`, of a reply. */
+  format?: 'markdown' | 'html'
   followUps?: FollowUp[]
   sources?: CitedSource[]
   feedback?: Feedback
@@ -636,7 +638,7 @@ export interface ListSessionsQuery {
   from?: string | undefined
   /** Only sessions last active before this time. */
   to?: string | undefined
-  /** Only sessions whose name or messages contain each of these words, also as a part of another word; case is ignored. */
+  /** Only sessions whose name or messages contain each of these words (at most 8), also as a part of another word; case is ignored. */
   q?: string | undefined
   /** Items per page. Without `limit` and `cursor`, the whole list is returned; with `cursor` alone, 50 items. */
   limit?: number | undefined
@@ -1259,7 +1261,7 @@ export interface GetInsightsResponse {
   }
   /** Questions that the knowledge base could not answer, alike ones together, most frequent first. */
   unanswered: {
-    /** As it was asked last. */
+    /** As it was asked last, up to 2,000 characters of it. */
     question: string
     count: number
     /** When it was asked last. */

@@ -96,6 +96,7 @@ const OneMessage = Type.Object({
   type: Type.Literal('TEXT'),
   createdAt,
   turn: Type.Enum([...turnStates], { description: 'What became of the turn that the message belongs to.' }),
+  format: Type.Optional(Type.Enum([...replyFormats], { description: 'Format of `content`, of a reply.' })),
   followUps: Type.Optional(FollowUps),
   sources: Type.Optional(Type.Array(Source)),
   feedback: Type.Optional(Feedback),

@@ -13,12 +13,14 @@ import { toIso } from '../core/time.ts'
 import { findPlace, listMessages, listMessagesBefore, listVersions, type WholeMessage } from '../store/messages.ts'
 import { toMessage } from './answer.ts'
 import type { EventStreams } from './event-stream.ts'
+import { checkInclude } from './include.ts'
 import { route } from './route.ts'
 import { answerTurn, resumeTurn } from './turn-answer.ts'
 
 export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
   route(app, deps, contract.sendMessage, (call) => {
     const { message, additionalContext, format = 'markdown', include = [] } = call.body
+    checkInclude(call.key, include)
     const input = {
       agent: call.agent,
       sessionId: call.session.id,
@@ -35,6 +37,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
 
   route(app, deps, contract.regenerateMessage, (call) => {
     const { additionalContext, format, include = [] } = call.body
+    checkInclude(call.key, include)
     const { messageId } = call.params
     const input = {
       agent: call.agent,
@@ -78,9 +81,11 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
   })
 
-  route(app, deps, contract.getMessage, async ({ session, params, query }) => {
+  route(app, deps, contract.getMessage, async ({ session, params, query, key }) => {
+    const include = query.include?.split(',') ?? []
+    checkInclude(key, include)
     const message = await getMessage(deps, session, params.messageId)
-    const more = extrasOf(message, query.include?.split(',') ?? [])
+    const more = extrasOf(message, include)
     return { message: { ...(await toOneMessage(deps, session, message)), ...more } }
   })
 
@@ -122,6 +127,7 @@ async function toOneMessage(deps: Deps, session: Session, message: WholeMessage)
     ...toMessage(message),
     type: 'TEXT',
     turn: await turnStateOf(deps, session, message),
+    ...(message.role === 'AI' && { format: message.markdown === null ? 'markdown' : 'html' }),
     ...(followUps === undefined ? {} : { followUps }),
     ...(sources === undefined ? {} : { sources }),
     ...(message.feedback === null ? {} : { feedback: toFeedback(message.feedback) }),

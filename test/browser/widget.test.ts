@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { after, afterEach, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { policyFor } from '../support/chat-site.ts'
@@ -414,6 +414,56 @@ describe('what a reply holds', () => {
     await page.reload()
     await launcher(page).click()
     assert.equal(await replies(page).locator('.body').innerText(), '**Not** <b>bold</b>\nbelow')
+  })
+})
+
+describe('pictures of replies that were kept', () => {
+  const PICTURES = 'https://pictures.example'
+  before(() => {
+    site.policy = `${policyFor(host)}; img-src ${PICTURES}`
+  })
+  after(() => {
+    site.policy = policyFor(host)
+  })
+  const shownAfterReload = async (session: string, name: string): Promise<[string[], string]> => {
+    const page = await visitIn(session)
+    const asked: string[] = []
+    await page.route(`${PICTURES}/**`, (route) => {
+      asked.push(new URL(route.request().url()).pathname)
+      return route.fulfill({ status: 204 })
+    })
+    await page.reload()
+    await launcher(page).click()
+    await page.getByText(name).waitFor()
+    // Its sources and its format come when it is looked at.
+    await page.waitForLoadState('networkidle')
+    return [asked, await replies(page).last().locator('.body').innerText()]
+  }
+
+  test('are not loaded where the reply is Markdown, which begins as HTML does', async () => {
+    const content = `<img src="${PICTURES}/leak?order=4711" alt="">\n\nYour order is on its way.`
+    const messages = [{ role: 'AI', content }]
+    const made = await service.client.post(`/agents/${agent}/sessions/import`, { externalUserId: user, messages })
+    const [asked, shown] = await shownAfterReload(made.body.session.id, 'Your order')
+    assert.deepEqual(asked, [])
+    assert.equal(shown, content)
+  })
+
+  test('are shown where the service made them HTML for a host that the agent lists', async () => {
+    const id = await newAgent({ imageHosts: ['pictures.example'] })
+    site.agent = id
+    site.pages['/pictures'] = pageOf(tag('', id))
+    service.model.behaviour = says(`![A lamp](${PICTURES}/lamp.png)\n\nThe lamp.`)
+    const session = (await service.client.post(`/agents/${id}/sessions`, { externalUserId: user })).body.session.id
+    await service.client.post(`/agents/${id}/sessions/${session}/messages`, { message: 'Show it', format: 'html' })
+    const page = await visit('/pictures')
+    const asked = page.waitForRequest(`${PICTURES}/lamp.png`)
+    await page.evaluate(`sessionStorage.setItem('repartee:${id}', '{"session":"${session}"}')`)
+    await page.reload()
+    await launcher(page).click()
+    await asked
+    service.model.reset()
+    site.agent = agent
   })
 })
 

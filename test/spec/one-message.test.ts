@@ -34,8 +34,13 @@ describe('one message', () => {
       hasFields(answer.body, 'success', 'message')
       const { model: _, ...plain } = message
       const { sources: __, ...rest } = answer.body.message
-      assert.deepEqual(rest, { ...plain, type: 'TEXT', turn: 'done' })
+      assert.deepEqual(rest, { ...plain, type: 'TEXT', turn: 'done', ...(message.role === 'AI' && { format: 'markdown' }) })
     }
+  })
+
+  test('tells the format of a reply', async () => {
+    const { aiMessage } = (await send('Hello', { format: 'html' })).body
+    assert.equal((await client.get(path(aiMessage.id))).body.message.format, 'html')
   })
 
   test('has the same model in every response, named as its agent names it', { skip: needsProcess }, async () => {

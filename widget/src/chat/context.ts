@@ -57,5 +57,5 @@ export function visibleText(root: Element): string {
     if (isBlock) text += '\n'
   }
   read(root)
-  return text.replace(/[ \t]*\n[\s]*/g, '\n').trim()
+  return text.replace(/(?<![ \t])[ \t]*\n\s*/g, '\n').trim()
 }

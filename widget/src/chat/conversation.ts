@@ -120,15 +120,15 @@ export class Conversation {
     })
   }
 
-  /** Fetches what the history does not hold of a reply: its sources, what it was rated, and, of the last one, questions to go on with. */
+  /** Fetches what the history does not hold of a reply: its sources, its format, what it was rated, and, of the last one, questions to go on with. */
   async complete(reply: Reply): Promise<void> {
     const { sessionId } = this
     if (!reply.isBare || reply.id === undefined || sessionId === undefined) return
     reply.isBare = false
     try {
       const { message } = await messages.get(this.#connection, this.#agentId, sessionId, reply.id)
-      const { sources = [], followUps = [], feedback } = message
-      this.#change(reply, { sources, followUps, rating: feedback?.rating })
+      const { format, sources = [], followUps = [], feedback } = message
+      this.#change(reply, { format, sources, followUps, rating: feedback?.rating })
     } catch {
       reply.isBare = true
     }
@@ -280,7 +280,7 @@ export class Conversation {
     question.id = userMessage.id
     this.#memory.keep({ unsent: undefined })
     const state = isStopped ? 'stopped' : 'done'
-    this.#change(reply, { id: aiMessage.id, state, text: '', html: aiMessage.content, sources, followUps })
+    this.#change(reply, { id: aiMessage.id, state, text: '', content: aiMessage.content, format: 'html', sources, followUps })
     return reply
   }
 
@@ -320,4 +320,4 @@ const toError = (thrown: unknown): ReparteeError =>
   thrown instanceof ReparteeError ? thrown : new ReparteeError('internal_error', String(thrown), { cause: thrown })
 
 const toEntry = ({ id, role, content }: Message): Entry =>
-  role === 'USER' ? { role: 'user', id, text: content } : { ...newReply('done'), id, html: content, isBare: true }
+  role === 'USER' ? { role: 'user', id, text: content } : { ...newReply('done'), id, content, isBare: true }

@@ -15,8 +15,10 @@ export interface Reply {
   state: 'waiting' | 'writing' | 'done' | 'stopped' | 'failed'
   /** While it is written, in Markdown. */
   text: string
-  /** When it is whole, as the service renders it. */
-  html?: string | undefined
+  /** When it is whole, as the service keeps it. */
+  content?: string | undefined
+  /** Of `content`; undefined where that is not known yet. */
+  format?: 'html' | 'markdown' | undefined
   sources: CitedSource[]
   followUps: FollowUp[]
   rating?: 'up' | 'down' | undefined

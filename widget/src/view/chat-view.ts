@@ -239,7 +239,7 @@ export class ChatView {
     this.#tell('error', { code, message, requestId })
   }
 
-  #finished({ id, html, sources }: Reply): void {
+  #finished({ id, content: html, sources }: Reply): void {
     if (!this.#isOpen) this.root.dataset.unread = ''
     this.#label()
     this.#tell('message', { role: 'agent', id, html, sources, sessionId: this.#conversation.sessionId })

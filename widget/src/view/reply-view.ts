@@ -38,13 +38,13 @@ export class ReplyView {
 
   /** Shows what became of the reply, and touches no more than that: who reads or has the focus there is not disturbed. */
   update(): void {
-    const { state, text, html, sources, followUps, rating } = this.#reply
+    const { state, text, content, format, sources, followUps, rating } = this.#reply
     const isGrowing = state === 'waiting' || state === 'writing'
     this.element.dataset.state = state
     // What is read out is the whole reply, once, and not piece after piece of it.
     this.element.ariaLive = isGrowing || this.#isOld ? 'off' : null
     if (isGrowing) this.#grow(text)
-    const shown = isGrowing ? '' : JSON.stringify([state, html, sources, followUps])
+    const shown = isGrowing ? '' : JSON.stringify([state, content, format, sources, followUps])
     if (shown !== this.#shown && !isGrowing) this.#showWhole()
     this.#shown = shown
     for (const [i, button] of this.#thumbs.entries()) button.ariaPressed = String(rating === (i === 0 ? 'up' : 'down'))
@@ -57,10 +57,10 @@ export class ReplyView {
   }
 
   #showWhole(): void {
-    const { state, text, html, sources } = this.#reply
+    const { state, text, content, format, sources } = this.#reply
     const list = sources.length > 0 ? sourceList(sources, this.#labels) : undefined
-    const isWhole = html !== undefined
-    if (isWhole) this.#body.replaceChildren(safeHtml(html, list?.toMark))
+    const isWhole = content !== undefined
+    if (isWhole) this.#body.replaceChildren(safeHtml(content, format, list?.toMark))
     else this.#body.replaceChildren(...(text === '' ? [] : [h('p', { class: 'plain' }, plainText(text))]))
     const parts = [
       state === 'stopped' && h('p', { class: 'note' }, this.#labels.stopped),

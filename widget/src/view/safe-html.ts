@@ -36,20 +36,26 @@ const MARK = /\[(\d{1,3})\]/
 export type ToMark = (n: number) => Node | undefined
 
 /**
- * A reply as elements of this page. The service has made it safe; here only what is on a short list is copied nevertheless, so that it
- * takes two faults, and not one, for anything of a reply to act.
+ * A reply as elements of this page. The service has made HTML safe; here only what is on a short list is copied nevertheless, so that it
+ * takes two faults, and not one, for anything of a reply to act. Markdown is shown as it is written, and so is what has no elements, such as an imported
+ * reply. As long as the format is not known nothing is loaded: an image in Markdown was checked by nobody.
  */
-export function safeHtml(html: string, toMark?: ToMark): Node {
-  // What was imported as Markdown has no elements, and its lines are to stay lines.
-  if (!html.trimStart().startsWith('<')) return h('p', { class: 'plain' }, html)
+export function safeHtml(content: string, format: 'html' | 'markdown' | undefined, toMark?: ToMark): Node {
+  if (format === 'markdown' || !content.trimStart().startsWith('<')) return h('p', { class: 'plain' }, content)
   const fragment = document.createDocumentFragment()
   try {
-    copy(parse(html), fragment, toMark)
+    copy(parse(content), fragment, { toMark, loads: format === 'html' })
   } catch {
     // The page does not allow the policy.
-    return h('p', { class: 'plain' }, html.replace(/<[^>]*>/g, ''))
+    return h('p', { class: 'plain' }, content.replace(/<[^<>]*>/g, ''))
   }
   return fragment
+}
+
+interface Copying {
+  toMark: ToMark | undefined
+  /** Images are shown. */
+  loads: boolean
 }
 
 function parse(html: string): Node {
@@ -58,19 +64,19 @@ function parse(html: string): Node {
   return new DOMParser().parseFromString(toTrusted(text), 'text/html').body
 }
 
-function copy(from: Node, to: Node, toMark: ToMark | undefined): void {
+function copy(from: Node, to: Node, how: Copying): void {
   for (const node of from.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) copyText((node as Text).data, to, toMark)
+    if (node.nodeType === Node.TEXT_NODE) copyText((node as Text).data, to, how.toMark)
     if (node.nodeType !== Node.ELEMENT_NODE) continue
     const tag = (node as Element).localName
-    if (DROPPED.test(tag)) continue
+    if (DROPPED.test(tag) || (tag === 'img' && !how.loads)) continue
     const names = ALLOWED[tag]
-    if (names === undefined) copy(node, to, toMark)
-    else copyElement(node as Element, tag, names, to, toMark)
+    if (names === undefined) copy(node, to, how)
+    else copyElement(node as Element, tag, names, to, how)
   }
 }
 
-function copyElement(from: Element, tag: string, names: string[], to: Node, toMark: ToMark | undefined): void {
+function copyElement(from: Element, tag: string, names: string[], to: Node, how: Copying): void {
   const element = document.createElement(tag)
   for (const name of names) {
     const value = from.getAttribute(name)
@@ -90,7 +96,7 @@ function copyElement(from: Element, tag: string, names: string[], to: Node, toMa
   if (tag === 'pre') element.setAttribute('tabindex', '0')
   const align = /^(left|right|center)$/.exec(from.getAttribute('align') ?? '')?.[0]
   if (align !== undefined) element.style.textAlign = align
-  copy(from, element, /^(a|code|pre)$/.test(tag) ? undefined : toMark)
+  copy(from, element, /^(a|code|pre)$/.test(tag) ? { ...how, toMark: undefined } : how)
   to.appendChild(tag === 'table' ? h('div', { class: 'wide', tabindex: '0' }, element) : element)
 }
 
@@ -114,5 +120,5 @@ function copyText(text: string, to: Node, toMark: ToMark | undefined): void {
 export const plainText = (markdown: string): string =>
   markdown
     .replace(/^#{1,6} /gm, '')
-    .replace(/^(\s*)[*-] /gm, '$1• ')
+    .replace(/^([ \t]*)[*-] /gm, '$1• ')
     .replace(/\*\*/g, '')
