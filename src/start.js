@@ -15,5 +15,8 @@ const { directory } = module.enableCompileCache(fileURLToPath(new URL('../node_m
 // Threads take it from there.
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory
 
+// Conversations and keys are in what is written from here on: for the owner alone, whatever the folder allows.
+process.umask(0o077)
+
 const { run } = await import('./cli/run.ts')
 process.exitCode = await run(process.argv.slice(2))

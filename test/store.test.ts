@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { type Database, statement, type Value } from '../src/store/database.ts'
+import { deleteAgentRows } from '../src/store/deletion.ts'
 import { lockFolder } from '../src/store/lock.ts'
 import { countSessions, listSessions, streamSessions } from '../src/store/sessions.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
@@ -50,6 +51,19 @@ test('every commit waits for the disk, in write-ahead mode', async () => {
   const db = await open()
   const pragma = async (name: string) => Object.values((await db.read(`PRAGMA ${name}`, []))[0]!)[0]
   assert.deepEqual([await pragma('journal_mode'), await pragma('synchronous'), await pragma('secure_delete')], ['wal', 2, 1])
+  await db.close()
+})
+
+test('an agent that is deleted without any session leaves no trace in the data files', async () => {
+  const path = folder()
+  const db = new SqliteDatabase(path)
+  const secret = 'instructions that must go'
+  const held = () => readdirSync(path).filter((file) => readFileSync(join(path, file)).includes(secret))
+  await db.write([
+    statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', '1', secret, '{}'),
+  ])
+  assert.equal(await deleteAgentRows(db, '1'), true)
+  await until('no file holds it', () => held().length === 0)
   await db.close()
 })
 

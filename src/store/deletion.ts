@@ -50,6 +50,7 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
     statement('DELETE FROM webhook_delivery WHERE agent_id = $1', agentId),
   ])
   if (done === undefined) return false
+  db.scrub()
   purgeMarked(db).catch(() => {}) // still marked: the next start takes it up
   return true
 }

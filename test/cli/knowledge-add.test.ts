@@ -77,6 +77,21 @@ test('a folder is walked: documents are sent by their file name, the rest is cou
   }
 })
 
+test('a link is followed within the folder, and not out of it', async (t) => {
+  const stub = await stubService(knowledge())
+  t.after(stub.close)
+  const outside = folder({ 'passwords.txt': 'secret' })
+  const docs = folder({ 'a.md': '# A', 'deep/b.md': '# B' })
+  symlinkSync('../a.md', join(docs, 'deep', 'c.md'))
+  symlinkSync(join(outside, 'passwords.txt'), join(docs, 'users.txt'))
+  symlinkSync(outside, join(docs, 'more'))
+  symlinkSync('gone.md', join(docs, 'broken.md'))
+  const { code, stdout, stderr } = await repartee(['knowledge', 'add', 'Support', docs], stub.env)
+  assert.equal(code, 0, stderr)
+  assert.deepEqual(uploads(stub.requests).map(fileName).sort(), ['a.md', 'b.md', 'c.md'])
+  for (const part of ['2 a link that leads out of the folder', '1 not readable']) assert.ok(stdout.includes(part), stdout)
+})
+
 test('a file that is named outright is sent whatever it is, and once', async (t) => {
   const stub = await stubService(knowledge())
   t.after(stub.close)

@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
-import { basename, extname, join, resolve } from 'node:path'
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, extname, join, resolve, sep } from 'node:path'
 import { CommandError } from '../command.ts'
 
 /** What is picked up from a folder. A file that is named outright is sent whatever it is: the service knows best what it reads. */
@@ -25,14 +25,15 @@ export function findFiles(given: string[]): FoundFiles {
   for (const path of given) {
     const stats = statOf(path)
     if (stats === undefined) throw new CommandError(`There is no file or folder ${path}, or you may not read it.`)
-    if (stats.isDirectory()) walk(path, found)
+    if (stats.isDirectory()) walk(path, realpathSync(path) + sep, found)
     else found.paths.push(path)
   }
   const unique = new Map(found.paths.map((path) => [resolve(path), path]))
   return { paths: [...unique.values()], skipped: found.skipped }
 }
 
-function walk(folder: string, found: FoundFiles): void {
+/** `root`: what was given. A link that leads out of it is not followed: whoever may write to a folder could name any file of the machine with one. */
+function walk(folder: string, root: string, found: FoundFiles): void {
   const skip = (path: string, reason: string) => found.skipped.push({ path, reason })
   let entries: Dirent[]
   try {
@@ -45,7 +46,8 @@ function walk(folder: string, found: FoundFiles): void {
     const path = join(folder, entry.name)
     if (entry.name.startsWith('.')) skip(path, 'hidden')
     else if (entry.name === 'node_modules') skip(path, 'node_modules')
-    else if (entry.isDirectory()) walk(path, found)
+    else if (entry.isDirectory()) walk(path, root, found)
+    else if (entry.isSymbolicLink() && !leadsInto(root, path)) skip(path, 'a link that leads out of the folder')
     else lookAtFile(path, found, skip)
   }
 }
@@ -60,6 +62,15 @@ function lookAtFile(path: string, found: FoundFiles, skip: (path: string, reason
   else if (!KINDS.has(kind)) skip(path, `of another kind (${kind === '' ? basename(path) : kind})`)
   else if (stats.size === 0) skip(path, 'empty')
   else found.paths.push(path)
+}
+
+/** True for a link that leads nowhere, too. */
+function leadsInto(root: string, link: string): boolean {
+  try {
+    return (realpathSync(link) + sep).startsWith(root)
+  } catch {
+    return true
+  }
 }
 
 function statOf(path: string) {
