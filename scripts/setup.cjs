@@ -51,7 +51,8 @@ async function install() {
   const [command, args] = process.env.npm_execpath ? [process.execPath, [process.env.npm_execpath]] : ['npm', []]
   const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
   const parts = withTests ? [] : ['--workspace=client', '--workspace=console', '--workspace=widget', '--include-workspace-root']
-  const env = { ...process.env, npm_config_engine_strict: 'false' }
+  // npm, too, would leave what it compiles in the folder for temporary files.
+  const env = { ...process.env, npm_config_engine_strict: 'false', NODE_DISABLE_COMPILE_CACHE: '1' }
   // npm installs nothing without a cache that it can write to, and a home can be read-only.
   const cache = isWritable(process.env.npm_config_cache) ? undefined : mkdtempSync(join(tmpdir(), 'repartee-npm-'))
   if (cache !== undefined) env.npm_config_cache = cache

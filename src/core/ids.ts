@@ -1,10 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
 
+let millisecond = 0
+let start = ''
+
 /** Returns a UUID of version 7 (RFC 9562) in lower case: ascending by the millisecond, otherwise random. */
 export function newId(): string {
   // Node has a function for it from 24.16 on.
-  const time = Date.now().toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
+  const now = Date.now()
+  if (now !== millisecond) {
+    const time = now.toString(16).padStart(12, '0')
+    start = `${time.slice(0, 8)}-${time.slice(8)}-7`
+    millisecond = now
+  }
+  return start + randomUUID().slice(15)
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -108,6 +108,7 @@ async function runFiles(patterns: string[], onPostgres: boolean): Promise<void> 
 
 /** Leaves when everything that the run started is gone. Waits in the way that lets no other file of tests begin meanwhile. */
 function end(code: number): never {
-  spawnSync(process.execPath, reaper, { stdio: ['ignore', 'ignore', 'inherit'] })
+  // Its standard input is a pipe that is closed from the start.
+  spawnSync(process.execPath, reaper, { input: '', stdio: ['pipe', 'ignore', 'inherit'] })
   process.exit(code)
 }

@@ -1,6 +1,7 @@
 // The run of the tests itself: it ends, whatever a file of tests does, and leaves nothing behind.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -95,7 +96,7 @@ describe('a run of tests', () => {
     })
 })
 
-test('an interrupted run begins no other file', async () => {
+test('an interrupted run begins no other file, and ends when nothing is left', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'many-'))
   const files = Array.from({ length: 24 }, (_, i) => join(folder, `${i}.ts`))
   for (const file of files)
@@ -105,8 +106,9 @@ test('an interrupted run begins no other file', async () => {
     )
   const run = startFiles(files)
   await until('some run', () => processesOf(run.folder).filter(({ command }) => command.includes('/many-')).length >= 4)
+  const exit = once(run.child, 'exit')
   process.kill(-run.child.pid!, 'SIGINT')
-  await run.ended
+  await exit
   assert.deepEqual(readdirSync(run.folder), [])
   assert.deepEqual(processesOf(run.folder), [])
 })
