@@ -54,33 +54,24 @@ test('every commit waits for the disk, in write-ahead mode', async () => {
   await db.close()
 })
 
-test('an agent that is deleted without any session leaves no trace in the data files', async () => {
-  const path = folder()
-  const db = new SqliteDatabase(path)
-  const secret = 'instructions that must go'
-  const held = () => readdirSync(path).filter((file) => readFileSync(join(path, file)).includes(secret))
-  await db.write([
-    statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', '1', secret, '{}'),
-  ])
-  assert.equal(await deleteAgentRows(db, '1'), true)
-  await until('no file holds it', () => held().length === 0)
-  await db.close()
-})
-
-test('deleted text leaves no trace in the data files', async () => {
-  const path = folder()
-  const db = new SqliteDatabase(path)
-  const secret = 'a text that must go'
-  const held = () => readdirSync(path).filter((file) => readFileSync(join(path, file)).includes(secret))
-  await db.write([
-    statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', '1', secret, '{}'),
-  ])
-  assert.notDeepEqual(held(), [])
-  await db.write([statement('DELETE FROM agent')])
-  db.scrub()
-  await until('no file holds it', () => held().length === 0)
-  await db.close()
-})
+const deletions: [what: string, remove: (db: SqliteDatabase) => Promise<unknown>][] = [
+  ['deleted text', (db) => db.write([statement('DELETE FROM agent')]).then(() => db.scrub())],
+  ['an agent that is deleted without any session', (db) => deleteAgentRows(db, '1')],
+]
+for (const [what, remove] of deletions)
+  test(`${what} leaves no trace in the data files`, async () => {
+    const path = folder()
+    const db = new SqliteDatabase(path)
+    const secret = 'a text that must go'
+    const held = () => readdirSync(path).filter((file) => readFileSync(join(path, file)).includes(secret))
+    await db.write([
+      statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', '1', secret, '{}'),
+    ])
+    assert.notDeepEqual(held(), [])
+    await remove(db)
+    await until('no file holds it', () => held().length === 0)
+    await db.close()
+  })
 
 test("a user's list costs what that user has, not what the agent has", async () => {
   const db = await open()

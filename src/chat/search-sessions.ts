@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 const SESSIONS_A_SLICE = 200
 /** A message may hold 200,000 characters. */
 const MESSAGES_A_SLICE = 25
-/** Every message is looked through for each. */
+/** Each word is searched in every message, so their number multiplies the work. */
 const MAX_WORDS = 8
 
 /**

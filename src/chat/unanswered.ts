@@ -4,7 +4,7 @@ import { analyse, contentStems } from '../text/analyse.ts'
 /** Questions that share so much of their words, in either's eyes, are one. */
 const ALIKE = 0.6
 const MAX_SESSIONS = 20
-/** Of a question, to compare it by: what it asks for stands in its first sentences. */
+/** Only the beginning of a question is compared with others. */
 const MAX_CHARS = 500
 const MAX_STEMS = 50
 /** Kinds of questions that are told apart; further ones are counted with none. */

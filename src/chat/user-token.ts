@@ -19,10 +19,10 @@ export interface UserClaims {
   expiresAt: number
 }
 
-/** Signs tokens. No request can read it, so that whoever holds an API key cannot sign with it. */
+/** The key that user tokens are signed with. No request returns it, so the holder of an API key cannot sign. */
 export type TokenSecret = Buffer
 
-/** The secret that is stored, made at the first start, together with the one of the configuration, so that a copy of the database alone makes no tokens. */
+/** Combines the secret in the database, created at the first start, with the configured one. A copy of the database alone cannot make tokens. */
 export async function openTokenSecret(db: Database, configured = ''): Promise<TokenSecret> {
   const stored = await keepTokenSecret(db, randomBytes(32).toString('hex'))
   return createHmac('sha256', stored).update(configured).digest()

@@ -64,7 +64,7 @@ export function toReparteeError(error: unknown): ReparteeError {
   return new ReparteeError(code, message, { cause: error })
 }
 
-/** More comes in than can be done. */
+/** The time to retry varies, so that rejected callers do not all return at once. */
 export const overloaded = () =>
   new ReparteeError('unavailable', 'More comes in than can be done. Try again in a moment.', {
     retryAfter: 1 + Math.floor(Math.random() * 3),

@@ -1,10 +1,10 @@
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 
-/** They tell how the agent works and what it costs: passages that were not cited, models, attempts, money. */
+/** Extras that show how the agent works and what it costs. */
 const FOR_KEYS: readonly string[] = ['trace', 'usage']
 
-/** Throws `forbidden` where an end user asks for more than the reply and its sources. */
+/** Throws `forbidden` if a user token asks for an extra that is for API keys only. */
 export function checkInclude({ userId }: ApiKey, include: readonly string[]): void {
   const refused = include.find((extra) => FOR_KEYS.includes(extra))
   if (userId !== undefined && refused !== undefined)

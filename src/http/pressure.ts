@@ -10,7 +10,7 @@ const STEP = 0.5
 const LEAST_SHARE = 0.02
 /** With this it is worth telling whoever runs the service. */
 const STALL_MS = 200
-/** Of those that were worked on meanwhile. */
+/** More routes are counted, not named. */
 const MOST_ROUTES = 5
 
 export interface PressureOptions {

@@ -271,8 +271,6 @@ function toCheck({ schema }: { schema: unknown }): (data: unknown) => { value: u
   }
 }
 
-/** Those who come back do not all come at once. */
-
 function toRequestId(headers: IncomingMessage['headers']): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : newId()

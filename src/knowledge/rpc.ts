@@ -76,7 +76,7 @@ export function serve(port: MessagePort, methods: Methods): void {
   port.on('message', (request: Request) => void answer(port, methods, request))
 }
 
-/** The same, agent by agent in turn: many questions to one do not hold up those to the others. */
+/** Like `serve`, but agents take turns: many questions to one agent do not delay questions to others. */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()
   let isWorking = false
@@ -85,7 +85,7 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
     isWorking = request !== undefined
     if (request === undefined) return
     void answer(port, methods, request)
-    // Requests that have come meanwhile are in line by then.
+    // Requests that arrived in the meantime are queued before the next one is chosen.
     setImmediate(work)
   }
   port.on('message', (request: Request) => {

@@ -11,7 +11,7 @@ interface ServerError extends Error {
   code: string
 }
 
-// Told by its fields: where there is no PostgreSQL, the driver is not loaded.
+// Tested by its fields, because deployments without PostgreSQL do not load the driver.
 const isOfServer = (error: unknown): error is ServerError => error instanceof Error && 'severity' in error && 'code' in error
 
 const codeOf = (error: unknown): string => (isOfServer(error) ? String(error.code) : '')

@@ -71,7 +71,7 @@ class Exchange {
   #more: (() => Asked[]) | undefined
   /** The driver puts its time limit around it. */
   callback: (error: Error | null) => void
-  /** Undefined until it is sent: the driver also tells of an error to a query that a broken connection was given. */
+  /** Undefined until the query is sent. If the connection broke before that, the driver calls `handleError` without `submit`. */
   #wire: Wire | undefined
   #parsed!: Map<string, Shape>
   #at = 0

@@ -32,7 +32,7 @@ export function findFiles(given: string[]): FoundFiles {
   return { paths: [...unique.values()], skipped: found.skipped }
 }
 
-/** `root`: what was given. A link that leads out of it is not followed: whoever may write to a folder could name any file of the machine with one. */
+/** Skips links that lead out of `root`: with one, anybody who can write to the folder could have any file of the machine uploaded. */
 function walk(folder: string, root: string, found: FoundFiles): void {
   const skip = (path: string, reason: string) => found.skipped.push({ path, reason })
   let entries: Dirent[]
@@ -64,7 +64,7 @@ function lookAtFile(path: string, found: FoundFiles, skip: (path: string, reason
   else found.paths.push(path)
 }
 
-/** True for a link that leads nowhere, too. */
+/** Also true for a broken link, which is reported as unreadable. */
 function leadsInto(root: string, link: string): boolean {
   try {
     return (realpathSync(link) + sep).startsWith(root)

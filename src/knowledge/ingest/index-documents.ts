@@ -85,26 +85,27 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   const until = performance.now() + TURN_MS
   let tasks = nextTasks(base, work)
   if (tasks.length === 0) return false
-  do {
-    await indexTogether(base, tasks, work)
-    // Each alone, but not each in a turn of its own: a batch may have left a thousand.
-    tasks = isSuspect(tasks[0]!) && performance.now() < until && !work.isOver() ? nextTasks(base, work) : []
-  } while (tasks[0] !== undefined && isSuspect(tasks[0]))
+  await indexTogether(base, tasks, work)
+  // A crash can leave a thousand suspects. A turn of the agent for each would take minutes.
+  while (isSuspect(tasks[0]) && performance.now() < until && !work.isOver()) {
+    tasks = nextTasks(base, work)
+    if (isSuspect(tasks[0])) await indexTogether(base, tasks, work)
+  }
   return true
 }
 
-/** It was under way when the thread or the process ended. */
-const isSuspect = ({ attempts }: Task): boolean => attempts > 0
+/** True for a task that was running when the thread or the process ended. */
+const isSuspect = (task: Task | undefined): boolean => task !== undefined && task.attempts > 0
 
-/** A suspect is taken alone, so that the next end tells whether it was the cause: of many in one batch, all would be blamed. */
+/** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
 function nextTasks(base: KnowledgeBase, { limits }: IndexWork): Task[] {
   const tasks = listTasks(base, limits.documents)
-  if (tasks[0] !== undefined && isSuspect(tasks[0])) return tasks.slice(0, 1)
+  if (isSuspect(tasks[0])) return tasks.slice(0, 1)
   const first = tasks.findIndex(isSuspect)
   return first < 0 ? tasks : tasks.slice(0, first)
 }
 
-/** Each attempt is stored before it is made, and taken back where it was not the document that ended it. */
+/** Stores the attempt before it starts, and takes it back if the document was not read. */
 async function indexTogether(base: KnowledgeBase, tasks: Task[], work: IndexWork): Promise<void> {
   base.write(() => startTasks(base, tasks), { durable: false })
   const unread = new Set(tasks)
@@ -175,47 +176,46 @@ interface NextReading {
   reading: Promise<Reading | undefined>
 }
 
-/** Documents are read while those before them are analysed. */
+/** Has the next documents read while the current one is analysed: at least one, and more if they are small. */
 class ReadAhead {
   readonly #base: KnowledgeBase
   readonly #work: IndexWork
+  /** Tasks that are not started, last first. */
   readonly #waiting: Task[]
-  readonly #under: NextReading[] = []
-  #bytes = 0
+  readonly #started: NextReading[] = []
+  #startedBytes = 0
 
-  constructor(base: KnowledgeBase, tasks: Task[], work: IndexWork) {
+  constructor(base: KnowledgeBase, tasks: readonly Task[], work: IndexWork) {
     this.#base = base
-    this.#waiting = tasks.reverse()
+    this.#waiting = tasks.toReversed()
     this.#work = work
   }
 
-  /** The next in order; undefined after the last. */
+  /** Returns the next in order, or undefined after the last. */
   take(): NextReading | undefined {
-    if (this.#under.length === 0) this.#begin()
-    const next = this.#under.shift()
-    if (next === undefined) return undefined
-    this.#bytes -= next.bytes
-    if (this.#under.length === 0) this.#begin()
-    while (this.#under.length < AHEAD && this.#bytes < AHEAD_BYTES && this.#begin());
+    this.#fill()
+    const next = this.#started.shift()
+    if (next !== undefined) this.#startedBytes -= next.bytes
+    this.#fill()
     return next
   }
 
-  /** Nothing more is begun. */
+  /** Starts nothing more. */
   end(): void {
     this.#waiting.length = 0
   }
 
-  /** False where nothing waits. */
-  #begin(): boolean {
-    const task = this.#waiting.pop()
-    if (task === undefined) return false
-    const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
-    const reading = read(this.#base, task, content, this.#work)
-    // Told of by whoever waits for it.
-    reading.catch(() => {})
-    this.#bytes += content.byteLength
-    this.#under.push({ task, bytes: content.byteLength, reading })
-    return true
+  #fill(): void {
+    while (this.#started.length === 0 || (this.#started.length < AHEAD && this.#startedBytes < AHEAD_BYTES)) {
+      const task = this.#waiting.pop()
+      if (task === undefined) return
+      const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
+      const reading = read(this.#base, task, content, this.#work)
+      // The error reaches the caller of `take`. Until then it must not count as unhandled.
+      reading.catch(() => {})
+      this.#startedBytes += content.byteLength
+      this.#started.push({ task, bytes: content.byteLength, reading })
+    }
   }
 }
 
