@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { cite } from '../src/chat/cite.ts'
+import { Citer, cite } from '../src/chat/cite.ts'
 import { supportingText } from '../src/chat/snippet.ts'
 import type { Hit } from '../src/core/retrieval.ts'
 
@@ -140,4 +140,50 @@ test('a reply full of marks is checked to its end', () => {
   cite('[1]'.repeat(30_000), hits)
   cite('word [1] '.repeat(12_000), hits)
   cite(`${'lamp '.repeat(20_000)}[1]`.repeat(3), hits)
+})
+
+describe('a long reply', () => {
+  const paragraph = (i: number) =>
+    i % 7 === 3 ? 'The lamp is made of cheese and sold by the metre [1].' : 'The Aurora lamp has a warranty of two years [1].'
+  const text = Array.from({ length: 60 }, (_, i) => paragraph(i)).join('\n\n')
+
+  test('is checked as each of its paragraphs is', () => {
+    const alone = Array.from({ length: 60 }, (_, i) => cite(paragraph(i), hits).citations)
+    const { markdown, citations, sources } = cite(text, hits)
+    for (const kind of ['supported', 'unsupported', 'unchecked'] as const)
+      assert.equal(
+        citations[kind],
+        alone.reduce((sum, counts) => sum + counts[kind], 0),
+        kind,
+      )
+    assert.equal(markdown.split('\n\n').length, 60)
+    assert.deepEqual(
+      sources.map(({ index }) => index),
+      sources.map((_, i) => i + 1),
+    )
+  })
+
+  test('keeps its code as it is, however long that is', () => {
+    const code = `\`\`\`\n${'a[1] = b[2]\n\n'.repeat(1_000)}\`\`\`\n`
+    const { markdown, citations } = cite(`${text}\n\n${code}\n${paragraph(3)}`, hits)
+    assert.ok(markdown.includes(code))
+    assert.equal(citations.unsupported, cite(text, hits).citations.unsupported + 1)
+  })
+
+  test('is the same whether it is checked as it grows or at once', () => {
+    const citer = new Citer(hits)
+    for (let end = 0; end < text.length; end += 37) citer.settle(text.slice(0, end))
+    assert.equal(citer.settle(text), cite(text, hits).markdown)
+  })
+
+  test('is the same where it is read while it is checked', async () => {
+    const citer = new Citer(hits)
+    const steps = citer.steps(text)
+    let cited = steps.next()
+    for (let i = 0; !cited.done; i++) {
+      if (i % 5 === 0) citer.settle(text)
+      cited = steps.next()
+    }
+    assert.deepEqual(cited.value, cite(text, hits))
+  })
 })

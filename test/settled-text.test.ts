@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { citer } from '../src/chat/cite.ts'
+import { Citer } from '../src/chat/cite.ts'
 import { SettledText } from '../src/chat/settled-text.ts'
 import type { Hit } from '../src/core/retrieval.ts'
 
@@ -21,17 +21,28 @@ const HITS = [
   'Returns are free within thirty days.',
 ].map((text) => hit(text) as unknown as Hit)
 
+/** A turn whose text is set by hand. */
+function growing(settle = (text: string) => text, text = '') {
+  return {
+    text,
+    get length() {
+      return this.text.length
+    },
+    settle,
+  }
+}
+
 /** What a reader gets, piece by piece, of a reply that arrives in these pieces. */
 function read(pieces: string[]) {
-  const cite = citer(HITS, { question: 'What about it?' })
-  const turn = { text: '', settle: (text: string) => cite(text).markdown }
+  const citer = new Citer(HITS, { question: 'What about it?' })
+  const turn = growing((text) => citer.settle(text))
   const settled = new SettledText(turn)
   const got: string[] = []
   for (const piece of pieces) {
     turn.text += piece
     got.push(settled.next())
   }
-  const kept = cite(turn.text).markdown
+  const kept = new Citer(HITS, { question: 'What about it?' }).settle(turn.text)
   const rest = settled.rest(kept)
   return { got, kept, whole: rest === undefined ? undefined : got.join('') + rest }
 }
@@ -77,16 +88,46 @@ describe('the text of a reply for readers that nothing can be taken back from', 
   })
 
   test('a text without passages is left as it is', () => {
-    const turn = { text: 'A list[0] of [1] things', settle: (text: string) => text }
+    const turn = growing(undefined, 'A list[0] of [1] things')
     const settled = new SettledText(turn)
     assert.equal(settled.next() + settled.rest(turn.text), turn.text)
   })
 
   test('where the reply turned out otherwise, it says so', () => {
-    const turn = { text: 'One thing', settle: (text: string) => text }
+    const turn = growing(undefined, 'One thing')
     const settled = new SettledText(turn)
     assert.equal(settled.next(), 'One thing')
     assert.equal(settled.rest('Another thing'), undefined)
     assert.equal(settled.sent, 'One thing')
+  })
+
+  test('a long reply comes out as it is kept, too', () => {
+    const long = Array.from({ length: 40 }, (_, i) => REPLY.replace('cheese', `cheese number ${i}`)).join('\n\n')
+    for (const size of [3, 50, 5_000]) {
+      const { whole, kept, got } = read(long.match(new RegExp(`[^]{1,${size}}`, 'g'))!)
+      assert.equal(whole, kept, `pieces of ${size}`)
+      if (size < 100) assert.ok(got.join('').length > kept.length - 1_000)
+    }
+  })
+
+  test('a sentence that does not end is not looked at again with each word', () => {
+    let looks = 0
+    const turn = growing()
+    const settled = new SettledText({
+      get text() {
+        looks++
+        return turn.text
+      },
+      get length() {
+        return turn.text.length
+      },
+      settle: turn.settle,
+    })
+    for (let i = 0; i < 30_000; i++) {
+      turn.text += '[1] '
+      settled.next()
+    }
+    assert.ok(looks < 400, `${looks} looks`)
+    assert.equal(settled.rest(turn.text), turn.text)
   })
 })

@@ -1,7 +1,9 @@
+import { pacer } from '../core/pacer.ts'
 import type { Hit } from '../core/retrieval.ts'
-import { analyse } from '../text/analyse.ts'
+import { analyse, type Language } from '../text/analyse.ts'
+import { BEGINNING, openSection, type Section, sectionAfter } from './sections.ts'
 import { supportingText } from './snippet.ts'
-import { findMarks, type Mark, statementsOf } from './statements.ts'
+import { type Mark, statementsOf } from './statements.ts'
 import { type Claim, LEAST_SHARES, type LeastShares, toClaim, type Verdict, Witness } from './support.ts'
 
 /** A passage that a reply cites (contract: `sources`). */
@@ -31,7 +33,7 @@ export interface Cited {
   citations: CitationCounts
 }
 
-/** A text that nothing can be cited in. */
+/** Returns a text in which nothing can be cited, as it is. */
 export const uncited = (markdown: string): Cited => ({
   markdown,
   sources: [],
@@ -50,71 +52,169 @@ export interface CiteOptions {
 
 /** More marks than this are not checked: no honest reply has them. */
 const MOST_CHECKED = 500
+/** A snippet is chosen by the first so many statements that cite its passage. */
+const MOST_STATEMENTS = 20
+/** The language of a reply is taken from its beginning. */
+const LANGUAGE_CHARS = 2_000
 
 /**
  * Checks the `[n]` marks of a reply against the passages that they name, takes out those without support, or of no passage, and numbers the
  * others from 1.
  */
-export const cite = (text: string, hits: Hit[], options: CiteOptions = {}): Cited => citer(hits, options)(text)
+export function cite(text: string, hits: Hit[], options: CiteOptions = {}): Cited {
+  return drain(new Citer(hits, options).steps(text))
+}
 
-/** The same, of a reply that grows: what was judged of its beginning is not judged again. */
-export function citer(hits: Hit[], { quotes, question = '', least = LEAST_SHARES }: CiteOptions = {}): (text: string) => Cited {
-  const judgeOf = judges(hits, question, least)
-  return (text) => {
-    const marks = findMarks(text)
-    if (marks.length === 0) return uncited(text)
-    return withVerdicts(text, marks, hits, quotes, quotes === undefined ? judgeOf(text) : () => 'supported')
+function drain<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
   }
 }
 
-type Judge = (n: number, statements: string[]) => Verdict
-
-function withVerdicts(text: string, marks: Mark[], hits: Hit[], quotes: CiteOptions['quotes'], judge: Judge): Cited {
-  const citations: CitationCounts = { supported: 0, unsupported: 0, unchecked: 0 }
-  const statements = statementsOf(text, marks)
-  const order = new Map<number, { index: number; said: string[] }>()
-  let markdown = ''
-  let end = 0
-  marks.forEach((mark, i) => {
-    const kept = [...new Set(mark.numbers)].filter((n) => {
-      const isPassage = n >= 1 && n <= hits.length
-      const verdict = !isPassage ? 'unsupported' : i < MOST_CHECKED ? judge(n, statements[i]!) : 'unchecked'
-      citations[verdict]++
-      return verdict !== 'unsupported'
-    })
-    markdown +=
-      text.slice(end, mark.start) +
-      toText(
-        text,
-        mark,
-        kept.map((n) => note(order, n, statements[i]![0] ?? '')),
-      )
-    end = mark.end
-    // A line that began with it begins with what follows.
-    if (kept.length === 0 && /(?:^|\n)$/.test(text.slice(Math.max(0, mark.start - 1), mark.start))) {
-      while (text[end] === ' ') end++
-    }
-  })
-  markdown += text.slice(end)
-  const sources = [...order].map(([n, { index, said }]) => {
-    const { documentId, title, url, page, score, text: passage } = hits[n - 1]!
-    const snippet = quotes?.get(n) ?? supportingText(passage, said.join('\n'))
-    return { index, documentId, title, url, ...(page === null ? {} : { page }), snippet, score }
-  })
-  return { markdown, sources, citations }
+interface Citation {
+  /** The number of the source in the reply. */
+  index: number
+  statements: string[]
 }
+
+/** What the sections up to `section` came to. */
+interface Progress {
+  /** Their text as it was given. */
+  text: string
+  section: Section
+  markdown: string
+  citations: CitationCounts
+  /** By n, in order of first mention. */
+  order: Map<number, Citation>
+  marks: number
+}
+
+/** Checks the marks of a reply section by section, so that neither a long reply nor one that grows is judged again from its beginning. */
+export class Citer {
+  readonly #hits: Hit[]
+  readonly #quotes: CiteOptions['quotes']
+  readonly #judgeOf: (text: string) => Judge
+  #complete: Progress = begin()
+
+  constructor(hits: Hit[], { quotes, question = '', least = LEAST_SHARES }: CiteOptions = {}) {
+    this.#hits = hits
+    this.#quotes = quotes
+    this.#judgeOf = quotes === undefined ? judges(hits, question, least) : () => () => 'supported'
+  }
+
+  /** Checks a text, and lets other requests in meanwhile. */
+  async cite(text: string): Promise<Cited> {
+    const pause = pacer()
+    const steps = this.steps(text)
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done) return value
+      await pause()
+    }
+  }
+
+  /** Returns the beginning of a reply with its marks checked. The reply grows: `text` begins with the text of the last call. */
+  settle(text: string): string {
+    return drain(this.#check(text)).markdown
+  }
+
+  /** Checks a text in steps of some milliseconds. */
+  *steps(text: string): Generator<void, Cited> {
+    if (!text.startsWith(this.#complete.text)) this.#complete = begin()
+    const { markdown, citations, order } = yield* this.#check(text)
+    const sources: Source[] = []
+    for (const [n, { index, statements }] of order) {
+      const { documentId, title, url, page, score, text: passage } = this.#hits[n - 1]!
+      const snippet = this.#quotes?.get(n) ?? supportingText(passage, statements.join('\n'))
+      sources.push({ index, documentId, title, url, ...(page === null ? {} : { page }), snippet, score })
+      yield
+    }
+    return { markdown, sources, citations }
+  }
+
+  // Replaces what is complete and never changes it: a growing reply may be settled in the pauses of `cite`.
+  *#check(text: string): Generator<void, Progress> {
+    for (;;) {
+      const section = sectionAfter(text, this.#complete.section)
+      if (section === undefined) break
+      this.#complete = yield* this.#add(copyOf(this.#complete), section, text)
+    }
+    return yield* this.#add(copyOf(this.#complete), openSection(text, this.#complete.section), text)
+  }
+
+  *#add(progress: Progress, section: Section, whole: string): Generator<void, Progress> {
+    const { citations, order } = progress
+    const { text, start, marks } = section
+    const judge = marks.length === 0 ? undefined : this.#judgeOf(whole)
+    const statements = judge === undefined ? [] : statementsOf(text, marks)
+    let markdown = ''
+    let end = start
+    for (const [i, mark] of marks.entries()) {
+      yield
+      const kept = [...new Set(mark.numbers)].filter((n) => {
+        const verdict = this.#verdict(n, progress.marks + i, statements[i]!, judge!)
+        citations[verdict]++
+        return verdict !== 'unsupported'
+      })
+      const numbers = kept.map((n) => note(order, n, statements[i]![0] ?? ''))
+      markdown += text.slice(end, mark.start) + toText(text, mark, numbers)
+      end = mark.end
+      // A line that began with it begins with what follows.
+      if (kept.length === 0 && /(?:^|\n)$/.test(text.slice(Math.max(0, mark.start - 1), mark.start))) {
+        while (text[end] === ' ') end++
+      }
+    }
+    markdown += text.slice(end)
+    return {
+      text: whole.slice(0, section.end),
+      section,
+      markdown: progress.markdown + markdown,
+      citations,
+      order,
+      marks: progress.marks + marks.length,
+    }
+  }
+
+  #verdict(n: number, mark: number, statements: string[], judge: Judge): Verdict {
+    if (n < 1 || n > this.#hits.length) return 'unsupported'
+    return mark < MOST_CHECKED ? judge(n, statements) : 'unchecked'
+  }
+}
+
+const begin = (): Progress => ({
+  text: '',
+  section: BEGINNING,
+  markdown: '',
+  citations: { supported: 0, unsupported: 0, unchecked: 0 },
+  order: new Map(),
+  marks: 0,
+})
+
+function copyOf(progress: Progress): Progress {
+  const order = [...progress.order].map(
+    ([n, { index, statements }]) => [n, { index, statements: [...statements] }] as [number, Citation],
+  )
+  return { ...progress, citations: { ...progress.citations }, order: new Map(order) }
+}
+
+type Judge = (n: number, statements: string[]) => Verdict
 
 /** Each passage is read once, and only where it is cited; so is each statement, in the language of the reply. */
 function judges(hits: Hit[], question: string, least: LeastShares): (text: string) => Judge {
   const witnesses = new Map<number, Witness>()
   let claims = new Map<string, Claim>()
-  let spoken: string | undefined
+  let language: Language | undefined
+  let beginning = ''
   return (text) => {
-    const { language } = analyse(text.slice(0, 2_000))
-    if (language !== spoken) claims = new Map()
-    spoken = language
+    if (beginning.length < LANGUAGE_CHARS || !text.startsWith(beginning)) {
+      beginning = text.slice(0, LANGUAGE_CHARS)
+      const found = analyse(beginning).language
+      if (found !== language) claims = new Map()
+      language = found
+    }
     const claimOf = (statement: string) => {
-      const claim = claims.get(statement) ?? toClaim(statement, language)
+      const claim = claims.get(statement) ?? toClaim(statement, language!)
       claims.set(statement, claim)
       return claim
     }
@@ -126,12 +226,12 @@ function judges(hits: Hit[], question: string, least: LeastShares): (text: strin
   }
 }
 
-/** The number of a source in the reply, which it gets where it is cited first. */
-function note(order: Map<number, { index: number; said: string[] }>, n: number, statement: string): number {
-  const known = order.get(n) ?? { index: order.size + 1, said: [] }
-  order.set(n, known)
-  known.said.push(statement)
-  return known.index
+/** Returns the number of a source in the reply, given by its first citation. */
+function note(order: Map<number, Citation>, n: number, statement: string): number {
+  const citation = order.get(n) ?? { index: order.size + 1, statements: [] }
+  order.set(n, citation)
+  if (citation.statements.length < MOST_STATEMENTS) citation.statements.push(statement)
+  return citation.index
 }
 
 function toText(text: string, { start }: Mark, numbers: number[]): string {

@@ -5,7 +5,7 @@ import { phrasesIn } from '../core/phrases.ts'
 import type { Hit, Retrieval } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
 import { renderHtml } from '../render/render.ts'
-import { type CiteOptions, citer, uncited } from './cite.ts'
+import { type CiteOptions, Citer, uncited } from './cite.ts'
 import type { Deps } from './deps.ts'
 import type { ReplyDetail, Trace, Usage } from './exchange.ts'
 import { type Generated, generate } from './generate.ts'
@@ -53,16 +53,17 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const { retrieval } = found
   const shown = isPrompted(agent) ? passagesFor(retrieval, deps.limits.passageTokens) : []
   watch.lap('retrieve')
-  // Without documents there is nothing to cite, and a [1] is whatever the model means by it. One that quotes has seen all passages.
-  const citing = (quotes?: CiteOptions['quotes']) =>
-    retrieval.emptyBase ? uncited : citer(quotes === undefined ? shown : retrieval.hits, { quotes, question: message })
-  let cited = citing()
-  turn.settle = (text) => cited(text).markdown
+  // Without documents there is nothing to cite, and a [1] is whatever the model means by it. A model that quotes has seen all passages.
+  const citerOf = (quotes?: CiteOptions['quotes']) =>
+    retrieval.emptyBase ? undefined : new Citer(quotes === undefined ? shown : retrieval.hits, { quotes, question: message })
+  let citer = citerOf()
+  turn.settle = (text) => citer?.settle(text) ?? text
   const reply = talk === undefined ? await answer(deps, input, found, shown, turn) : saidByItself(talk)
-  if (reply.quotes !== undefined) cited = citing(reply.quotes)
+  if (reply.quotes !== undefined) citer = citerOf(reply.quotes)
   if (turn.length === 0) turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
-  const { markdown, sources, citations } = cited(cleanText(reply.text))
+  const text = cleanText(reply.text)
+  const { markdown, sources, citations } = (await citer?.cite(text)) ?? uncited(text)
   const grounding = reply.grounding ?? {
     answered: retrieval.emptyBase === true || sources.length > 0,
     confidence: retrieval.confidence,

@@ -16,14 +16,21 @@ export interface Mark {
 const CODE_OR_MARKS =
   /```[\s\S]*?(?:```|$)|`[^`\n]*`|(?<![ \t])[ \t]*(?<!\\)\[\d{1,3}(?:, ?\d{1,3})*\](?!\()(?:[ \t]*\[\d{1,3}(?:, ?\d{1,3})*\](?!\())*/g
 
-/** The marks of a reply, in order. */
-export function findMarks(text: string): Mark[] {
+/** Returns the marks of a text in order, and whether it ends in a code block. `inCode`: it begins in one. */
+export function findMarks(text: string, inCode = false): { marks: Mark[]; inCode: boolean } {
   const marks: Mark[] = []
+  const fence = inCode ? text.indexOf('```') : 0
+  if (fence === -1) return { marks, inCode: true }
+  const from = inCode ? fence + 3 : 0
+  let endsInCode = false
+  CODE_OR_MARKS.lastIndex = from
   for (const { 0: found, index: start } of text.matchAll(CODE_OR_MARKS)) {
+    endsInCode = found.startsWith('```') && (found.length < 6 || !found.endsWith('```'))
     if (found.startsWith('`')) continue
     marks.push({ start, end: start + found.length, numbers: (found.match(/\d+/g) ?? []).map(Number) })
   }
-  return marks
+  CODE_OR_MARKS.lastIndex = 0
+  return { marks, inCode: endsInCode }
 }
 
 /** A statement is looked at for no more than this: what stands nearest to the mark. */

@@ -19,7 +19,7 @@ export function citationsIn(content: string, sources: Source[]): Citation[] {
     seen = offset
     return points
   }
-  return findMarks(content).flatMap(({ start, end }) =>
+  return findMarks(content).marks.flatMap(({ start, end }) =>
     [...content.slice(start, end).matchAll(/\[(\d+)\]/g)].flatMap(({ 0: mark, 1: n, index }) => {
       const source = byIndex.get(Number(n))
       if (source === undefined) return []
