@@ -175,6 +175,8 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     log: {
       request: (entry) => log.info(entry, 'request'),
       failure: (entry, error) => log.error({ ...entry, err: toLogged(error) }, 'failure'),
+      // Short delays are common while a small machine loads code: nothing to warn of.
+      stalled: (stall) => log[stall.ms < WARN_OF_STALL_MS ? 'info' : 'warn'](stall, 'event loop delayed'),
     },
   })
   return {
@@ -254,6 +256,8 @@ function ratesOf(config: Config, db: Database, replicas: Replicas | undefined): 
     address: new Rate('address', config.badKeysPerMinute, Date.now),
   }
 }
+
+const WARN_OF_STALL_MS = 1_000
 
 const rerankerOf = ({ rerankUrl: url, rerankModel: model, rerankApiKey: apiKey }: Config) =>
   url === undefined ? undefined : openReranker({ url, model, apiKey })

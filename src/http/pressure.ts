@@ -8,9 +8,8 @@ const LEAST_REQUESTS = 64
 const STEP = 0.5
 /** Less is none. */
 const LEAST_SHARE = 0.02
-/** With this it is worth telling whoever runs the service. */
+/** Delays of the event loop from here on are logged. */
 const STALL_MS = 200
-/** More routes are counted, not named. */
 const MOST_ROUTES = 5
 
 export interface PressureOptions {
@@ -19,6 +18,14 @@ export interface PressureOptions {
   /** For how long the oldest work has waited elsewhere than in the event loop, in milliseconds. */
   waits: (() => number)[]
   warn(about: string): void
+  /** Receives each delay of the event loop that is worth a line in the log. */
+  stalled(stall: Stall): void
+}
+
+export interface Stall {
+  ms: number
+  /** Routes of the requests that were running, some of them where there were many. */
+  routes: string[]
 }
 
 /**
@@ -79,19 +86,12 @@ export class Pressure {
     return true
   }
 
-  #routes(): string {
-    const routes = [...this.#worked]
-    if (routes.length === 0) return 'no request'
-    const more = routes.length - MOST_ROUTES
-    return `${routes.slice(0, MOST_ROUTES).join(', ')}${more > 0 ? ` and ${more} other routes` : ''}`
-  }
-
   #look(): void {
-    const { maxDelayMs, waits, warn } = this.#options
+    const { maxDelayMs, waits, warn, stalled } = this.#options
     const now = performance.now()
     const stalledMs = now - this.#lastAt - TICK_MS
     this.#lastAt = now
-    if (stalledMs > STALL_MS) warn(`the event loop stood still for ${Math.round(stalledMs)} ms; at work: ${this.#routes()}`)
+    if (stalledMs >= STALL_MS) stalled({ ms: Math.round(stalledMs), routes: [...this.#worked].slice(0, MOST_ROUTES) })
     this.#worked = new Set(this.#atWork.keys())
     const delayMs = Math.max(stalledMs, ...waits.map((wait) => wait()))
     const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#came) >= LEAST_REQUESTS

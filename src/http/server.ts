@@ -23,7 +23,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { metricsRoute } from './metrics/routes.ts'
 import { modelRoutes } from './models.ts'
 import { onePerConnection } from './one-per-connection.ts'
-import { Pressure } from './pressure.ts'
+import { Pressure, type Stall } from './pressure.ts'
 import { sendError } from './send-error.ts'
 import { lazySerializer } from './serializer.ts'
 import { type Health, serviceRoutes } from './service.ts'
@@ -65,6 +65,7 @@ export interface AccessLog {
     keyId: string | undefined
   }): void
   failure(entry: { requestId: string; route: string }, error: unknown): void
+  stalled(stall: Stall): void
 }
 
 export interface ServerOptions {
@@ -131,6 +132,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     maxDelayMs: deps.limits.maxDelayMs,
     waits: [() => deps.knowledge.waitMs(), () => deps.db.waitMs()],
     warn: deps.warn,
+    stalled: log.stalled,
   })
   const descriptors = watchDescriptors(deps.warn)
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
