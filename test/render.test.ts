@@ -92,3 +92,34 @@ describe('what cannot act', () => {
     }
   })
 })
+
+describe('long Markdown', () => {
+  const long = (text: string) => `${text} and so on.\n\n`.repeat(2_000)
+
+  test('is rendered as short Markdown is, with the hosts of images', async () => {
+    const paragraph = (await render('**b** ![a](https://ours.example/a.png) and so on.', ['ours.example'])).trimEnd()
+    assert.equal(await render(long('**b** ![a](https://ours.example/a.png)'), ['ours.example']), `${paragraph}\n`.repeat(2_000))
+  })
+
+  test('is not rendered in the thread of the caller', async () => {
+    let turns = 0
+    const timer = setInterval(() => turns++)
+    await render(long('a [b](https://example.com) c'))
+    clearInterval(timer)
+    assert.ok(turns > 1, 'nothing else ran meanwhile')
+  })
+
+  test('of one owner does not wait for all of another', async () => {
+    const ended: string[] = []
+    const many = Array.from({ length: 5 }, (_, i) => renderHtml(long('a'), [], 'many').then(() => ended.push(`many ${i}`)))
+    await Promise.all([...many, renderHtml(long('b'), [], 'one').then(() => ended.push('one'))])
+    assert.ok(ended.indexOf('one') <= 2, ended.join())
+  })
+
+  test('that ends the thread fails alone', async () => {
+    const broken = renderHtml(long('![a](https://ours.example/a.png)'), [null as unknown as string])
+    const next = renderHtml(long('a'), [])
+    await assert.rejects(broken, { code: 'unavailable' })
+    assert.match(await next, /^<p>a and so on/)
+  })
+})

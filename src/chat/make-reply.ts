@@ -69,7 +69,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
     confidence: retrieval.confidence,
   }
   const isHtml = input.format === 'html'
-  const content = isHtml ? await renderHtml(markdown, agent.imageHosts) : markdown
+  const content = isHtml ? await renderHtml(markdown, agent.imageHosts, agent.id) : markdown
   const usage = reply.usage && { ...reply.usage, cost: costOf(deps.prices, reply.model, reply.usage) }
   watch.lap('render')
   const trace: Trace = {
