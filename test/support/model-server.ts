@@ -144,7 +144,7 @@ function bodyOf(call: ModelCall, text: string, reason?: Said['reason']): string 
   const { format } = call
   const said = toSaid(call, text, reason)
   if (!call.streams) return JSON.stringify(format.whole(said))
-  const pieces = text.match(/\s*\S+\s*/gu) ?? (text === '' ? [] : [text])
+  const pieces = text.match(/\S+\s*|\s+/gu) ?? []
   return format.begin(said) + pieces.map((piece) => format.piece(said, piece)).join('') + format.end(said)
 }
 

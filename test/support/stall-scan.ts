@@ -1,0 +1,511 @@
+// Sends texts of many shapes, as long as the limits allow, through everything that takes texts, and tells which of them hold up a thread.
+import { randomUUID } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Answer } from './client.ts'
+import type { Schema } from './made-from-schema.ts'
+import { says } from './model-server.ts'
+import { type Service, startService } from './service.ts'
+
+/** A unit again and again, between two other texts. */
+export interface Shape {
+  before: string
+  unit: string
+  after: string
+}
+
+const UNITS: readonly string[] = [
+  ...[
+    ' ',
+    '\ufeff',
+    '.',
+    '[1] ',
+    '#\n',
+    '<',
+    'word ',
+    '字',
+    '\n',
+    '[1]',
+    '*',
+    '`',
+    '> ',
+    '- a\n',
+    '|a|b|\n|-|-|\n',
+    '![',
+    'a@b.c ',
+  ],
+  ...[
+    '\t',
+    '\r\n',
+    '\u00a0',
+    '\u3000',
+    '\u200b',
+    '\u202e',
+    '\u0301',
+    '😀',
+    '👩‍👩‍👧',
+    'é',
+    'ß',
+    'İ',
+    'ﬁ',
+    'ς',
+    'ก',
+    'ราคา ',
+    'कि',
+    'مرحبا ',
+    'слово ',
+  ],
+  ...[
+    '"',
+    "'",
+    '\\',
+    '/',
+    '//',
+    '../',
+    '%',
+    '%20',
+    '&',
+    '&amp;',
+    '&#x3c;',
+    '=',
+    '?',
+    '!',
+    ';',
+    ':',
+    ',',
+    '(',
+    ')',
+    '()',
+    '[',
+    ']',
+    '[]',
+    '{',
+    '}',
+  ],
+  ...[
+    '{"a":',
+    '[[',
+    '](',
+    '[](',
+    '![](a)',
+    '[a](b)',
+    '[a]: b\n',
+    '<a>',
+    '</',
+    '<!--',
+    '<![CDATA[',
+    '<script>',
+    'javascript:',
+    'http://a.b/c ',
+  ],
+  ...[
+    'www.a.b ',
+    '://',
+    '@',
+    '**',
+    '***a',
+    '_',
+    '__a__ ',
+    '~~a~~',
+    '```\n',
+    '``` ',
+    '~~~\n',
+    '# a\n',
+    '## ',
+    '---\n',
+    '===\n',
+    '1. a\n',
+    '  - a\n',
+  ],
+  ...[
+    '- [ ] a\n',
+    '>>',
+    '+ ',
+    '|',
+    '|a',
+    '|-',
+    'a\n',
+    'a\n\n',
+    'a  \n',
+    'x [1]. ',
+    'Mr. ',
+    'a.',
+    'a. ',
+    'A.B.',
+    '1',
+    '1,',
+    '1.',
+    '0 ',
+    '-1 ',
+  ],
+  ...['a', 'aB', 'ab ', 'the ', 'wrod ', 'lamp warranty ', 'what is ', 'wer ', '何', '\u0000a', '\ud800a'],
+]
+
+/** What patterns look for is begun, never ended, and followed by what they may skip. */
+const BEGINNINGS = [...'a<[("`|&{'].concat('![', '](', '```\n')
+const SKIPPED = [' ', '\t', '\n', '\u00a0', '.', '*', '#', '-', '_', '`', '1', 'a']
+
+export const SHAPES: readonly Shape[] = [
+  ...UNITS.map((unit) => ({ before: '', unit, after: '' })),
+  ...BEGINNINGS.flatMap((before) => SKIPPED.map((unit) => ({ before, unit, after: 'x' }))),
+]
+
+/** Those that have found faults. */
+export const FEW_SHAPES: readonly Shape[] = [
+  { before: '<', unit: ' ', after: 'x' },
+  { before: 'a', unit: ' ', after: 'x' },
+  { before: 'a', unit: '.', after: 'x' },
+  { before: '', unit: '[1]', after: '' },
+  { before: '', unit: '\ufeff', after: '' },
+  { before: '', unit: 'word ', after: '' },
+]
+
+/** The longest text that a body takes beside what is around it. */
+const MAX_BODY_CHARS = 1_000_000
+const MAX_REPLY_CHARS = 199_000
+const MAX_KEY_CHARS = 100
+const QUICK_BASE = 400
+const MAX_MESSAGE_CHARS = 32_000
+/** As many as one import takes of them. */
+const MESSAGES = 20
+
+interface Operation {
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  parameters?: { name: string; in: string; schema: Schema }[]
+}
+
+/** One way for a text into the service. */
+export interface Way {
+  name: string
+  maxChars: number
+  send(text: string): Promise<Answer>
+}
+
+/** What became of a text. */
+export interface Look {
+  status: number
+  /** By thread: for how long it was busy in one go at the most, in milliseconds of the processor. Less than 20 is not told. */
+  busy: Map<string, number>
+}
+
+/** Stands where a text goes. */
+const HERE = 'text-goes-here'
+
+export class StallScan {
+  readonly service: Service
+  readonly #log: string
+  #read = 0
+
+  private constructor(service: Service, log: string) {
+    this.service = service
+    this.#log = log
+  }
+
+  static async start(): Promise<StallScan> {
+    const log = join(tmpdir(), `stalls-${randomUUID()}`)
+    writeFileSync(log, '')
+    const monitor = new URL('stall-monitor.ts', import.meta.url)
+    const service = await startService({ NODE_OPTIONS: `--import=${monitor}`, STALL_LOG: log, REPARTEE_ALLOW_PRIVATE_URLS: 'on' })
+    return new StallScan(service, log)
+  }
+
+  /** Sends a text by a way. */
+  async look(way: Way, text: string): Promise<Look> {
+    this.#news()
+    const { status } = await way.send(text)
+    // The monitor looks every millisecond.
+    await pause(3)
+    const busy = new Map<string, number>()
+    for (const [thread, ms] of this.#news()) busy.set(thread, Math.max(ms, busy.get(thread) ?? 0))
+    return { status, busy }
+  }
+
+  #news(): [thread: string, ms: number][] {
+    const written = readFileSync(this.#log, 'utf8')
+    const lines = written.slice(this.#read).split('\n').filter(Boolean)
+    this.#read = written.length
+    return lines.map((line) => {
+      const [thread = '', ms] = line.split(' ')
+      return [thread, Number(ms)]
+    })
+  }
+
+  /** Every text of the contract, and those of models. */
+  async ways(): Promise<Way[]> {
+    const { client } = this.service
+    const words = 'lamp warranty kettle litre garden window paper bridge summer harbour'.split(' ')
+    const entry = (i: number) =>
+      `## Part ${i}\n\nThe ${words[i % 10]} number ${i} holds ${words[(i * 7) % 10]} and lasts ${i % 9} years.`
+    const agent = await this.service.newAgent({ name: 'Quick', model: 'extractive' })
+    const { body } = await client.post(`/agents/${agent}/documents`, {
+      markdown: Array.from({ length: QUICK_BASE }, (_, i) => entry(i)).join('\n\n'),
+    })
+    const document = body.document.id
+    for (;;) {
+      if ((await client.get(`/agents/${agent}/documents/${document}`)).body.document.status === 'ready') break
+      await pause(50)
+    }
+    const { session } = (await client.post(`/agents/${agent}/sessions`, {})).body
+    const sent = (
+      await client.post(`/agents/${agent}/sessions/${session.id}/messages`, { message: 'How long does the lamp last?' })
+    ).body
+    const ids: Record<string, string> = {
+      agentId: agent,
+      sessionId: session.id,
+      messageId: sent.aiMessage.id,
+      documentId: document,
+    }
+    return [...(await this.#waysOfContract(ids)), ...this.#waysOfTurns(agent), ...this.#waysOfHistory(agent)]
+  }
+
+  async #waysOfContract(ids: Record<string, string>): Promise<Way[]> {
+    const { client } = this.service
+    const contract = (await client.get('^/openapi.json', { key: null })).body as {
+      paths: Record<string, Record<string, Operation>>
+    }
+    const ways: Way[] = []
+    for (const [path, operations] of Object.entries(contract.paths))
+      for (const [method, { requestBody, parameters = [] }] of Object.entries(operations)) {
+        const name = `${method.toUpperCase()} ${path}`
+        const filled = path.replace(/^\/v1/, '').replace(/\{(\w+)\}/g, (_, id: string) => ids[id] ?? randomUUID())
+        const send = (at: string, body?: unknown, headers?: Record<string, string>) =>
+          client.request(method.toUpperCase(), at, { ...(body === undefined ? {} : { body }), ...(headers && { headers }) })
+        const schema = requestBody?.content['application/json']?.schema
+        // A document has a text, which its schema cannot say.
+        const isDocument = /^(POST|PUT) .*\/documents(\/\{documentId\})?$/.test(name)
+        const least =
+          schema === undefined ? undefined : { ...(exampleOf(schema, '') as object), ...(isDocument && { text: 'a' }) }
+        for (const { name: parameter, in: where, schema } of parameters) {
+          if (schema.type !== 'string' || schema.enum !== undefined) continue
+          const maxChars = Math.min(schema.maxLength ?? 8_000, 8_000)
+          const headerText = (text: string) => text.replace(/[^\x21-\x7e]/g, '-')
+          if (where === 'query')
+            ways.push({
+              name: `${name} ?${parameter}`,
+              maxChars,
+              send: (text) => send(`${filled}?${parameter}=${encodeURIComponent(text.toWellFormed()).slice(0, 8_000)}`, least),
+            })
+          if (where === 'header')
+            ways.push({
+              name: `${name} ${parameter}:`,
+              maxChars,
+              send: (text) => send(filled, least, { [parameter]: headerText(text) }),
+            })
+        }
+        if (schema === undefined) continue
+        for (const { at, maxChars, body } of bodiesOf(schema))
+          ways.push({
+            name: `${name} ${at}`,
+            maxChars,
+            send: (text) =>
+              send(filled, {
+                ...(isDocument && !/^(text|markdown|html|url)$/.test(at) && { text: 'a' }),
+                ...filledIn(body, text),
+              }),
+          })
+      }
+    return ways
+  }
+
+  /** Replies of a model in each form, and what a long conversation brings. */
+  #waysOfTurns(extractive: string): Way[] {
+    const { client, model, newAgent } = this.service
+    let agent: string | undefined
+    const talking = async () =>
+      (agent ??= await newAgent({ name: 'Talking', model: 'openai/stub', followUps: { enabled: true }, autoName: true }))
+    const documented = this.#documented()
+    const turn = (
+      name: string,
+      send: (agent: string, session: string) => Promise<Answer>,
+      of: () => Promise<string> = talking,
+    ): Way => ({
+      name,
+      maxChars: MAX_REPLY_CHARS,
+      send: async (text) => {
+        const agentId = await of()
+        model.behaviour = says(text)
+        const { session } = (await client.post(`/agents/${agentId}/sessions`, {})).body
+        return send(agentId, session.id)
+      },
+    })
+    const message = 'How long does the lamp last?'
+    const events = { headers: { accept: 'text/event-stream' } }
+    const talk = (agentId: string, id: string) => `/agents/${agentId}/sessions/${id}/messages`
+    const completion = (stream: boolean) => (agentId: string, id: string) =>
+      client.post('^/openai/v1/chat/completions', {
+        model: agentId,
+        stream,
+        metadata: { session_id: id },
+        messages: [{ role: 'user', content: message }],
+      })
+    return [
+      turn('reply', (a, s) => client.post(talk(a, s), { message })),
+      turn('reply with sources', (a, s) => client.post(talk(a, s), { message, include: ['sources', 'trace'] }), documented),
+      turn('reply as HTML', (a, s) => client.post(talk(a, s), { message, format: 'html' }), documented),
+      turn('reply as events', (a, s) => client.post(talk(a, s), { message }, events), documented),
+      turn('reply, and the turn after it', async (a, s) => {
+        await client.post(talk(a, s), { message })
+        model.behaviour = says('Yes.')
+        return client.post(talk(a, s), { message: 'And the kettle?' })
+      }),
+      turn('/openai reply', completion(false), documented),
+      turn('/openai reply as events', completion(true), documented),
+      turn('/openai response', (a) => client.post('^/openai/v1/responses', { model: a, input: message }), documented),
+      turn(
+        '/ai-sdk reply',
+        (a, s) =>
+          client.post(`^/ai-sdk/v1/agents/${a}/chat`, {
+            id: s,
+            messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: message }] }],
+          }),
+        documented,
+      ),
+      {
+        name: '/openai message',
+        maxChars: 32_000,
+        send: (text) =>
+          client.post('^/openai/v1/chat/completions', { model: extractive, messages: [{ role: 'user', content: text }] }),
+      },
+      {
+        name: '/openai system message',
+        maxChars: 100_000,
+        send: async (text) => {
+          model.behaviour = says('Yes.')
+          const messages = [
+            { role: 'system', content: text },
+            { role: 'user', content: message },
+          ]
+          return client.post('^/openai/v1/chat/completions', { model: await talking(), messages })
+        },
+      },
+      {
+        name: '/mcp question',
+        maxChars: 32_000,
+        send: (text) =>
+          client.post(
+            '^/mcp',
+            {
+              jsonrpc: '2.0',
+              id: 1,
+              method: 'tools/call',
+              params: { name: 'ask', arguments: { question: text, agent: extractive } },
+            },
+            { headers: { accept: 'application/json, text/event-stream' } },
+          ),
+      },
+    ]
+  }
+
+  /** What is read again later: many messages of a text that nobody can answer, looked through as a whole. */
+  #waysOfHistory(agent: string): Way[] {
+    const { client } = this.service
+    const many = (name: string, read: (user: string) => Promise<Answer>): Way => ({
+      name,
+      maxChars: MAX_MESSAGE_CHARS,
+      send: async (text) => {
+        const user = randomUUID()
+        const messages = Array.from({ length: MESSAGES / 2 }, (_, i) => [
+          { role: 'USER', content: `${i} ${text}`.slice(0, MAX_MESSAGE_CHARS) },
+          { role: 'AI', content: text },
+        ]).flat()
+        const imported = await client.post(`/agents/${agent}/sessions/import`, { externalUserId: user, messages })
+        return imported.status === 201 ? read(user) : imported
+      },
+    })
+    return [
+      many('a history, searched', (user) =>
+        client.get(`/agents/${agent}/sessions?externalUserId=${user}&q=${'nothing+of+the+kind+is+in+this+one'}`),
+      ),
+      many('a history, handed over', (user) => client.get(`/agents/${agent}/users/${user}/export`)),
+      many('a history, in insights', () => client.get(`/agents/${agent}/insights`)),
+    ]
+  }
+
+  /** An agent with a model and documents, whose replies are checked. */
+  #documented(): () => Promise<string> {
+    const { client, newAgent } = this.service
+    let agent: Promise<string> | undefined
+    return () =>
+      (agent ??= (async () => {
+        const id = await newAgent({ name: 'Documented', model: 'openai/stub' })
+        const { body } = await client.post(`/agents/${id}/documents`, {
+          text: 'The lamp lasts three years. The kettle holds two litres.',
+        })
+        while ((await client.get(`/agents/${id}/documents/${body.document.id}`)).body.document.status !== 'ready') await pause(50)
+        return id
+      })())
+  }
+}
+
+/** Returns a text of a shape. */
+export function fill({ before, unit, after }: Shape, chars: number): string {
+  const length = chars - before.length - after.length
+  return before + unit.repeat(Math.ceil(length / unit.length)).slice(0, length) + after
+}
+
+/** A value that a schema takes, as small as possible. */
+function exampleOf(schema: Schema, name: string): unknown {
+  if (schema.const !== undefined) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  if (schema.anyOf !== undefined) return exampleOf(schema.anyOf[0]!, name)
+  switch (schema.type) {
+    case 'null':
+      return null
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1
+    case 'array':
+      return Array.from({ length: schema.minItems ?? 0 }, () => exampleOf(schema.items ?? {}, name))
+    case 'object':
+      return Object.fromEntries((schema.required ?? []).map((field) => [field, exampleOf(schema.properties![field]!, field)]))
+    default:
+      if (schema.format === 'uuid') return randomUUID()
+      if (schema.format === 'date-time') return new Date().toISOString()
+      return name === 'model' ? 'extractive' : name === 'url' ? 'http://127.0.0.1:9/' : 'a'
+  }
+}
+
+interface Body {
+  at: string
+  maxChars: number
+  body: unknown
+}
+
+/** One body for each text in it, with `HERE` in its place. */
+function bodiesOf(schema: Schema): Body[] {
+  const fixed = (body: unknown) => body
+  return textsOf(schema, '', fixed)
+}
+
+function textsOf(schema: Schema, at: string, around: (value: unknown) => unknown, name = ''): Body[] {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((one) => textsOf(one, at, around, name))
+  if (schema.type === 'array') return textsOf(schema.items ?? {}, `${at}[]`, (value) => around([value]), name)
+  if (schema.type === 'object') {
+    const least = exampleOf({ ...schema, required: schema.required ?? [] }, '') as object
+    const fields = Object.entries(schema.properties ?? {}).flatMap(([field, inner]) =>
+      textsOf(inner, at === '' ? field : `${at}.${field}`, (value) => around({ ...least, [field]: value }), field),
+    )
+    const [open] = Object.values(schema.patternProperties ?? {})
+    if (open === undefined) return fields
+    return [
+      ...fields,
+      { at: `${at}.key`, maxChars: MAX_KEY_CHARS, body: around({ [HERE]: 'a' }) },
+      ...textsOf(open, `${at}.value`, (value) => around({ ...least, a: value })),
+    ]
+  }
+  if (schema.type !== 'string' || schema.enum !== undefined || schema.const !== undefined) return []
+  return [{ at, maxChars: Math.min(schema.maxLength ?? MAX_BODY_CHARS, MAX_BODY_CHARS), body: around(HERE) }]
+}
+
+const filledIn = (body: unknown, text: string): object => replaced(body, text) as object
+
+function replaced(body: unknown, text: string): unknown {
+  if (body === HERE) return text
+  if (Array.isArray(body)) return body.map((item) => replaced(item, text))
+  if (typeof body !== 'object' || body === null) return body
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name === HERE ? text : name, replaced(value, text)]))
+}
