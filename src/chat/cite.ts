@@ -103,7 +103,7 @@ export class Citer {
     this.#judgeOf = quotes === undefined ? judges(hits, question, least) : () => () => 'supported'
   }
 
-  /** Checks a text, and lets other requests in meanwhile. */
+  /** Checks a text in steps, between which other requests run. */
   async cite(text: string): Promise<Cited> {
     const pause = pacer()
     const steps = this.steps(text)
