@@ -31,7 +31,7 @@ const HITS_OF_A_SUGGESTION = 5
  * Of a long message its beginning and its end are searched, where what is asked stands; of each so many characters. A message may hold 32,000 and a
  * reply 200,000, and each word of them is looked up.
  */
-const SEARCHED_CHARS = 1_500
+const SEARCHED_CHARS = 1_000
 const searched = (text: string): string =>
   text.length <= 2 * SEARCHED_CHARS ? text : `${text.slice(0, SEARCHED_CHARS)}\n${text.slice(-SEARCHED_CHARS)}`.toWellFormed()
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
