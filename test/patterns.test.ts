@@ -50,7 +50,7 @@ test('patterns of the source are linear, or what they are used on is short', () 
 })
 
 test('patterns that are built from texts are, too', async () => {
-  const files = ['src/chat/tagged.ts', 'src/chat/user-token.ts', 'src/knowledge/answer/answer-types.ts']
+  const files = ['src/chat/tagged.ts', 'src/chat/user-token.ts', 'src/knowledge/answer/answer-types.ts', 'src/render/html.ts']
   const built = await builtPatterns(files)
   assert.ok(built.length >= files.length)
   assert.deepEqual(slowOnes(built), [])

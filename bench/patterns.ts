@@ -1,0 +1,58 @@
+// Which regular expressions of the packages that run in the service take more time than the length of a text allows. Takes some minutes. Exits with 1 if there is one
+// that is not in the list below. Patterns of the source are measured by test/patterns.test.ts.
+//   PATTERN_CHARS=100000 node bench/patterns.ts
+import { readFileSync } from 'node:fs'
+import { isSuperlinear, patternsIn, pumped } from '../test/support/patterns.ts'
+
+/** What no text from outside reaches. By place: why. */
+const OUT_OF_REACH: Record<string, string> = {
+  'fastify/scripts/': 'a tool of its authors',
+  'fast-json-stringify/index.js': 'runs on our schemas, at the start',
+  'parse-srcset/': 'the attribute is not on the list of the sanitiser',
+  '@ai-sdk/gateway/': 'is not used',
+  '@ai-sdk/mcp/': 'is not used',
+  '@ai-sdk/provider-utils/': 'runs on addresses of files to download, which are not used',
+  'pino/browser.js': 'runs in browsers',
+  'argparse/': 'the command line of the renderer',
+  'dayjs/': 'dates, which the sanitiser is not asked to check',
+  'postcss/': 'styles, which the sanitiser is not asked to parse',
+  'source-map-js/': 'the same',
+  'postgres-date/': 'dates that the database writes',
+  'postgres-interval/': 'the same',
+  'zod/': 'names in schemas',
+}
+/** They read documents, in the process with limits on time and memory. */
+const READERS = /^(?:pdfjs-dist|papaparse|numfmt|yauzl|jschardet)$/
+
+interface Locked {
+  dev?: boolean
+  optional?: boolean
+  link?: boolean
+}
+
+const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
+  packages: Record<string, Locked>
+}
+const packages = Object.entries(lock.packages)
+  .filter(([path, { dev, link }]) => path.startsWith('node_modules/') && !path.includes('/node_modules/', 13) && !dev && !link)
+  .map(([path]) => path.slice('node_modules/'.length))
+  .filter((name) => !READERS.test(name))
+
+/** Of a package, what does not run in the service. */
+const OTHER = /\/(?:tests?|bench|benchmarks?|examples?|docs|integration|umd)\/|\.test\.|\.min\./
+
+let all = 0
+let found = 0
+for (const name of packages) {
+  const patterns = patternsIn(`node_modules/${name}/**/*.{js,cjs,mjs}`).filter(({ file }) => !OTHER.test(file))
+  all += patterns.length
+  for (const { file, regExp } of patterns) {
+    const pump = [...pumped(regExp)].find((one) => isSuperlinear(regExp, one))
+    if (pump === undefined) continue
+    const why = Object.entries(OUT_OF_REACH).find(([place]) => file.includes(place))?.[1]
+    if (why === undefined) found++
+    console.log(`${file}: ${regExp} on ${JSON.stringify(pump(8))}${why === undefined ? '' : ` (${why})`}`)
+  }
+}
+console.log(`${all} patterns of ${packages.length} packages; ${found} that a text could reach`)
+process.exitCode = found === 0 ? 0 : 1
