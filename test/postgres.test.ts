@@ -180,6 +180,21 @@ test('a transaction that is given to a connection which just broke is refused, a
   await pool.end()
 })
 
+test('a value that cannot be sent fails its transaction, and ends nothing else', async () => {
+  const pool = new pg.Pool({ connectionString: await newDatabase(), max: 1 })
+  pool.on('error', () => {}).on('connect', (fresh) => fresh.on('error', () => {}))
+  const asked = (values: unknown[]) => ({ name: 's', text: 'SELECT $1::text', values, columns: [], rows: [] })
+  const bad = [Symbol('no text')]
+  const first = await pool.connect()
+  await assert.rejects(exchange(first, pg.types, [asked(bad)] as never))
+  first.release(true)
+  const second = await pool.connect()
+  await assert.rejects(exchange(second, pg.types, [asked(['a'])] as never, () => [asked(bad)] as never))
+  second.release(true)
+  assert.deepEqual((await pool.query('SELECT 1 AS one')).rows, [{ one: 1 }])
+  await pool.end()
+})
+
 async function collect<T>(slices: AsyncIterable<T[]>): Promise<T[]> {
   const all: T[] = []
   for await (const slice of slices) all.push(...slice)

@@ -47,6 +47,11 @@ test('on a slow disk a thread takes over: what was asked for stays in order, and
 const agent = (id: string) =>
   statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', id, 'n', '{}')
 
+test('a parameter of another type is refused before anything is written', async () => {
+  assert.throws(() => statement('SELECT $1', (() => {}) as never), /a parameter of a statement is a function/)
+  assert.throws(() => statement('SELECT $1', undefined as never), TypeError)
+})
+
 test('every commit waits for the disk, in write-ahead mode', async () => {
   const db = await open()
   const pragma = async (name: string) => Object.values((await db.read(`PRAGMA ${name}`, []))[0]!)[0]

@@ -1,3 +1,4 @@
+import { own } from '../core/own.ts'
 import type { Hit } from '../core/retrieval.ts'
 import { analyse, type Language } from '../text/analyse.ts'
 import { fold, lower } from '../text/fold.ts'
@@ -135,5 +136,5 @@ function numbersOf(text: string): Set<string> {
 
 /** The small numbers that a text spells out. */
 function spelledNumbersOf(text: string): string[] {
-  return [...text.matchAll(LETTERS)].flatMap(([word]) => WORDS[word.toLowerCase()] ?? [])
+  return [...text.matchAll(LETTERS)].flatMap(([word]) => own(WORDS, word.toLowerCase()) ?? [])
 }

@@ -55,4 +55,4 @@ export function isSigned(token: string, key: Pick<ApiKey, 'hash'>, secret: Token
 const bytesOf = (token: string): Buffer => Buffer.from(token.slice(PREFIX.length), 'base64url')
 
 const signatureOf = (claims: Buffer, { hash }: Pick<ApiKey, 'hash'>, secret: TokenSecret): Buffer =>
-  createHmac('sha256', `${hash}${secret}`).update(claims).digest()
+  createHmac('sha256', secret).update(hash).update(claims).digest()

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { AgentBook } from '../chat/agent-book.ts'
+import { own } from '../core/own.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const ASKED =
@@ -68,7 +69,7 @@ export class AllowedOrigins {
 
   tellPreflight({ url = '' }: IncomingMessage, response: ServerResponse): void {
     response.setHeader('Access-Control-Allow-Methods', METHODS)
-    const also = ALSO_ASKED[url.split(/[/?]/, 2)[1] ?? '']
+    const also = own(ALSO_ASKED, url.split(/[/?]/, 2)[1] ?? '')
     response.setHeader('Access-Control-Allow-Headers', also === undefined ? ASKED : `${ASKED}, ${also}`)
     response.setHeader('Access-Control-Max-Age', KNOWN_SECONDS)
   }

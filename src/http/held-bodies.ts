@@ -1,13 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerIdOf } from '../core/api-key.ts'
 import { overloaded } from './errors.ts'
+import { isUpload } from './upload.ts'
+import { LARGE_UPLOAD_BYTES } from './upload-slots.ts'
+import { whenOver } from './when-over.ts'
 
 /** Smaller bodies are bounded by the number of requests. */
-const LARGE_BYTES = 65_536
+const SMALL_BYTES = 4_096
+/** Parsed, JSON takes up to some twenty times its bytes, such as a list of empty objects. */
+const PARSED = 16
 
 /**
- * Large bodies stay in memory for as long as their requests take, which for a slow model is minutes. So many bytes of them are held at once; a caller may
- * have as much as stays free, so that there is always some left for somebody who has none.
+ * Bodies stay in memory for as long as their requests take, which for a slow model is minutes. So many bytes are held at once; a caller may have as much as
+ * stays free, so that there is always some left for somebody who has none.
  */
 export class HeldBodies {
   readonly #bytes: number
@@ -23,16 +28,19 @@ export class HeldBodies {
   }
 
   /** To be called before the body is read. Throws `unavailable` where there is no room. */
-  take({ headers, caller: key }: FastifyRequest, { raw }: FastifyReply): void {
-    const bytes = this.#bytesOf(headers)
-    if (key === undefined || bytes <= LARGE_BYTES) return
+  take(request: FastifyRequest, reply: FastifyReply): void {
+    const { headers, caller: key } = request
+    const length = this.#lengthOf(headers)
+    // Larger uploads wait for a place (`UploadSlots`), and are not parsed.
+    if (key === undefined || length <= SMALL_BYTES || (isUpload(request) && length > LARGE_UPLOAD_BYTES)) return
+    const bytes = isUpload(request) ? length : length * PARSED
     const caller = callerIdOf(key)
     const held = this.#held.get(caller) ?? 0
     // One is always taken, however large bodies may be.
     if (held + bytes > this.#free && this.#free < this.#bytes) throw overloaded()
     this.#free -= bytes
     this.#held.set(caller, held + bytes)
-    raw.once('close', () => {
+    whenOver(request, reply, () => {
       this.#free += bytes
       const left = this.#held.get(caller)! - bytes
       if (left === 0) this.#held.delete(caller)
@@ -40,7 +48,7 @@ export class HeldBodies {
     })
   }
 
-  #bytesOf(headers: FastifyRequest['headers']): number {
+  #lengthOf(headers: FastifyRequest['headers']): number {
     const { 'content-length': length, 'transfer-encoding': encoding } = headers
     return length === undefined ? (encoding === undefined ? 0 : this.#maxBodyBytes) : Number(length)
   }

@@ -13,7 +13,7 @@ import { withAudit } from './audit.ts'
 import { refuseEncoded } from './body.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
-import { checkMediaType, isUpload } from './upload.ts'
+import { checkMediaType } from './upload.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -85,7 +85,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
         }
       }
       if (op.body !== undefined || op.upload) refuseEncoded(request)
-      if (!isUpload(request)) app.heldBodies.take(request, reply)
+      app.heldBodies.take(request, reply)
       if (!op.upload) return
       checkMediaType(op.upload, request)
       await app.uploadSlots.take(request, reply)

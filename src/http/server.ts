@@ -41,6 +41,7 @@ import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
 import { webhookRoutes } from './webhooks.ts'
+import { whenOver } from './when-over.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -139,6 +140,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier
+    // It was closed while the request waited: nobody is there to answer.
+    if (request.raw.socket.destroyed) return reply.hijack()
     setHeaders(reply, request.id)
     if (request.headers.origin !== undefined) await origins.tell(request.raw, reply.raw)
     if (!hasOneHost(request.raw)) {
@@ -168,7 +171,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('preHandler', async (request, reply) => {
     const route = `${request.method} ${request.routeOptions.url ?? 'none'}`
     pressure.begin(route)
-    reply.raw.once('close', () => pressure.end(route))
+    whenOver(request, reply, () => pressure.end(route))
   })
   app.decorate('allowedOrigins', origins)
   app.decorate('uploadSlots', new UploadSlots(deps.limits.uploadsAtOnce))

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerIdOf } from '../core/api-key.ts'
+import { whenOver } from './when-over.ts'
 
-/** A smaller body takes no more memory than any other request's. */
-const LARGE_BYTES = 1_048_576
+/** Smaller uploads are counted like other bodies. */
+export const LARGE_UPLOAD_BYTES = 1_048_576
 
 interface Waiting {
   caller: string
@@ -23,21 +24,22 @@ export class UploadSlots {
   }
 
   /** Resolves when the body may be read; undefined where that is now. The caller must be known. */
-  take({ headers, caller: key }: FastifyRequest, { raw }: FastifyReply): Promise<void> | undefined {
+  take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    const { headers, caller: key } = request
     const length = headers['content-length']
-    if (length !== undefined && Number(length) <= LARGE_BYTES) return undefined
+    if (length !== undefined && Number(length) <= LARGE_UPLOAD_BYTES) return undefined
     const caller = callerIdOf(key!)
     const give = () => this.#give(caller)
     if (this.#mayHave(caller)) {
       this.#hold(caller)
-      raw.once('close', give)
+      whenOver(request, reply, give)
       return undefined
     }
     return new Promise((resolve) => {
       const go = () => {
         this.#hold(caller)
-        raw.off('close', leave)
-        raw.once('close', give)
+        stay()
+        whenOver(request, reply, give)
         resolve()
       }
       const waiting = { caller, go }
@@ -45,8 +47,8 @@ export class UploadSlots {
         this.#waiting = this.#waiting.filter((other) => other !== waiting)
         resolve()
       }
-      raw.once('close', leave)
       this.#waiting.push(waiting)
+      const stay = whenOver(request, reply, leave)
     })
   }
 

@@ -66,10 +66,11 @@ export class WorkerHandle<M extends Methods> {
     const worker = this.#worker ?? this.#start()
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
+      const request: Request = { id, method, args }
+      // Throws for what cannot be copied. Then nothing is open.
+      worker.postMessage(request, transfer)
       this.#calls.set(id, { at: performance.now(), resolve, reject })
       worker.ref()
-      const request: Request = { id, method, args }
-      worker.postMessage(request, transfer)
     })
   }
 

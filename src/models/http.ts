@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { hasMoreValues } from '../core/json-values.ts'
 import { httpRequest, httpsRequest } from '../core/node-http.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 
@@ -11,6 +12,8 @@ export interface HttpCall {
 
 /** An answer of more is no reply. A stream spends a few hundred bytes on every token: this is room for a hundred thousand. */
 const MAX_BYTES = 33_554_432
+/** Of an answer without vectors. Parsing more would hold up everybody. */
+const MOST_VALUES = 100_000
 /** How much is read, and for how long, of what a provider says about its refusal. */
 const MAX_WORDS_BYTES = 4_096
 const WORDS_WITHIN_MS = 1_000
@@ -81,14 +84,15 @@ export function readBody(response: IncomingMessage, signal: AbortSignal, take: (
   })
 }
 
-/** The whole body, as JSON. */
-export async function readJson(response: IncomingMessage, signal: AbortSignal): Promise<unknown> {
+/** The whole body, as JSON. Throws `model_failed` for more than `mostValues`. */
+export async function readJson(response: IncomingMessage, signal: AbortSignal, mostValues = MOST_VALUES): Promise<unknown> {
   const chunks: Buffer[] = []
   await readBody(response, signal, (chunk) => void chunks.push(chunk))
-  return parseJson(Buffer.concat(chunks).toString('utf8'))
+  return parseJson(Buffer.concat(chunks).toString('utf8'), mostValues)
 }
 
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, mostValues = MOST_VALUES): unknown {
+  if (hasMoreValues(text, mostValues)) throw failed('the provider sent more than a reply can hold')
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -16,5 +16,9 @@ export function toReply(model: string, { text, finish, usage }: Outcome): ModelR
   throw failed('the provider sent no text', { transient: true })
 }
 
+/** More tokens than any model takes: a day's sum of such counts must stay a whole number. */
+const MOST_TOKENS = 1e9
+
 /** A provider's count of tokens, whatever it sent as one. */
-export const count = (n: unknown): number => (typeof n === 'number' && Number.isFinite(n) && n > 0 ? Math.trunc(n) : 0)
+export const count = (n: unknown): number =>
+  typeof n === 'number' && Number.isFinite(n) && n > 0 ? Math.trunc(Math.min(n, MOST_TOKENS)) : 0

@@ -31,4 +31,10 @@ export interface Database {
   close(): Promise<void>
 }
 
-export const statement = (sql: string, ...params: Value[]): Statement => ({ sql, params })
+/** Throws `TypeError` for a parameter of another type, before any driver or thread gets it. */
+export function statement(sql: string, ...params: Value[]): Statement {
+  for (const param of params)
+    if (typeof param !== 'string' && typeof param !== 'number' && param !== null)
+      throw new TypeError(`a parameter of a statement is a ${typeof param}`)
+  return { sql, params }
+}

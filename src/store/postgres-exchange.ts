@@ -97,7 +97,17 @@ class Exchange {
     this.#send(wire)
   }
 
+  /** A value that cannot be sent must not end the process: nobody could catch it in an event of the connection. */
   #send(wire: Wire): void {
+    try {
+      this.#write(wire)
+    } catch (error) {
+      this.#more = undefined
+      wire.stream.destroy(error as Error)
+    }
+  }
+
+  #write(wire: Wire): void {
     const described = new Set<string>()
     wire.stream.cork()
     for (const { name, text, values } of this.#asked) {

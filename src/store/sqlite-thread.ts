@@ -67,7 +67,11 @@ export class WriterThread {
       guarded,
       steps: statements.flatMap(({ sql, params }) => [this.#numberOf(sql, texts), params]),
     }))
-    const answer = await this.#ask({ texts, works: sent })
+    const answer = await this.#ask({ texts, works: sent }).catch((error: unknown) => {
+      // The thread did not get them.
+      for (const text of texts) this.#numbers.delete(text)
+      throw error
+    })
     if (Array.isArray(answer)) return answer.map((one) => ('failed' in one ? { error: toError(one) } : one))
     // Whether it was written nobody can tell, as with a process that dies.
     const cause = toError(answer as Failed)
@@ -98,13 +102,14 @@ export class WriterThread {
 
   #ask(request: Request | 'checkpoint'): Promise<Answer> {
     return new Promise((resolve) => {
+      // Throws for what cannot be copied. Then nothing is waited for.
+      this.#worker.postMessage(request)
       this.#worker.ref()
       this.#take = (answer) => {
         this.#take = undefined
         this.#worker.unref()
         resolve(answer)
       }
-      this.#worker.postMessage(request)
     })
   }
 }

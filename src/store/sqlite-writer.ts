@@ -92,7 +92,15 @@ export class SqliteWriter {
     this.#queue = []
     const written = this.#away((thread) => thread.write(jobs))
     if (written === undefined) this.#settle(jobs, this.#writeHere(jobs))
-    else written.then((outcomes) => this.#settle(jobs, outcomes))
+    else
+      written.then(
+        (outcomes) => this.#settle(jobs, outcomes),
+        (error: unknown) =>
+          this.#settle(
+            jobs,
+            jobs.map(() => ({ error })),
+          ),
+      )
   }
 
   /** Undefined where there is no thread. */

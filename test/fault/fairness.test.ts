@@ -9,8 +9,8 @@ import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
 const MIB = 1_048_576
-/** Room for a body of 420 kB of one caller, and of another. */
-const service = await startService({ REPARTEE_UPLOADS_AT_ONCE: '2', REPARTEE_HELD_BYTES: String(MIB) })
+/** Room for a body of 420 kB of one caller, and of another: JSON counts 16 times. */
+const service = await startService({ REPARTEE_UPLOADS_AT_ONCE: '2', REPARTEE_HELD_BYTES: String(16 * MIB) })
 const { client, model } = service
 after(() => service.stop())
 
@@ -92,6 +92,39 @@ describe('one caller', { skip: needsProcess }, () => {
       'the reply is kept all the same',
       async () => (await client.get(`${session}/messages`)).body.messages.length === 2,
     )
+  })
+
+  test('that closes connections on which requests wait keeps nothing', async () => {
+    const agent = await service.newAgent()
+    const key = await newKey('chat')
+    const { pathname } = new URL(`${client.address.baseUrl}${await service.newSession(agent)}/messages`)
+    const body = JSON.stringify({ message: 'Hello' })
+    const head = `HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length:`
+    for (let i = 0; i < 6; i++) {
+      model.reset()
+      const release = model.hold(says('late'))
+      const socket = await open()
+      socket.write(`POST ${pathname} ${head} ${body.length}\r\n\r\n${body}`)
+      await model.received(1)
+      socket.write(`POST /openai/v1/chat/completions ${head} 500000\r\n\r\n`)
+      socket.write(`GET /v1/keys/current ${head} 0\r\n\r\n`.repeat(3))
+      // Each was taken in by the time that a request behind it is answered.
+      isOk(await client.get('/agents'))
+      socket.resetAndDestroy()
+      release()
+    }
+    model.reset()
+    model.behaviour = says('at once')
+    await until('no request is counted as running', async () => {
+      const { text } = await client.get('^/metrics')
+      return /\nrepartee_http_requests_in_progress 1\n/.test(text)
+    })
+    const { status, text } = await client.as(key).post('^/openai/v1/chat/completions', {
+      model: agent,
+      messages: [{ role: 'user', content: 'Hello?' }],
+      metadata: { note: 'walnut '.repeat(60_000) },
+    })
+    assert.equal(status, 200, text)
   })
 
   test('may send a hundred requests without waiting for the answers', async () => {

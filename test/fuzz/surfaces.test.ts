@@ -290,8 +290,8 @@ describe('bodies that are made to break whoever reads them', { skip: needsProces
     assert.equal(deep.status, 200)
   })
 
-  test('of half a million things that are wrong one is told', async () => {
-    const ones = `[${Array(400_000).fill(1).join()}]`
+  test('of many things that are wrong one is told', async () => {
+    const ones = `[${Array(40_000).fill(1).join()}]`
     const chat = await post(`^/ai-sdk/v1/agents/${own.agent}/chat`, `{"id":"x","messages":${ones}}`)
     assert.deepEqual(chat.body.error.details, [{ path: 'body.messages[0]', message: 'must be object' }])
     assert.equal((await post('^/openai/v1/responses', `{"model":"${own.agent}","input":${ones}}`)).status, 400)

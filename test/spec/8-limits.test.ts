@@ -29,6 +29,23 @@ describe('8 page size', () => {
   })
 })
 
+describe('values in one body', () => {
+  for (const [about, json] of [
+    ['fields', `{"name":"a",${Array.from({ length: 60_000 }, (_, i) => `"f${i}":1`).join()}}`],
+    ['empty objects', `{"name":"a","metadata":[${'{},'.repeat(60_000)}{}]}`],
+    ['lists in lists', `{"name":"a","metadata":${'['.repeat(60_000)}${']'.repeat(60_000)}}`],
+  ] as const)
+    test(`${about}: 50,000 at most`, async () => {
+      const answer = await client.request('POST', sessions, { bytes: json, headers: { 'content-type': 'application/json' } })
+      isError(answer, 400, 'invalid_request', 'body')
+      assert.match(answer.text, /must have at most 50,000 values/)
+    })
+
+  test('commas and brackets of a text are no values', async () => {
+    isOk(await client.post(`/agents/${agentId}/documents`, { text: 'a, [b], {c}, '.repeat(20_000) }), 202)
+  })
+})
+
 describe('8 lengths count Unicode code points', () => {
   for (const [about, character] of [
     ['a letter', 'x'],

@@ -54,6 +54,7 @@ async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, 
     request.agent = await getAgentFor(deps, key, agentId.toLowerCase())
   }
   refuseEncoded(request)
+  app.heldBodies.take(request, reply)
 }
 
 interface Context {

@@ -6,6 +6,7 @@ import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid, namedId } from '../../core/ids.ts'
 import type { Role } from '../../core/message.ts'
+import { own } from '../../core/own.ts'
 import { toShown } from '../body.ts'
 import { unsupported } from './openai-errors.ts'
 import { getNamedAgent } from './surface-route.ts'
@@ -43,7 +44,7 @@ export function readMessages(messages: Given[], path: string): Pick<Conversation
   const history: Conversation['history'] = []
   for (const [i, given] of messages.entries()) {
     const at = `${path}[${i}]`
-    const role = ROLES[given.role ?? '']
+    const role = own(ROLES, given.role ?? '')
     if ((given.type ?? 'message') !== 'message')
       throw unsupported(`${at}.type`, `${toShown(given.type!)} is not supported: agents take messages.`)
     if (role === undefined)

@@ -145,11 +145,15 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) {
     await pause()
     if (isOver()) return
+    const isQuick = await isSettled(next.reading, SLOW_MS)
+    ahead.wasQuick(isQuick)
     // What is read already does not wait for a document that takes long.
-    if (readings.length > 0 && !(await isSettled(next.reading, SLOW_MS))) finish()
+    if (!isQuick) finish()
     const { task } = next
     const reading = await next.reading
     if (isOver()) return
+    // When it is late, another agent's turn: also where documents fail slowly.
+    if (performance.now() - start > TURN_MS) ahead.end()
     if (reading === undefined) unread.delete(task)
     else if (reading.passages.length > limits.passages) {
       finish()
@@ -163,8 +167,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
         await pause()
         addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
       }
-      // When it is late, another agent's turn.
-      if (batch.passages.length >= limits.passages || performance.now() - start > TURN_MS) ahead.end()
+      if (batch.passages.length >= limits.passages) ahead.end()
     }
   }
   if (!isOver()) finish()
@@ -176,7 +179,10 @@ interface NextReading {
   reading: Promise<Reading | undefined>
 }
 
-/** Has the next documents read while the current one is analysed: at least one, and more if they are small. */
+/**
+ * Has the next documents read while the current one is analysed: at first none, and more with each that is read quickly, if they are small. Those that are slow must
+ * not wait in line before the documents of other agents.
+ */
 class ReadAhead {
   readonly #base: KnowledgeBase
   readonly #work: IndexWork
@@ -184,6 +190,7 @@ class ReadAhead {
   readonly #waiting: Task[]
   readonly #started: NextReading[] = []
   #startedBytes = 0
+  #window = 0
 
   constructor(base: KnowledgeBase, tasks: readonly Task[], work: IndexWork) {
     this.#base = base
@@ -193,11 +200,16 @@ class ReadAhead {
 
   /** Returns the next in order, or undefined after the last. */
   take(): NextReading | undefined {
-    this.#fill()
+    this.#fill(1)
     const next = this.#started.shift()
     if (next !== undefined) this.#startedBytes -= next.bytes
-    this.#fill()
+    if (this.#window > 0) this.#fill(1)
     return next
+  }
+
+  /** Tells whether the last one was read quickly. */
+  wasQuick(isQuick: boolean): void {
+    this.#window = isQuick ? Math.min(AHEAD, this.#window * 2 || 1) : 0
   }
 
   /** Starts nothing more. */
@@ -205,8 +217,9 @@ class ReadAhead {
     this.#waiting.length = 0
   }
 
-  #fill(): void {
-    while (this.#started.length === 0 || (this.#started.length < AHEAD && this.#startedBytes < AHEAD_BYTES)) {
+  /** Starts so many in any case. */
+  #fill(least: number): void {
+    while (this.#started.length < least || (this.#started.length < this.#window && this.#startedBytes < AHEAD_BYTES)) {
       const task = this.#waiting.pop()
       if (task === undefined) return
       const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)

@@ -1,4 +1,5 @@
 import { DocumentError } from '../../core/document-error.ts'
+import { own } from '../../core/own.ts'
 
 const CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i
 // Where browsers look for a declared charset.
@@ -58,7 +59,7 @@ function strictly(encoding: string, content: Uint8Array): string | undefined {
 /** The name that the WHATWG has for a charset which is told by another. */
 function encodingOf(name: string): string | undefined {
   const label = name.toLowerCase()
-  for (const one of [ALIASES[label], label, label.replaceAll('_', '-')]) {
+  for (const one of [own(ALIASES, label), label, label.replaceAll('_', '-')]) {
     try {
       if (one !== undefined) return new TextDecoder(one).encoding
     } catch {}

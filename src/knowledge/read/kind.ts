@@ -1,4 +1,5 @@
 import { DocumentError } from '../../core/document-error.ts'
+import { own } from '../../core/own.ts'
 
 export const kinds = ['text', 'markdown', 'html', 'csv', 'json', 'pdf', 'docx', 'xlsx', 'pptx'] as const
 export type Kind = (typeof kinds)[number]
@@ -83,11 +84,11 @@ export function kindOf(content: Uint8Array, mediaType: string, filename: string 
   if (foreign !== undefined)
     throw new DocumentError('unsupported_type', `The file is ${foreign[1]}, which cannot be read: send the text that is in it.`)
   const type = mediaType.split(';')[0]!.trim().toLowerCase()
-  const claimed = BINARY_BY_TYPE[type]
+  const claimed = own(BINARY_BY_TYPE, type)
   if (claimed !== undefined) throw new DocumentError('damaged', `The file is not ${claimed}, although its type says so.`)
   const extension = /\.(\w{1,8})$/.exec(filename ?? '')?.[1]?.toLowerCase()
-  const named = extension === undefined ? undefined : BY_EXTENSION[extension]
-  const kind = named ?? BY_TYPE[type]
+  const named = extension === undefined ? undefined : own(BY_EXTENSION, extension)
+  const kind = named ?? own(BY_TYPE, type)
   if (kind !== undefined) return kind
   if (type === '' || type.startsWith('text/') || type === 'application/octet-stream' || extension === 'txt')
     return looksLikeHtml(bytes) ? 'html' : 'text'
