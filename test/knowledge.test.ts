@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DocumentError } from '../src/core/document-error.ts'
 import { ReparteeError } from '../src/core/errors.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
@@ -209,6 +210,31 @@ describe('ingestion', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_600))
     assert.deepEqual(readdirSync(folder), [])
     await ingest.close()
+  })
+
+  test('ends the turn of an agent also where its documents fail, and reads none ahead of a slow one', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const count = 20
+    file.write(() => {
+      for (let i = 0; i < count; i++) acceptDocument(file, newId(), textOf(`The walnut ${i} is brown.`), 0)
+    })
+    const work = { clock: Date.now, isOver: () => false, unreleased: new Set<Task>() }
+    let begun = 0
+    const slow = Promise.withResolvers<void>()
+    const fails = async () => {
+      begun++
+      await slow.promise
+      throw new DocumentError('damaged', 'It is damaged.')
+    }
+    const turn = indexSome(file, { ...work, limits: { ...INDEX_LIMITS, turnMs: 0 }, read: fails })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.equal(begun, 1)
+    slow.resolve()
+    assert.equal(await turn, true)
+    assert.deepEqual([begun, listTasks(file, count).length], [1, count - 1])
+    while (await indexSome(file, { ...work, limits: INDEX_LIMITS, read: fails }));
+    assert.deepEqual([begun, listTasks(file, count)], [count, []])
+    file.close()
   })
 
   test('keeps what was sent when the store, and not the document, is at fault', async () => {

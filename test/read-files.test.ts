@@ -5,7 +5,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { after, describe, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { DocumentError, type DocumentErrorCode } from '../src/core/document-error.ts'
+import { readLinks } from '../src/knowledge/read/links.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
+import { readSitemap } from '../src/knowledge/read/sitemap.ts'
 import { DocumentReader } from '../src/knowledge/reader/reader.ts'
 import { docx, paragraph, pptx, shape, xlsx } from './support/office.ts'
 import { assemble, type PdfText, pdf, stream } from './support/pdf.ts'
@@ -384,6 +386,16 @@ describe('the process that reads', () => {
     await bad
   })
 
+  test('lets owners take turns', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
+    const ended: string[] = []
+    // Too large to be sent ahead.
+    const large = (word: string) => ({ content: new Uint8Array(Buffer.alloc(1_200_000, `${word} `)), mediaType: 'text/plain' })
+    const read = (owner: string) => reader.read('document', large(owner), owner).then(() => ended.push(owner))
+    await Promise.all([...Array.from({ length: 7 }, () => read('many')), read('one')])
+    assert.ok(ended.indexOf('one') <= 3, ended.join())
+  })
+
   test('may be killed by somebody else: each document is read', async () => {
     const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
     const started: ChildProcess[] = []
@@ -407,5 +419,18 @@ describe('the process that reads', () => {
     reader.close()
     await assert.rejects(under, { name: 'ReaderClosed' })
     await assert.rejects(reader.read('document', text('x')), { name: 'ReaderClosed' })
+  })
+})
+
+describe('elements in elements without end', () => {
+  const nested = (tag: string) => `<${tag}>`.repeat(100_000)
+
+  test('are no sitemap', () => {
+    assert.throws(() => readSitemap(`<urlset>${nested('url')}`), { code: 'damaged' })
+  })
+
+  test('hide links, but only those within', () => {
+    const { links } = readLinks(`<a href="/a">a</a>${nested('div')}<a href="/b">b</a>`, 'https://example.com/')
+    assert.deepEqual(links, ['https://example.com/a'])
   })
 })

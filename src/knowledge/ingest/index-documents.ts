@@ -37,16 +37,16 @@ export interface IndexLimits {
   passages: number
   /** Of one piece of a merge. */
   mergeMs: number
+  /** After so long it is another agent's turn. */
+  turnMs: number
 }
 
 /** Some 0.2 s in which other writes wait. */
-export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200 }
+export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200, turnMs: 5_000 }
 /** A document that was under way at so many ends of the thread or the process is left alone. */
 const MAX_ATTEMPTS = 5
 /** A document that is not read in so long does not hold up those that are. */
 const SLOW_MS = 200
-/** After so long it is another agent's turn. */
-const TURN_MS = 5_000
 /** Read while others are analysed, so that small documents do not wait for the process that reads. */
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
@@ -82,7 +82,7 @@ interface Reading {
  */
 export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<boolean> {
   release(base, work.unreleased)
-  const until = performance.now() + TURN_MS
+  const until = performance.now() + work.limits.turnMs
   let tasks = nextTasks(base, work)
   if (tasks.length === 0) return false
   await indexTogether(base, tasks, work)
@@ -153,7 +153,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     const reading = await next.reading
     if (isOver()) return
     // When it is late, another agent's turn: also where documents fail slowly.
-    if (performance.now() - start > TURN_MS) ahead.end()
+    if (performance.now() - start > limits.turnMs) ahead.end()
     if (reading === undefined) unread.delete(task)
     else if (reading.passages.length > limits.passages) {
       finish()

@@ -395,7 +395,7 @@ export class Ingest {
     this.#bases.scrub(agentId)
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
-    const read = (input: ReadInput) => this.#reader.read('document', input)
+    const read = (input: ReadInput) => this.#reader.read('document', input, agentId)
     const unreleased = this.#unreleased.get(agentId) ?? new Set()
     this.#unreleased.set(agentId, unreleased)
     const isWork = await indexSome(base, {

@@ -21,7 +21,7 @@ import { toDocumentError } from './fetch-page.ts'
 
 export interface SiteParts {
   fetch: (input: FetchInput) => Promise<Fetched>
-  reader: DocumentReader
+  read: DocumentReader['read']
   /** Commits to the agent's file. */
   commit: <T>(work: (base: KnowledgeBase) => T) => Promise<T>
   clock: Clock
@@ -131,13 +131,13 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
 
 /** A page that has not changed leads where it led. */
 async function linksOf(
-  { reader }: SiteParts,
+  { read }: SiteParts,
   page: WaitingPage,
   { changed, contentType, body, url }: Fetched,
 ): Promise<{ links: string[]; noIndex: boolean }> {
   if (!changed) return { links: page.links, noIndex: false }
   if (!HTML.test(contentType ?? '')) return { links: [], noIndex: false }
-  return reader.read('links', { content: body.slice(), mediaType: contentType ?? '', url })
+  return read('links', { content: body.slice(), mediaType: contentType ?? '', url })
 }
 
 /** Of the same host; of a site that links lead through, under the folder of the first page, too. */
@@ -156,7 +156,7 @@ async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
     seen.add(url)
     try {
       const fetched = await parts.fetch({ url, signal: parts.signal })
-      const sitemap = await parts.reader.read('sitemap', { content: fetched.body.slice(), mediaType: fetched.contentType ?? '' })
+      const sitemap = await parts.read('sitemap', { content: fetched.body.slice(), mediaType: fetched.contentType ?? '' })
       const pages = sitemap.pages.flatMap(pageOf).filter((page) => belongsTo(run, run.url, page))
       if (url === run.url && pages.length === 0 && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')

@@ -140,7 +140,7 @@ export class WebWork {
       await syncSite(
         {
           fetch: (input) => fetchPage(rules, input),
-          reader,
+          read: (what, input) => reader.read(what, input, agentId),
           commit: (work) => {
             // A file of an agent that is gone must not come back.
             signal.throwIfAborted()

@@ -9,6 +9,8 @@ export interface PageLinks {
 }
 
 const MOST_LINKS = 5_000
+/** Deeper ones are not looked at: the parser takes the square of the depth. */
+const MOST_LEVELS = 1_000
 
 /** The links of an HTML page. Linear in its length. */
 export function readLinks(html: string, pageUrl: string): PageLinks {
@@ -16,8 +18,10 @@ export function readLinks(html: string, pageUrl: string): PageLinks {
   let base = pageUrl
   let noIndex = false
   let noFollow = false
+  let level = 0
   const parser = new Parser({
     onopentag(name, { href, rel, name: meta, content }) {
+      if (++level > MOST_LEVELS) parser.reset()
       if (name === 'base' && href !== undefined) base = URL.parse(href, pageUrl)?.href ?? base
       else if (name === 'meta' && meta?.toLowerCase() === 'robots') {
         noIndex ||= /\b(?:noindex|none)\b/i.test(content ?? '')
@@ -29,6 +33,9 @@ export function readLinks(html: string, pageUrl: string): PageLinks {
         url.hash = ''
         links.add(url.href)
       }
+    },
+    onclosetag() {
+      level--
     },
   })
   parser.write(html)

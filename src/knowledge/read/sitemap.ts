@@ -12,6 +12,8 @@ export interface Sitemap {
 const MOST_ENTRIES = 50_000
 const MAX_BYTES = 52_428_800
 const GZIP = [0x1f, 0x8b]
+/** The protocol needs three. The parser takes the square of the depth. */
+const MOST_LEVELS = 100
 
 /** Sitemaps are often kept packed. Throws `DocumentError`. */
 export function unpacked(body: Uint8Array): Uint8Array {
@@ -23,7 +25,7 @@ export function unpacked(body: Uint8Array): Uint8Array {
   }
 }
 
-/** A sitemap or an index of sitemaps in XML, or a list of addresses, one a line. */
+/** Reads a sitemap or an index of sitemaps in XML, or a list of addresses, one a line. Throws `DocumentError`. */
 export function readSitemap(text: string): Sitemap {
   const found: Sitemap = { pages: [], sitemaps: [] }
   if (!text.trimStart().startsWith('<')) {
@@ -36,9 +38,11 @@ export function readSitemap(text: string): Sitemap {
   }
   let within: 'pages' | 'sitemaps' | undefined
   let address: string | undefined
+  let level = 0
   const parser = new Parser(
     {
       onopentag(name) {
+        if (++level > MOST_LEVELS) throw new DocumentError('damaged', 'The sitemap holds elements in elements without end.')
         const local = name.split(':').at(-1)
         if (local === 'url') within = 'pages'
         else if (local === 'sitemap') within = 'sitemaps'
@@ -48,6 +52,7 @@ export function readSitemap(text: string): Sitemap {
         if (address !== undefined && address.length < 4_096) address += text
       },
       onclosetag(name) {
+        level--
         if (name !== 'loc' || address === undefined || within === undefined) return
         if (found[within].length < MOST_ENTRIES) found[within].push(address.trim())
         address = undefined

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { DocumentError } from '../../core/document-error.ts'
+import { InTurn } from '../../core/in-turn.ts'
 import { moduleBeside } from '../../core/module-beside.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { readableFolders } from './readable-folders.ts'
@@ -39,7 +40,9 @@ interface Read {
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
-  readonly #waiting: Read[] = []
+  readonly #waiting = new InTurn<Read>()
+  /** Comes before all others: what had no room, and what an ended process left. */
+  #first: Read[] = []
   /** With the process, which answers in this order. */
   #sent: Read[] = []
   #child: ChildProcess | undefined
@@ -50,30 +53,40 @@ export class DocumentReader {
     this.#limits = limits
   }
 
-  /** Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
-  read<K extends keyof Reads>(what: K, input: Reads[K]['input']): Promise<Reads[K]['result']> {
+  /** Owners take turns. Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
+  read<K extends keyof Reads>(what: K, input: Reads[K]['input'], owner = ''): Promise<Reads[K]['result']> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
-      this.#waiting.push({ request: { what, input } as ReadRequest, isSuspect: false, wasKilled: false, resolve, reject })
+      const request = { what, input } as ReadRequest
+      this.#waiting.add(owner, { request, isSuspect: false, wasKilled: false, resolve, reject })
       this.#next()
     })
   }
 
   close(): void {
     this.#closed = true
-    const left = [...this.#sent.splice(0), ...this.#waiting.splice(0)]
+    const left = [...this.#sent.splice(0), ...this.#first.splice(0)]
+    for (let read = this.#waiting.next(); read !== undefined; read = this.#waiting.next()) left.push(read)
     this.#kill()
     for (const { reject } of left) reject(new ReaderClosed())
   }
 
   #next(): void {
     if (this.#closed) return
-    if (this.#sent.length + this.#waiting.length === 0) {
-      clearTimeout(this.#timer)
-      if (this.#child !== undefined) this.#timer = setTimeout(() => this.#kill(), IDLE_MS).unref()
-      return
+    for (let read = this.#takeNext(); read !== undefined; read = this.#takeNext()) {
+      if (!this.#hasRoom(read)) {
+        this.#first.unshift(read)
+        return
+      }
+      this.#send(read)
     }
-    while (this.#waiting.length > 0 && this.#hasRoom(this.#waiting[0]!)) this.#send(this.#waiting.shift()!)
+    if (this.#sent.length > 0) return
+    clearTimeout(this.#timer)
+    if (this.#child !== undefined) this.#timer = setTimeout(() => this.#kill(), IDLE_MS).unref()
+  }
+
+  #takeNext(): Read | undefined {
+    return this.#first.shift() ?? this.#waiting.next()
   }
 
   #hasRoom(read: Read): boolean {
@@ -164,7 +177,7 @@ export class DocumentReader {
   }
 
   #takeBack(): void {
-    this.#waiting.unshift(...this.#sent.splice(0))
+    this.#first.unshift(...this.#sent.splice(0))
   }
 
   #kill(): void {
