@@ -6,6 +6,7 @@ import type { Hit } from '../src/core/retrieval.ts'
 import { extractiveModel } from '../src/models/extractive.ts'
 import { openModels } from '../src/models/models.ts'
 import type { Provider } from '../src/models/provider.ts'
+import { count } from '../src/models/reply.ts'
 import { never, request } from './contract/model.ts'
 import { ModelServer } from './support/model-server.ts'
 
@@ -184,4 +185,17 @@ describe('the list of models', () => {
     now = 60_000
     assert.deepEqual(await ids(), ['extractive', 'x/two', 'x/three'])
   })
+})
+
+test('counts of tokens that nobody can have used are cut', () => {
+  for (const [sent, counted] of [
+    [21, 21],
+    [1.9, 1],
+    [-5, 0],
+    ['7', 0],
+    [Number.NaN, 0],
+    [2 ** 53 + 2, 1e9],
+    [1e308, 1e9],
+  ])
+    assert.equal(count(sent), counted)
 })

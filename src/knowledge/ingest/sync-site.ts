@@ -37,7 +37,7 @@ export interface SiteParts {
 const MAX_CRAWL_DELAY = 10
 const MAX_SITEMAPS = 50
 const ROBOTS_BYTES = 512_000
-const PATTERN_CHARS = 50_000
+const PATTERN_CHARS = 10_000
 const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
 // What no reader makes text of; asked for, it would only be thrown away.
 const NO_DOCUMENT =
