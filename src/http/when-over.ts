@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Calls `done` once, when the answer is closed or its connection is; at once if the connection is closed already. Node does not tell of the end of an answer whose
- * connection was closed before its turn, or before somebody listened. Returns a function that forgets `done`.
+ * Calls `done` once, when the response or its connection closes, or immediately if the connection is already closed. The response alone is not enough: Node emits no
+ * `close` for a pipelined response whose connection closes before its turn. Returns a function that cancels the call.
  */
 export function whenOver({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply, done: () => void): () => void {
-  // One event can lead to the other, and its listeners are called though they are taken off meanwhile.
+  // The socket emits `close` to a copy of its listeners, so removing one inside the event does not stop it.
   let isOpen = true
   const forget = () => {
     isOpen = false

@@ -146,7 +146,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     await pause()
     if (isOver()) return
     const isQuick = await isSettled(next.reading, SLOW_MS)
-    ahead.wasQuick(isQuick)
+    ahead.adapt(isQuick)
     // What is read already does not wait for a document that takes long.
     if (!isQuick) finish()
     const { task } = next
@@ -180,8 +180,8 @@ interface NextReading {
 }
 
 /**
- * Has the next documents read while the current one is analysed: at first none, and more with each that is read quickly, if they are small. Those that are slow must
- * not wait in line before the documents of other agents.
+ * Reads the next documents while the current one is analysed. The number grows with each document that is read quickly, and falls to zero after a slow one: slow
+ * documents queued ahead would delay the documents of other agents.
  */
 class ReadAhead {
   readonly #base: KnowledgeBase
@@ -207,8 +207,8 @@ class ReadAhead {
     return next
   }
 
-  /** Tells whether the last one was read quickly. */
-  wasQuick(isQuick: boolean): void {
+  /** Adapts the number of documents read ahead to the last one. */
+  adapt(isQuick: boolean): void {
     this.#window = isQuick ? Math.min(AHEAD, this.#window * 2 || 1) : 0
   }
 
