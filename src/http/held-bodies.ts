@@ -7,8 +7,10 @@ import { whenOver } from './when-over.ts'
 
 /** Smaller bodies are bounded by the number of requests. */
 const SMALL_BYTES = 4_096
-/** Parsed, JSON takes up to some twenty times its bytes, such as a list of empty objects. */
-const PARSED = 16
+/** Parsed JSON takes up to 16 times its bytes, such as a list of empty objects. The limit on values bounds what comes on top of its text. */
+const TEXT_TIMES = 2
+const VALUES_TIMES = 14
+const MAX_VALUES_BYTES = 8_388_608
 
 /**
  * Bodies stay in memory for as long as their requests take, which for a slow model is minutes. So many bytes are held at once; a caller may have as much as
@@ -33,7 +35,7 @@ export class HeldBodies {
     const length = this.#lengthOf(headers)
     // Larger uploads wait for a place (`UploadSlots`), and are not parsed.
     if (key === undefined || length <= SMALL_BYTES || (isUpload(request) && length > LARGE_UPLOAD_BYTES)) return
-    const bytes = isUpload(request) ? length : length * PARSED
+    const bytes = isUpload(request) ? length : parsedBytes(length)
     const caller = callerIdOf(key)
     const held = this.#held.get(caller) ?? 0
     // One is always taken, however large bodies may be.
@@ -53,3 +55,5 @@ export class HeldBodies {
     return length === undefined ? (encoding === undefined ? 0 : this.#maxBodyBytes) : Number(length)
   }
 }
+
+const parsedBytes = (length: number): number => length * TEXT_TIMES + Math.min(length * VALUES_TIMES, MAX_VALUES_BYTES)

@@ -72,6 +72,25 @@ describe('one caller', { skip: needsProcess }, () => {
     assert.equal((await ask(key)).status, 200, 'it is given back')
   })
 
+  test('that sends the largest document as JSON leaves memory for those of others', async () => {
+    const large = await startService()
+    const agent = await large.newAgent()
+    const key = (await large.client.post('/keys', { name: 'another', scopes: ['knowledge'] })).body.secret
+    const { hostname, port, pathname } = new URL(`${large.client.address.baseUrl}/agents/${agent}/documents`)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {}).resume()
+    endsBy('a connection', () => socket.destroy())
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${50 * MIB}\r\n\r\n{`,
+    )
+    // It was looked at by the time that a request behind it is answered.
+    isOk(await large.client.get('/agents'))
+    isOk(await large.client.post(`/agents/${agent}/documents`, { text: 'walnut '.repeat(60_000) }), 202)
+    assert.ok(!socket.closed, 'the other still holds its own')
+    socket.destroy()
+    await large.stop()
+  })
+
   test('that asks on and on behind one slow answer loses its connection', async () => {
     const agent = await service.newAgent()
     const session = await service.newSession(agent)
