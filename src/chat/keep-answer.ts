@@ -18,8 +18,8 @@ export interface RepeatableRequest {
 
 /** The right to work on a request; whoever else comes with its key is told to wait. */
 export interface Claim {
-  /** To be written in the transaction of the effect. `sessionId` is empty where the answer belongs to none. */
-  keep(sessionId: string, status: number, answer: string): Statement
+  /** To be written in the transaction of the effect. */
+  keep(keptWith: store.KeptWith, status: number, answer: string): Statement
   /** Frees the key where no answer was kept. */
   release(): Promise<void>
 }
@@ -50,7 +50,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
   const kept = await store.claimKey(db, claim, request.keptSince ?? now - limits.keepAnswersMs)
   if (kept === undefined) {
     return {
-      keep: (sessionId, status, answer) => store.keepAnswer(claim, sessionId, status, answer),
+      keep: (keptWith, status, answer) => store.keepAnswer(claim, keptWith, status, answer),
       release: () =>
         store.releaseClaim(db, claim).catch((error: unknown) => deps.warn('an Idempotency-Key could not be freed', error)),
     }
@@ -84,4 +84,16 @@ export async function forgetOldAnswers(deps: Deps): Promise<void> {
   const before = deps.clock() - deps.limits.keepAnswersMs
   await store.releaseLapsedClaims(deps.db, deps.clock())
   while ((await store.forgetAnswers(deps.db, before, SLICE)) === SLICE) await new Promise(setImmediate)
+}
+
+/** Resolves to whether there were any. */
+export async function forgetAnswersOfUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): Promise<boolean> {
+  for (let total = 0; ; ) {
+    const forgotten = await store.forgetAnswersOf(db, agentId, userId, SLICE)
+    total += forgotten
+    if (forgotten < SLICE) {
+      if (total > 0) db.scrub()
+      return total > 0
+    }
+  }
 }

@@ -1,12 +1,13 @@
 import { ReparteeError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { listSessions, streamSessions } from '../store/sessions.ts'
+import { findSession, listSessions, streamSessions } from '../store/sessions.ts'
 import { deleteSpendingOf } from '../store/spending.ts'
 import { findSummary } from '../store/summaries.ts'
 import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/users.ts'
 import { userBudgetId } from './budgets.ts'
 import type { Deps } from './deps.ts'
+import { forgetAnswersOfUser } from './keep-answer.ts'
 import { deleteIfThere } from './sessions.ts'
 
 const SESSIONS_AT_ONCE = 50
@@ -19,8 +20,14 @@ export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Rec
 
 /** All that is kept of one user of an agent, in slices: each session, and behind it what was said there. */
 export async function* exportUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): AsyncGenerator<Kept[]> {
+  // The list is read to its end first: it holds a connection, and whoever reads the export may take long.
+  const ids: string[] = []
   for await (const sessions of streamSessions(db, { agentId, userId }, SESSIONS_AT_ONCE))
-    for (const session of sessions) yield* exportSession(db, session)
+    for (const { id } of sessions) ids.push(id)
+  for (const id of ids) {
+    const session = await findSession(db, agentId, id)
+    if (session !== undefined) yield* exportSession(db, session)
+  }
 }
 
 async function* exportSession(db: Deps['db'], session: Session): AsyncGenerator<Kept[]> {
@@ -65,7 +72,10 @@ const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
   ...(detail === null ? {} : { detail: JSON.parse(detail as string) as unknown }),
 })
 
-/** Every session of a user goes, with all that was said there, as by `deleteSession`. Throws `user_not_found` where there is none. */
+/**
+ * Every session of a user goes, with all that was said there, as by `deleteSession`, and every answer that is kept for replays alone. Resolves to the number
+ * of sessions. Throws `user_not_found` where there is nothing.
+ */
 export async function eraseUser(deps: Deps, agentId: string, userId: string): Promise<number> {
   let erased = 0
   for (;;) {
@@ -77,7 +87,8 @@ export async function eraseUser(deps: Deps, agentId: string, userId: string): Pr
       erased++
     }
   }
-  if (erased === 0) throw userNotFound()
+  const hadAnswers = await forgetAnswersOfUser(deps, agentId, userId)
+  if (erased === 0 && !hadAnswers) throw userNotFound()
   await deleteSpendingOf(deps.db, userBudgetId(agentId, userId))
   return erased
 }

@@ -7,8 +7,11 @@ import { invalid } from '../core/errors.ts'
 import type { Statement } from '../store/database.ts'
 import { lazySerializer } from './serializer.ts'
 
-/** Makes the statements that keep an answer for replays, for the transaction of its effect. None where the request carries no Idempotency-Key. */
-export type Keep = (answer: object, sessionId?: string) => Statement[]
+/**
+ * Makes the statements that keep an answer for replays, for the transaction of its effect. None where the request carries no Idempotency-Key. The answer
+ * goes with its session, or where that is '' with its user.
+ */
+export type Keep = (answer: object, sessionId?: string, userId?: string) => Statement[]
 
 export const keepNothing: Keep = () => []
 
@@ -67,9 +70,9 @@ export async function workOnce<A extends object | undefined>(
   const claim = await claimRequest(deps, request)
   if ('answer' in claim) return claim
   let wasKept = false
-  const keep: Keep = (answer, session = sessionId) => {
+  const keep: Keep = (answer, session = sessionId, userId = '') => {
     wasKept = true
-    return [claim.keep(session, status, toText(answer))]
+    return [claim.keep({ sessionId: session, userId }, status, toText(answer))]
   }
   try {
     const answer = await work(keep)

@@ -21,7 +21,7 @@ export interface KeptAnswer {
 
 const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at)
   VALUES ($1, $2, $3, $4, '', $5, $6, $7)
-  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, session_id = '', claim = $5, claimed_until = $6,
+  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, session_id = '', user_id = '', claim = $5, claimed_until = $6,
     status = NULL, answer = NULL, created_at = $7
   WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 END RETURNING claim`
 
@@ -44,11 +44,18 @@ export async function claimKey(db: Database, c: Claim, expiredBefore: number): P
   }
 }
 
-/** Turns the claim into an answer, in the transaction of its effect. `sessionId` is empty where it belongs to no session. */
-export const keepAnswer = (c: Claim, sessionId: string, status: number, answer: string): Statement =>
+/** What is deleted together with a kept answer; '' for none. */
+export interface KeptWith {
+  sessionId: string
+  /** The end user whose text it holds, where no session does. */
+  userId: string
+}
+
+/** Turns the claim into an answer, in the transaction of its effect. */
+export const keepAnswer = (c: Claim, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
   statement(
-    'UPDATE kept_answer SET session_id = $4, status = $5, answer = $6 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
-    ...([c.apiKeyId, c.keyHash, c.claim, sessionId, status, answer] as const),
+    'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
+    ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
   )
 
 /** Frees a key whose request came to nothing. */
@@ -67,5 +74,14 @@ export async function forgetAnswers(db: Database, before: number, limit: number)
   const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
     (SELECT api_key_id, key_hash FROM kept_answer WHERE created_at < $1 AND answer IS NOT NULL LIMIT $2) RETURNING claim`
   const [rows] = await db.write([statement(sql, before, limit)])
+  return rows!.length
+}
+
+/** Forgets answers of a user that belong to no session, a slice at once; resolves to how many it were. */
+export async function forgetAnswersOf(db: Database, agentId: string, userId: string, limit: number): Promise<number> {
+  // Both conditions on the user: an index on those that name one is used only where the statement says so.
+  const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
+    (SELECT api_key_id, key_hash FROM kept_answer WHERE agent_id = $1 AND user_id = $2 AND user_id <> '' LIMIT $3) RETURNING claim`
+  const [rows] = await db.write([statement(sql, agentId, userId, limit)])
   return rows!.length
 }

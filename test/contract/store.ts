@@ -7,7 +7,14 @@ import type { Session } from '../../src/core/session.ts'
 import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
-import { claimKey, forgetAnswers, keepAnswer, releaseClaim, releaseLapsedClaims } from '../../src/store/kept-answers.ts'
+import {
+  claimKey,
+  forgetAnswers,
+  forgetAnswersOf,
+  keepAnswer,
+  releaseClaim,
+  releaseLapsedClaims,
+} from '../../src/store/kept-answers.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
 import { findMessage, findPlace, insertConversation, listMessages, listVersions } from '../../src/store/messages.ts'
 import {
@@ -136,6 +143,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2000, createdAt: 1000 },
       ...change,
     })
+    const OF_NONE = { sessionId: '', userId: '' }
     const states = async (db: Database, sessionId: string) =>
       db.readValues('SELECT content, turn FROM message WHERE agent_id = $1 AND session_id = $2 ORDER BY seq', [AGENT, sessionId])
 
@@ -383,9 +391,9 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(tries.filter((kept) => kept === undefined).length, 1)
         const winner = names[tries.indexOf(undefined)]
         assert.equal(tries.find((kept) => kept !== undefined)?.status, null)
-        await db.write([keepAnswer(claim({ claim: 'not the one' }), '', 200, 'wrong')])
+        await db.write([keepAnswer(claim({ claim: 'not the one' }), OF_NONE, 200, 'wrong')])
         assert.equal((await claimKey(db, claim({ claim: 'd' }), 0))?.answer, null)
-        await db.write([keepAnswer(claim({ claim: winner }), 's', 201, 'right')])
+        await db.write([keepAnswer(claim({ claim: winner }), { ...OF_NONE, sessionId: 's' }, 201, 'right')])
         const found = await claimKey(db, claim({ claim: 'e', createdAt: 900_000 }), 0)
         assert.deepEqual([found?.status, found?.answer, found?.fingerprint], [201, 'right', 'f'])
         await releaseClaim(db, claim({ claim: 'a' }))
@@ -393,7 +401,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await claimKey(db, claim({ claim: 'f', createdAt: 5000 }), 1001), undefined, 'what is too old is gone')
         assert.equal(await forgetAnswers(db, 5001, 10), 0, 'a request under way is no old answer')
         assert.notEqual(await claimKey(db, claim({ claim: 'g', createdAt: 1500 }), 9000), undefined)
-        await db.write([keepAnswer(claim({ claim: 'f' }), '', 200, 'new')])
+        await db.write([keepAnswer(claim({ claim: 'f' }), OF_NONE, 200, 'new')])
         assert.equal(await forgetAnswers(db, 4999, 10), 0)
         assert.equal(await forgetAnswers(db, 5001, 10), 1)
       }))
@@ -409,12 +417,33 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await claimKey(db, claim({ claim: 'f' }), 0), undefined)
       }))
 
+    test('answers of a user that belong to no session are forgotten, those of others stay', () =>
+      kept(async (db) => {
+        const keepOne = async (n: number, agentId: string, userId: string) => {
+          const one = claim({ keyHash: `h${n}`, agentId })
+          await claimKey(db, one, 0)
+          await db.write([keepAnswer(one, { sessionId: '', userId }, 200, `of ${agentId} ${userId}`)])
+        }
+        for (const n of [1, 2, 3]) await keepOne(n, AGENT, 'u')
+        await keepOne(4, AGENT, 'v')
+        await keepOne(5, AGENT, '')
+        await keepOne(6, 'another', 'u')
+        assert.equal(await forgetAnswersOf(db, AGENT, 'u', 2), 2)
+        assert.equal(await forgetAnswersOf(db, AGENT, 'u', 2), 1)
+        assert.equal(await forgetAnswersOf(db, AGENT, '', 2), 0)
+        const left = await db.read('SELECT answer FROM kept_answer ORDER BY key_hash', [])
+        assert.deepEqual(
+          left.map(({ answer }) => answer),
+          [`of ${AGENT} v`, `of ${AGENT} `, 'of another u'],
+        )
+      }))
+
     test('a session takes the answers that are kept of it along', () =>
       kept(async (db) => {
         const session = newSession()
         await insertSession(db, session)
         await claimKey(db, claim(), 0)
-        await db.write([keepAnswer(claim(), session.id, 200, 'its text')])
+        await db.write([keepAnswer(claim(), { ...OF_NONE, sessionId: session.id }, 200, 'its text')])
         await deleteSession(db, session)
         assert.deepEqual(await db.read('SELECT * FROM kept_answer', []), [])
       }))

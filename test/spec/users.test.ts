@@ -138,6 +138,25 @@ describe('end users', () => {
     isError(await client.get(`${path}/${user}/export`), 404, 'user_not_found')
   })
 
+  test('erasing one takes the answers along that are kept for replays alone', { skip: needsProcess }, async () => {
+    const user = randomUUID()
+    const store = storeOf(service)
+    model.behaviour = says('the wombat digs')
+    const messages = [{ role: 'user', content: 'What does it do?' }]
+    const keyed = () => ({ headers: { 'Idempotency-Key': randomUUID() } })
+    const answers = [
+      await client.post('^/openai/v1/chat/completions', { model: agentId, user, messages }, keyed()),
+      await client.post('^/openai/v1/responses', { model: agentId, user, input: messages, store: false }, keyed()),
+    ]
+    for (const answer of answers) assert.equal(answer.status, 200, answer.text)
+    assert.ok(await store.holds('wombat'))
+    const answer = await client.delete(`${path}/${user}`)
+    isOk(answer)
+    assert.equal(answer.body.sessions, 0)
+    await until('no file or table holds a word of it', async () => !(await store.holds('wombat')))
+    isError(await client.delete(`${path}/${user}`), 404, 'user_not_found')
+  })
+
   test('of another agent they are not there', async () => {
     const user = randomUUID()
     await talk(user, 'Hello')

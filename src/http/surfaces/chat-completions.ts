@@ -71,7 +71,7 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
     const outcome = await tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent.id, teller, run },
       ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
-      isUnkept: session === undefined,
+      unkeptFor: session === undefined ? userId : undefined,
       isPassing: !hasEffect,
     })
     return outcome && toCompletion(outcome, body.model)

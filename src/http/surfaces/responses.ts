@@ -97,7 +97,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       ...{ request, reply, key, agentId: agent.id, run },
       teller: body.stream ? new ResponseTeller(told, deps.clock) : undefined,
       ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
-      isUnkept: !isKept,
+      unkeptFor: isKept ? undefined : userId,
       isPassing: !hasEffect,
     })
     return outcome && toDoneResponse(outcome, told, deps.clock())

@@ -33,8 +33,8 @@ export interface Telling {
   teller: Teller | undefined
   head?: StreamHead
   once?: WorkOnce
-  /** The turn is none of a session. */
-  isUnkept?: boolean
+  /** Where the turn is none of a session: its end user. */
+  unkeptFor?: string | undefined
   /** Nobody else will ever see the reply: where the caller leaves, it need not be made. */
   isPassing?: boolean
   run(window: Window): Promise<Exchange>
@@ -46,7 +46,6 @@ const NO_HEAD: StreamHead = { headers: {}, text: '' }
 export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telling): Promise<Outcome | undefined> {
   const { request, reply, teller, agentId, once = (work) => work(keepNothing) } = telling
   let open: OpenTelling | undefined
-  const sessionOf = ({ sessionId }: Outcome) => (telling.isUnkept ? '' : sessionId)
   const onStart = (turn: Turn, session: Session, message: Message) => {
     if (telling.isPassing) stopWithReader(reply, turn)
     if (teller !== undefined)
@@ -60,12 +59,13 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
   try {
     const done = await once(async (keep) => {
       const alongside = (e: Exchange) => {
-        const soFar = toOutcome(agentId, e)
-        return keep(soFar, sessionOf(soFar))
+        const { unkeptFor } = telling
+        return keep(toOutcome(agentId, e), unkeptFor === undefined ? e.session.id : '', unkeptFor)
       }
-      const outcome = toOutcome(agentId, await telling.run({ onStart, alongside }))
+      const exchange = await telling.run({ onStart, alongside })
+      const outcome = toOutcome(agentId, exchange)
       // Follow-ups were not known when the answer was kept with its reply.
-      const again = outcome.followUps.length > 0 ? keep(outcome, sessionOf(outcome)) : []
+      const again = outcome.followUps.length > 0 ? alongside(exchange) : []
       if (again.length > 0)
         await deps.db.write(again).catch((e: unknown) => deps.warn('a kept answer stays without follow-ups', e))
       return outcome
