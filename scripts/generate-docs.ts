@@ -195,7 +195,7 @@ const groups: Group[] = [
   {
     title: 'How do I change how streams are kept open?',
     intro: 'Streams are kept open by comments, and readers that do not read are cut off.',
-    names: ['heartbeatMs', 'streamStallMs'],
+    names: ['heartbeatMs', 'streamStallMs', 'listReadMs'],
   },
   {
     title: 'How do I send traces to a collector?',

@@ -401,6 +401,15 @@ export const settings = {
     max: MAX_MS,
     about: 'A reader of a stream, or of a long list, that takes nothing for so long is cut off. It can take a stream up again.',
   },
+  listReadMs: {
+    env: 'REPARTEE_LIST_READ_MS',
+    kind: 'integer',
+    fallback: 120_000,
+    min: 50,
+    max: MAX_MS,
+    about:
+      'A reader of a session list without `limit` for whom the service waits so long in all is cut off, because the list holds an old state of the database. Pages hold none.',
+  },
   keepAnswersMs: {
     env: 'REPARTEE_KEEP_ANSWERS_MS',
     kind: 'integer',

@@ -28,6 +28,7 @@ export interface Limits {
   passageTokens: number
   heartbeatMs: number
   streamStallMs: number
+  listReadMs: number
   keepAnswersMs: number
   /** Also of replies whose sender did not ask for it. */
   keepTraces: boolean

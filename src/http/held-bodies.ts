@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerIdOf } from '../core/api-key.ts'
 import { overloaded } from './errors.ts'
-import { isUpload } from './upload.ts'
-import { LARGE_UPLOAD_BYTES } from './upload-slots.ts'
+import { isUpload, LARGE_UPLOAD_BYTES } from './upload.ts'
 import { whenOver } from './when-over.ts'
 
 /** Smaller bodies are bounded by the number of requests. */
@@ -33,7 +32,7 @@ export class HeldBodies {
   take(request: FastifyRequest, reply: FastifyReply): void {
     const { headers, caller: key } = request
     const length = this.#lengthOf(headers)
-    // Larger uploads wait for a place (`UploadSlots`), and are not parsed.
+    // Larger uploads wait for a place (`uploadPlaces`), and are not parsed.
     if (key === undefined || length <= SMALL_BYTES || (isUpload(request) && length > LARGE_UPLOAD_BYTES)) return
     const bytes = isUpload(request) ? length : parsedBytes(length)
     const caller = callerIdOf(key)

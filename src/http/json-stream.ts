@@ -17,12 +17,84 @@ function letNextGo(): void {
   if (waiting.length > 0) setImmediate(letNextGo)
 }
 
+/** A reader that takes nothing for so long is read ahead of. */
+const SLOW_MS = 1_000
+/** Of one list, and of all lists together, in characters. */
+const MAX_AHEAD_CHARS = 2_097_152
+const MAX_AHEAD_CHARS_IN_ALL = 8_388_608
+let aheadChars = 0
+
 /**
  * `head` + items + `tail` as a stream that holds one slice at a time. A failure in the middle breaks the connection off, so that half a list never looks
  * whole. What `toItem` makes is written as it is, so that it has to be of the contract's type, field by field: native JSON is made at twice the speed.
  */
 export function jsonStream<T>(head: string, slices: AsyncIterable<T[]>, toItem: (item: T) => object, tail: string): Readable {
   return Readable.from(pieces(head, slices, toItem, tail), { objectMode: false, highWaterMark: 65_536 })
+}
+
+/**
+ * The same for slices that hold something scarce until they have been read to their end. Of a slow reader, the rest is read into memory where it is not
+ * too long; where it is, the reader is cut off after having been waited for for `readerMs` in all.
+ */
+export function scarceJsonStream<T>(
+  head: string,
+  slices: AsyncIterable<T[]>,
+  toItem: (item: T) => object,
+  tail: string,
+  readerMs: number,
+): Readable {
+  const cutOff = () => stream.destroy(new Error('the reader of a list took too long'))
+  const text = aheadOfSlow(pieces(head, slices, toItem, tail), readerMs, cutOff)
+  const stream = Readable.from(text, { objectMode: false, highWaterMark: 65_536 })
+  return stream
+}
+
+async function* aheadOfSlow(source: AsyncGenerator<string>, readerMs: number, cutOff: () => void): AsyncGenerator<string> {
+  const ahead: string[] = []
+  let chars = 0
+  let isRead = false
+  let isOver = false
+  let leftMs = readerMs
+  async function readOne(): Promise<void> {
+    const { value, done } = await source.next()
+    if (done === true || isOver) isRead = true
+    else {
+      ahead.push(value)
+      chars += value.length
+      aheadChars += value.length
+    }
+  }
+  async function readAhead(): Promise<void> {
+    while (!isRead && chars < MAX_AHEAD_CHARS && aheadChars < MAX_AHEAD_CHARS_IN_ALL) await readOne()
+  }
+  try {
+    for (;;) {
+      if (ahead.length === 0 && !isRead) await readOne()
+      const piece = ahead.shift()
+      if (piece === undefined) return
+      chars -= piece.length
+      aheadChars -= piece.length
+      let reading: Promise<void> | undefined
+      const since = performance.now()
+      const slow = setTimeout(() => {
+        reading = readAhead()
+        reading.catch(() => {}) // thrown when the reader comes back
+      }, SLOW_MS)
+      const late = setTimeout(() => isRead || cutOff(), leftMs)
+      try {
+        yield piece
+      } finally {
+        clearTimeout(slow)
+        clearTimeout(late)
+      }
+      await reading
+      if (!isRead) leftMs -= performance.now() - since
+    }
+  } finally {
+    isOver = true
+    aheadChars -= chars
+    await source.return(undefined)
+  }
 }
 
 async function* pieces<T>(

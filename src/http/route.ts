@@ -13,7 +13,7 @@ import { withAudit } from './audit.ts'
 import { refuseEncoded } from './body.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
-import { checkMediaType } from './upload.ts'
+import { checkMediaType, isLarge } from './upload.ts'
 import { validator } from './validation.ts'
 
 declare module 'fastify' {
@@ -88,7 +88,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       app.heldBodies.take(request, reply)
       if (!op.upload) return
       checkMediaType(op.upload, request)
-      await app.uploadSlots.take(request, reply)
+      if (isLarge(request)) await app.uploadPlaces.take(request, reply)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, body, agent, session, caller: key } = request

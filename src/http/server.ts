@@ -23,6 +23,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { metricsRoute } from './metrics/routes.ts'
 import { modelRoutes } from './models.ts'
 import { onePerConnection } from './one-per-connection.ts'
+import { Places } from './places.ts'
 import { Pressure, type Stall } from './pressure.ts'
 import { sendError } from './send-error.ts'
 import { lazySerializer } from './serializer.ts'
@@ -36,7 +37,6 @@ import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
 import { watchUnused } from './unused-connections.ts'
 import { MULTIPART_TYPE } from './upload.ts'
-import { UploadSlots } from './upload-slots.ts'
 import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
@@ -48,7 +48,10 @@ declare module 'fastify' {
     /** Of a request that failed: counted, and logged where the reason is not the caller's. */
     logFailure(request: FastifyRequest, error: ReparteeError): void
     allowedOrigins: AllowedOrigins
-    uploadSlots: UploadSlots
+    /** For large uploads: each is held in memory until it is stored. */
+    uploadPlaces: Places
+    /** For lists that are read whole: each holds a connection to the database for as long as its reader takes. */
+    listPlaces: Places
     heldBodies: HeldBodies
     /** Closes connections on which nothing was asked yet. */
     closeUnused(): void
@@ -174,7 +177,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     whenOver(request, reply, () => pressure.end(route))
   })
   app.decorate('allowedOrigins', origins)
-  app.decorate('uploadSlots', new UploadSlots(deps.limits.uploadsAtOnce))
+  app.decorate('uploadPlaces', new Places(deps.limits.uploadsAtOnce))
+  app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
   app.decorate('heldBodies', new HeldBodies(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)

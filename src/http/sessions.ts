@@ -15,7 +15,7 @@ import { listMessages } from '../store/messages.ts'
 import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
-import { jsonStream, SLICE_ROWS } from './json-stream.ts'
+import { jsonStream, SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
 import { type Call, route } from './route.ts'
 
 export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
@@ -54,8 +54,13 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const now = deps.clock()
     if (q !== undefined) checkText('query.q', q)
     if (call.query.limit === undefined && cursor === undefined) {
+      await app.listPlaces.take(call.request, call.reply)
+      if (call.request.raw.socket.destroyed) {
+        call.reply.hijack()
+        return undefined
+      }
       const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q)
-      return jsonStream('{"success":true,"sessions":[', slices, (s) => toListed(s, now), ']}')
+      return scarceJsonStream('{"success":true,"sessions":[', slices, (s) => toListed(s, now), ']}', deps.limits.listReadMs)
     }
     const after = cursor === undefined ? undefined : readCursor(cursor)
     const page = q === undefined ? await readPage(deps, filter, after, limit) : await searchPage(deps, filter, q, after, limit)

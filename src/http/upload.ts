@@ -17,11 +17,17 @@ const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
 const MAX_NAME_CHARS = 255
+/** Smaller uploads are counted like other bodies. */
+export const LARGE_UPLOAD_BYTES = 1_048_576
 
 export const MULTIPART_TYPE = /^multipart\/form-data\s*;/i
 
 export const isUpload = ({ headers }: { headers: IncomingHttpHeaders }): boolean =>
   MULTIPART_TYPE.test(headers['content-type'] ?? '')
+
+/** Also one that does not say its length. */
+export const isLarge = ({ headers: { 'content-length': length } }: { headers: IncomingHttpHeaders }): boolean =>
+  length === undefined || Number(length) > LARGE_UPLOAD_BYTES
 
 /** Throws `unsupported_media_type`, which names all types that the route takes. */
 export function checkMediaType(upload: 'only' | 'also', { headers }: { headers: IncomingHttpHeaders }): void {

@@ -20,6 +20,7 @@ export function meterDatabase(db: Database, meters: Meters): Database {
     write: (statements) => timed('write', () => db.write(statements)),
     writeIf: (statements) => timed('write', () => db.writeIf(statements)),
     stream: (sql, params, sliceRows) => db.stream(sql, params, sliceRows),
+    listsAtOnce: db.listsAtOnce,
     scrub: () => db.scrub(),
     waitMs: () => db.waitMs(),
     close: () => db.close(),

@@ -33,8 +33,9 @@ const WAIT_LONGER = statement(`SELECT set_config('lock_timeout', '${LOCK_WITHIN_
 const BEGIN_READING = statement('BEGIN READ ONLY')
 /** No statement of the service takes nearly so long. */
 const ANSWER_WITHIN_MS = 30_000
-/** Long lists hold a connection as long as their readers take. */
-const STREAM_CONNECTIONS = 4
+/** Long lists hold a connection as long as their readers take; one is left for what else goes over many rows. */
+const LISTS_AT_ONCE = 5
+const STREAM_CONNECTIONS = LISTS_AT_ONCE + 1
 const MAX_TRIES = 5
 
 /** 64-bit integers, and sums over them: all that the service counts is below 2^53. */
@@ -45,6 +46,7 @@ const TYPES: pg.CustomTypesConfig = {
 
 /** PostgreSQL, for any number of processes at once. A commit is on the server's disk before it is acknowledged, unless the server is set up otherwise. */
 export class PostgresDatabase implements Database {
+  readonly listsAtOnce = LISTS_AT_ONCE
   readonly #pool: pg.Pool
   /** Of those who wait for a connection, the first one first. */
   readonly #waiting = new Set<{ since: number }>()

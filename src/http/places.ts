@@ -2,33 +2,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerIdOf } from '../core/api-key.ts'
 import { whenOver } from './when-over.ts'
 
-/** Smaller uploads are counted like other bodies. */
-export const LARGE_UPLOAD_BYTES = 1_048_576
-
 interface Waiting {
   caller: string
   go: () => void
 }
 
 /**
- * So many large bodies are taken in at once, each held in memory until it is stored; the others wait before they are read. A caller may have as many
- * as stay free, so that there is always one left for somebody who has none, however slowly the others send.
+ * So many requests are served at once that each hold something scarce until they are over; the others wait. A caller may have as many places as stay
+ * free, so that there is always one left for somebody who has none, however slow the others are.
  */
-export class UploadSlots {
+export class Places {
   #free: number
   readonly #taken = new Map<string, number>()
   #waiting: Waiting[] = []
 
-  constructor(slots: number) {
-    this.#free = slots
+  constructor(places: number) {
+    this.#free = places
   }
 
-  /** Resolves when the body may be read; undefined where that is now. The caller must be known. */
+  /** Resolves when the request has a place, or is over; undefined where it has one now. The caller must be known. */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    const { headers, caller: key } = request
-    const length = headers['content-length']
-    if (length !== undefined && Number(length) <= LARGE_UPLOAD_BYTES) return undefined
-    const caller = callerIdOf(key!)
+    const caller = callerIdOf(request.caller!)
     const give = () => this.#give(caller)
     if (this.#mayHave(caller)) {
       this.#hold(caller)

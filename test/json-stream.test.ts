@@ -1,0 +1,72 @@
+// A list is written as it is read; what is scarce is given back though its reader takes its time.
+import assert from 'node:assert/strict'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, test } from 'node:test'
+import { scarceJsonStream } from '../src/http/json-stream.ts'
+import { until } from './support/poll.ts'
+
+const LONG_MS = 2 ** 31 - 1
+const ROW_CHARS = 1_000
+const ROWS_A_SLICE = 100
+
+/** `slices` slices of 100 kB, and how many of them were read. */
+function source(slices: number) {
+  const state = { read: 0, isFreed: false }
+  async function* rows() {
+    try {
+      for (; state.read < slices; ) {
+        state.read++
+        yield Array.from({ length: ROWS_A_SLICE }, (_, i) => `${state.read} ${i} ${'x'.repeat(ROW_CHARS)}`)
+      }
+    } finally {
+      state.isFreed = true
+    }
+  }
+  return { state, rows: rows() }
+}
+const write = (rows: AsyncIterable<string[]>, readerMs = LONG_MS): Readable =>
+  scarceJsonStream('[', rows, (name) => ({ name }), ']', readerMs)
+
+describe('a list that holds something scarce', () => {
+  test('is read to its end though its reader takes nothing, and comes whole and in order', async () => {
+    const { state, rows } = source(15)
+    const stream = write(rows)
+    stream.read(0)
+    await until('all is read', () => state.isFreed)
+    const items: { name: string }[] = JSON.parse(await text(stream))
+    assert.deepEqual(
+      items.map(({ name }) => name.slice(0, -ROW_CHARS)),
+      Array.from({ length: 1_500 }, (_, i) => `${Math.floor(i / ROWS_A_SLICE) + 1} ${i % ROWS_A_SLICE} `),
+    )
+  })
+
+  test('that is too long for that is cut off where its reader is waited for for too long', async () => {
+    const { state, rows } = source(1_000)
+    const stream = write(rows, 3_000)
+    const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
+    stream.read(0)
+    assert.match((await failed).message, /took too long/)
+    await until('it is freed', () => state.isFreed)
+    assert.ok(state.read < 100, `${state.read} slices were read`)
+  })
+
+  test('gives back what was read ahead: as much is read ahead of readers that come later', async () => {
+    for (let i = 0; i < 6; i++) {
+      const { state, rows } = source(15)
+      const stream = write(rows)
+      stream.read(0)
+      await until('all is read', () => state.isFreed)
+      stream.destroy()
+    }
+  })
+
+  test('whose reader leaves while it is read ahead is freed', async () => {
+    const { state, rows } = source(1_000)
+    const stream = write(rows)
+    stream.read(0)
+    await until('it is read ahead', () => state.read > 5)
+    stream.destroy()
+    await until('it is freed', () => state.isFreed)
+  })
+})
