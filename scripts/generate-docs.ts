@@ -185,7 +185,7 @@ const groups: Group[] = [
   {
     title: 'How do I change how pages of the web are fetched?',
     intro: 'Pages of the web are fetched from the public internet alone, within limits.',
-    names: ['fetchAllow', 'fetchTimeoutMs', 'crawlDelayMs'],
+    names: ['fetchAllow', 'fetchTimeoutMs', 'crawlDelayMs', 'siteTurnMs'],
   },
   {
     title: 'How do I change what reading a document may take?',

@@ -106,6 +106,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     fetch: fetchRulesOf(config),
     read: { timeoutMs: config.readTimeoutMs, memoryMb: config.readMemoryMb },
     crawlDelayMs: config.crawlDelayMs,
+    siteTurnMs: config.siteTurnMs,
     warn,
   })
   knowledge.onDocumentEnded((outcome) => metrics.documentEnded(outcome))

@@ -483,6 +483,15 @@ export const settings = {
     max: MAX_MS,
     about: "Pause between two pages of a site; a longer one that the site's robots.txt asks for, up to 10 s, is kept.",
   },
+  siteTurnMs: {
+    env: 'REPARTEE_SITE_TURN_MS',
+    kind: 'integer',
+    fallback: 60_000,
+    min: 0,
+    max: MAX_MS,
+    about:
+      'Four sites are read at the same time. After how long one makes room for a site of another agent that waits; it goes on later.',
+  },
   readTimeoutMs: {
     env: 'REPARTEE_READ_TIMEOUT_MS',
     kind: 'integer',

@@ -23,6 +23,7 @@ test('room is offered to an agent that may use it', async () => {
   const queue = new NetQueue({
     atOnce: 3,
     atOnceOfAgent: 2,
+    turnMs: 1e9,
     list: (_file, except, most) =>
       [1, 2, 3, 4]
         .filter((number) => !except.has(number))

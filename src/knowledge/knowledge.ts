@@ -24,6 +24,7 @@ export interface KnowledgeOptions {
   read?: ReadLimits
   /** Between two pages of a site. */
   crawlDelayMs?: number
+  siteTurnMs?: number
   /** Hears of what fails without a caller. */
   warn?: (about: string, error: unknown) => void
 }
@@ -46,6 +47,7 @@ export function openKnowledge({
   fetch = FETCH_RULES,
   read = READ_LIMITS,
   crawlDelayMs = 250,
+  siteTurnMs = 60_000,
   warn = () => {},
 }: KnowledgeOptions): Knowledge {
   const place = 'folder' in given ? { folder: resolve(given.folder) } : given
@@ -56,7 +58,7 @@ export function openKnowledge({
   let ingesting = 0
   const ingest = new WorkerHandle<IngestMethods>(
     moduleBeside(import.meta.url, './ingest/ingest-worker'),
-    { place, fetch, read, crawlDelayMs } satisfies IngestSettings,
+    { place, fetch, read, crawlDelayMs, siteTurnMs } satisfies IngestSettings,
     INGEST_HEAP_MB,
     () => {
       // Twice and more in a row is stopped by the count of attempts at each document.

@@ -505,6 +505,39 @@ describe('a source', { skip: needsProcess }, () => {
     assert.equal((await settledSource(id)).status, 'ready')
   })
 
+  test('long sites of other agents make room, and go on', async () => {
+    const crowded = await startService({
+      REPARTEE_FETCH_ALLOW: site.host,
+      REPARTEE_CRAWL_DELAY_MS: '200',
+      REPARTEE_SITE_TURN_MS: '0',
+    })
+    const { client } = crowded
+    const names = Array.from({ length: 2_000 }, (_, i) => `${i}`)
+    for (const part of ['a', 'b']) {
+      for (const name of names) site.pages.set(`/${part}/${name}`, `<p>Page ${name} of ${part}</p>`)
+      site.pages.set(`/${part}/`, names.map((name) => `<a href="${name}">${name}</a>`).join(' '))
+    }
+    site.pages.set('/short', '<p>Short</p>')
+    const add = async (agent: string, body: object): Promise<string> => {
+      const answer = await client.post(`/agents/${agent}/sources`, body)
+      isOk(answer, 202)
+      return `/agents/${agent}/sources/${answer.body.source.id}`
+    }
+    const long: string[] = []
+    for (const agent of [await crowded.newAgent(), await crowded.newAgent()])
+      for (const part of ['a', 'b']) long.push(await add(agent, { type: 'site', url: site.url(`/${part}/`), maxPages: 2_000 }))
+    const pages = async () => {
+      const all = await Promise.all(long.map((path) => client.get(path)))
+      return all.map(({ body }) => body.source.pages.taken as number)
+    }
+    await until('all places are taken', async () => (await pages()).every((found) => found > 1))
+    const short = await add(await crowded.newAgent(), { type: 'url', url: site.url('/short') })
+    await until('there was room', async () => (await client.get(short)).body.source.status === 'ready')
+    const before = await pages()
+    await until('the others go on', async () => (await pages()).every((found, i) => found > before[i]!))
+    await crowded.stop()
+  })
+
   test('a crawl that a crash cut off goes on where it was', async () => {
     // Pages from the seventh on are answered to the next process alone.
     let isRestarted = false

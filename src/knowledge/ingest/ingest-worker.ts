@@ -14,6 +14,7 @@ export interface IngestSettings {
   fetch: FetchRules
   read: ReadLimits
   crawlDelayMs: number
+  siteTurnMs: number
 }
 
 const NICENESS = 15

@@ -27,6 +27,7 @@ export interface IngestOptions {
   read?: ReadLimits
   /** Between two pages of a site. */
   crawlDelayMs?: number
+  siteTurnMs?: number
   /** Told when an agent has new passages, or some that nobody embeds any more. */
   onIndexed?: (agentId: string) => void
   /** Told of each document that was indexed, or could not be. */
@@ -100,6 +101,7 @@ export class Ingest {
     fetch = FETCH_RULES,
     read = READ_LIMITS,
     crawlDelayMs = 250,
+    siteTurnMs = 60_000,
     index = {},
     onIndexed = () => {},
     onEnded = () => {},
@@ -134,6 +136,7 @@ export class Ingest {
       clock,
       rules: fetch,
       crawlDelayMs,
+      siteTurnMs,
       reader: this.#reader,
       ended: onEnded,
       commit: (agentId, run) => this.#changes.commit(agentId, run),

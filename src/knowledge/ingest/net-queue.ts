@@ -13,8 +13,13 @@ export interface NetQueueParts<T extends Item> {
   list: (base: KnowledgeBase, except: ReadonlySet<number>, most: number) => T[]
   /** Marks it as begun. In a transaction of the caller. */
   start: (base: KnowledgeBase, items: readonly T[]) => void
-  /** Does it, and keeps what came of it. What is rejected with is of no interest: it is done again later. */
-  run: (agentId: string, item: T, signal: AbortSignal) => Promise<void>
+  /** For how long an item may be under way while another agent waits for room, in milliseconds. */
+  turnMs: number
+  /**
+   * Does it, and keeps what came of it. What is rejected with is of no interest: it is done again later. Where `isTurnOver` says so it may stop; what is
+   * still to be done waits again.
+   */
+  run: (agentId: string, item: T, signal: AbortSignal, isTurnOver: () => boolean) => Promise<void>
   /** There may be room for more of an agent, or its work may be over. */
   wake: (agentId: string) => void
 }
@@ -38,7 +43,7 @@ export class NetQueue<T extends Item> {
 
   /** Starts what waits in an agent's file, as far as there is room. */
   fill(agentId: string, base: KnowledgeBase): void {
-    const { atOnce, atOnceOfAgent, list, start, run } = this.#parts
+    const { atOnce, atOnceOfAgent, turnMs, list, start, run } = this.#parts
     const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
     const room = Math.max(0, Math.min(atOnce - this.#count, atOnceOfAgent - own.size))
     this.#hungry.delete(agentId)
@@ -52,7 +57,9 @@ export class NetQueue<T extends Item> {
       const stop = new AbortController()
       own.set(item.number, stop)
       this.#count++
-      run(agentId, item, stop.signal)
+      const startedAt = performance.now()
+      const isTurnOver = () => performance.now() - startedAt > turnMs && this.#nextHungry(agentId) !== undefined
+      run(agentId, item, stop.signal, isTurnOver)
         .catch(() => {})
         .finally(() => this.#ended(agentId, own, item.number))
     }
@@ -68,12 +75,17 @@ export class NetQueue<T extends Item> {
     this.#hungry.clear()
   }
 
+  /** The one that waited longest and may have more; it goes to the end of the line if it is still hungry then. */
+  #nextHungry(except?: string): string | undefined {
+    const { atOnceOfAgent } = this.#parts
+    return this.#hungry.values().find((id) => id !== except && (this.#underWay.get(id)?.size ?? 0) < atOnceOfAgent)
+  }
+
   #ended(agentId: string, own: Map<number, AbortController>, number: number): void {
     own.delete(number)
     if (own.size === 0 && this.#underWay.get(agentId) === own) this.#underWay.delete(agentId)
     this.#count--
-    // The one that waited longest and may have more; it goes to the end of the line if it is still hungry then.
-    const next = this.#hungry.values().find((id) => (this.#underWay.get(id)?.size ?? 0) < this.#parts.atOnceOfAgent)
+    const next = this.#nextHungry()
     if (next !== undefined) this.#parts.wake(next)
     if (next !== agentId) this.#parts.wake(agentId)
   }

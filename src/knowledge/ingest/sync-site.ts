@@ -31,6 +31,8 @@ export interface SiteParts {
   /** Between two pages of a site. */
   pauseMs: number
   signal: AbortSignal
+  /** Others wait: the rest is for later. */
+  isTurnOver: () => boolean
 }
 
 /** What a site may ask for between two pages, in seconds; more is shortened. */
@@ -77,20 +79,22 @@ interface HostRules {
 
 /**
  * Brings the documents of a site up to date with its pages, one at a time, as its robots.txt allows. Goes on where it was if the run was
- * begun before. Throws `DocumentError` where the site as a whole cannot be had.
+ * begun before. Resolves to false where its turn is over before it is done. Throws `DocumentError` where the site as a whole cannot be had.
  */
-export async function syncSite(parts: SiteParts, run: SiteRun): Promise<void> {
+export async function syncSite(parts: SiteParts, run: SiteRun): Promise<boolean> {
   const { commit, signal } = parts
   const robots = new Robots(parts)
   // Asked once before anything else, so that a site which cannot be had is told apart from one that says no.
   await robots.isAllowed(run.url)
   if (run.type === 'sitemap') await addSitemap(parts, run)
-  for (let isFirst = true; ; isFirst = false) {
+  for (;;) {
     signal.throwIfAborted()
     const page = await commit((base) => (isOpen(base, run) ? nextPage(base, run) : undefined))
-    if (page === undefined) return
-    if (!isFirst) await pauseMs(Math.max(parts.pauseMs, robots.delayMs), undefined, { signal })
+    if (page === undefined) return true
+    // Also where the run goes on: another page may have been fetched a moment ago.
+    if (page.depth > 0) await pauseMs(Math.max(parts.pauseMs, robots.delayMs), undefined, { signal })
     await syncPage(parts, run, robots, page)
+    if (parts.isTurnOver()) return false
   }
 }
 

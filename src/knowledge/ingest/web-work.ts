@@ -34,6 +34,8 @@ export interface WebWorkParts {
   rules: FetchRules
   /** Between two pages of a site. */
   crawlDelayMs: number
+  /** After so many milliseconds a site makes room for one of another agent: it may take hours. */
+  siteTurnMs: number
   reader: DocumentReader
   /** Told of each page that could not be had. */
   ended: (outcome: 'failed') => void
@@ -60,6 +62,8 @@ export class WebWork {
       ...PAGES_AT_ONCE,
       list: listFetches,
       start: startFetches,
+      // A page is fetched as a whole.
+      turnMs: Number.POSITIVE_INFINITY,
       run: (agentId, task, signal) => this.#fetch(agentId, task, signal),
       wake,
     })
@@ -67,7 +71,8 @@ export class WebWork {
       ...SITES_AT_ONCE,
       list: listRuns,
       start: startRuns,
-      run: (agentId, run, signal) => this.#sync(agentId, run, signal),
+      turnMs: parts.siteTurnMs,
+      run: (agentId, run, signal, isTurnOver) => this.#sync(agentId, run, signal, isTurnOver),
       wake,
     })
     this.#due = new DueSites(store, (agentId) => {
@@ -133,11 +138,11 @@ export class WebWork {
     this.#noted.add(agentId)
   }
 
-  async #sync(agentId: string, run: SiteRun, signal: AbortSignal): Promise<void> {
+  async #sync(agentId: string, run: SiteRun, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
     const { rules, reader, clock, crawlDelayMs, commit, bury } = this.#parts
     let failure: DocumentError | undefined
     try {
-      await syncSite(
+      const isDone = await syncSite(
         {
           fetch: (input) => fetchPage(rules, input),
           read: (what, input) => reader.read(what, input, agentId),
@@ -151,9 +156,11 @@ export class WebWork {
           userAgent: rules.userAgent,
           pauseMs: crawlDelayMs,
           signal,
+          isTurnOver,
         },
         run,
       )
+      if (!isDone) return
     } catch (error) {
       // Going down, or the agent is gone: the run goes on after the next start.
       if (signal.aborted || error instanceof ReaderClosed) return
