@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { BodyOf } from '../api/operation.ts'
@@ -42,7 +43,7 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     const { title, metadata = {} } = body
     const about = { ...(title === undefined ? {} : { title }), metadata: metadata as Metadata }
     if (kind === 'url') return { ...about, source: { type: 'url', url: pageUrl('body.url', body.url!) }, mediaType: '' }
-    return { ...about, source: { type: 'text' }, mediaType: kinds[kind], content: Buffer.from(body[kind]!) }
+    return { ...about, source: { type: 'text' }, mediaType: kinds[kind], content: await toBytes(body[kind]!) }
   }
 
   const add = async ({ agent, once }: Pick<Call<Contract['addDocument']>, 'agent' | 'once'>, given: NewDocument) => {
@@ -115,6 +116,26 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     const trace = { grounding: { confidence }, ...traceRetrieval(agent, retrieval) }
     return { hits, ...(include.includes('trace') ? { trace } : {}) }
   })
+}
+
+/** Text encoded in one go: other requests are let in after each. */
+const PIECE_CHARS = 4_194_304
+const utf8 = new TextEncoder()
+
+/** Encodes a well-formed text as UTF-8. */
+async function toBytes(text: string): Promise<Uint8Array> {
+  if (text.length <= PIECE_CHARS) return Buffer.from(text)
+  const bytes = new Uint8Array(Buffer.byteLength(text))
+  for (let from = 0, at = 0; from < text.length; ) {
+    const to = from + PIECE_CHARS
+    // A character beyond U+FFFF is not cut in two.
+    const isCut = (text.charCodeAt(to - 1) & 0xfc00) === 0xd800
+    const { read, written } = utf8.encodeInto(text.slice(from, isCut ? to - 1 : to), bytes.subarray(at))
+    from += read
+    at += written
+    await nextTurn()
+  }
+  return bytes
 }
 
 function fromUpload({ filename, mediaType, content, title, metadata }: Upload, check: (fields: unknown) => void): NewDocument {

@@ -3,11 +3,12 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { endLostKeys } from '../chat/keys.ts'
+import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
-import { JSON_TYPE, parseJson } from './body.ts'
+import { JSON_TYPE } from './body.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
@@ -16,6 +17,7 @@ import { EventStreams } from './event-stream.ts'
 import { HeldBodies } from './held-bodies.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
+import { parseLargeJson } from './large-json.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
@@ -125,7 +127,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => parseJson(bytes))
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async ({ caller }: FastifyRequest, bytes: Buffer) =>
+    parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller)),
+  )
   app.addContentTypeParser(MULTIPART_TYPE, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
     // The handler reads the file itself, as it comes in.
     if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import type { Ajv, ErrorObject, KeywordCxt, ValidateFunction } from 'ajv'
 import { distance } from 'fastest-levenshtein'
 import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import { isUuid } from '../core/ids.ts'
@@ -8,11 +8,24 @@ import { toShown } from './body.ts'
 const require = createRequire(import.meta.url)
 const opened: { all?: Ajv; first?: Ajv } = {}
 
+/** Lengths are in characters (code points). Ajv counts all of them, which takes 100 ms for the text of the largest document. */
+const LENGTHS: Record<string, (text: string, limit: number) => boolean> = {
+  minLength: (text, limit) => text.length >= 2 * limit || countUpTo(limit, text) >= limit,
+  maxLength: (text, limit) => text.length <= limit || (text.length <= 2 * limit && countUpTo(limit + 1, text) <= limit),
+}
+
+/** The number of characters of a text, or `most`. */
+function countUpTo(most: number, text: string): number {
+  let count = 0
+  for (const _char of text) if (++count === most) break
+  return count
+}
+
 /** Loaded with the first request that is checked: a start should not wait for its eighty files. */
 function openAjv(tells: 'all' | 'first'): Ajv {
   const known = opened[tells]
   if (known !== undefined) return known
-  const { Ajv } = require('ajv') as typeof import('ajv')
+  const { Ajv, _ } = require('ajv') as typeof import('ajv')
   const ajv = new Ajv({
     allErrors: tells === 'all',
     strict: true,
@@ -24,6 +37,15 @@ function openAjv(tells: 'all' | 'first'): Ajv {
   ajv.addFormat('uuid', isUuid)
   ajv.addFormat('date-time', isDateTime)
   ajv.addKeyword('example')
+  for (const [keyword, ref] of Object.entries(LENGTHS))
+    ajv.removeKeyword(keyword).addKeyword({
+      keyword,
+      type: 'string',
+      schemaType: 'number',
+      error: { message: keyword, params: ({ schema }: { schema: number }) => _`{limit: ${schema}}` },
+      code: (context: KeywordCxt) =>
+        context.pass(_`${context.gen.scopeValue('func', { ref })}(${context.data}, ${context.schema as number})`),
+    })
   opened[tells] = ajv
   return ajv
 }

@@ -220,9 +220,11 @@ function knownOf(folder: string): Known {
 /** Of a database, where others may have made one. */
 const anyAgent: Known = { has: () => true, add: () => {}, forget: () => true, kept: () => [], haveWork: () => true }
 
-/** The bytes are handed over to the other thread, and those given may be part of a larger buffer. */
+/** The bytes are handed over to the other thread and are of no use here afterwards. Those that are part of a larger buffer are copied. */
 function withOwnBytes(document: NewDocument): { own: NewDocument; bytes: Uint8Array<ArrayBuffer> | undefined } {
   if (document.content === undefined) return { own: document, bytes: undefined }
-  const bytes = new Uint8Array(document.content)
+  const { content } = document
+  const isWhole = content.buffer instanceof ArrayBuffer && content.buffer.byteLength === content.byteLength
+  const bytes = new Uint8Array(isWhole ? (content.buffer as ArrayBuffer) : content)
   return { own: { ...document, content: bytes }, bytes }
 }

@@ -1,6 +1,11 @@
 import { parentPort } from 'node:worker_threads'
 import { renderHtml } from './html.ts'
-import type { RenderRequest } from './render-thread.ts'
+
+/** Answered with the HTML. */
+export interface RenderRequest {
+  source: string
+  imageHosts: string[]
+}
 
 parentPort!.on('message', ({ source, imageHosts }: RenderRequest) => {
   parentPort!.postMessage(renderHtml(source, imageHosts))

@@ -70,6 +70,23 @@ describe('adding a document', () => {
     assert.ok(ready.updatedAt >= ready.createdAt)
   })
 
+  test('a large text is kept as it was sent, and sent again under its key it is the same request', async () => {
+    // Characters of four bytes lie across every boundary of two.
+    for (const before of ['', 'x']) {
+      const text = `${before}${'😀'.repeat(2_200_000)}${'walnut '.repeat(10)}`
+      const headers = { 'Idempotency-Key': randomUUID() }
+      const [first, again] = [
+        await client.post(documents, { text }, { headers }),
+        await client.post(documents, { text }, { headers }),
+      ]
+      isOk(first, 202)
+      assert.equal(first.body.document.bytes, Buffer.byteLength(text))
+      assert.deepEqual(again.body, first.body)
+      isError(await client.post(documents, { text: `${text}.` }, { headers }), 422, 'idempotency_mismatch')
+      isOk(await client.delete(`${documents}/${first.body.document.id}`))
+    }
+  })
+
   test('text, markdown and html are read as what they are', async () => {
     const text = await add({ text: 'A plain *text*.' })
     const markdown = await add({ markdown: KETTLE })

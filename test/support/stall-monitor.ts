@@ -6,9 +6,9 @@ import { isMainThread, workerData } from 'node:worker_threads'
 const LEAST_MS = 20
 const path = process.env.STALL_LOG
 
-const threadOf = (data: object | null): string => {
+const threadOf = (data: object | null | undefined): string => {
   if (isMainThread) return 'main'
-  if (data === null || !('place' in data)) return 'other'
+  if (data === null || data === undefined || !('place' in data)) return 'other'
   return 'crawlDelayMs' in data ? 'ingest' : 'questions'
 }
 const thread = threadOf(workerData)

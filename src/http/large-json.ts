@@ -1,0 +1,27 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ReparteeError } from '../core/errors.ts'
+import { JobThread } from '../core/job-thread.ts'
+import { moduleBeside } from '../core/module-beside.ts'
+import { parseJson } from './body.ts'
+import type { Parsed } from './json-worker.ts'
+
+/** More would hold up other requests for more than 50 ms. */
+const LARGE_BYTES = 2_097_152
+
+const thread = new JobThread<Buffer, Parsed>({
+  module: moduleBeside(import.meta.url, './json-worker'),
+  // The largest body takes some 200 MB.
+  heapMb: 1_024,
+  broken: 'The body could not be parsed. Send it as a file.',
+})
+
+/** `parseJson`, for a large body in a thread, where callers take turns. The bytes are of no use afterwards. */
+export async function parseLargeJson(bytes: Buffer, caller: string): Promise<unknown> {
+  if (bytes.length <= LARGE_BYTES) return parseJson(bytes)
+  const isWhole = bytes.byteLength === bytes.buffer.byteLength
+  const parsed = await thread.run(caller, bytes, isWhole ? [bytes.buffer as ArrayBuffer] : [])
+  // Others go in between: what comes next copies the text again.
+  await nextTurn()
+  if ('value' in parsed) return parsed.value
+  throw new ReparteeError(parsed.code, parsed.message, { details: parsed.details })
+}
