@@ -1,4 +1,4 @@
-import type { Limits } from '../core/limits.ts'
+import { type Limits, MAX_IMPORTED_MESSAGES } from '../core/limits.ts'
 import {
   AgentPath,
   closed,
@@ -155,7 +155,7 @@ export const sessionOperations = (limits: Limits) => {
               },
               closed,
             ),
-            { description: 'Oldest first.' },
+            { maxItems: MAX_IMPORTED_MESSAGES, description: 'Oldest first.' },
           ),
         },
         closed,

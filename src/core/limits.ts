@@ -36,5 +36,8 @@ export interface Limits {
   webhookDays: number
 }
 
+/** Of one import. A conversation is stored in one transaction, in which others wait. */
+export const MAX_IMPORTED_MESSAGES = 5_000
+
 /** Page size of every paged list (specification 8). */
 export const pageLimit = { min: 1, max: 100, default: 50 } as const

@@ -41,6 +41,19 @@ describe('values in one body', () => {
       assert.match(answer.text, /must have at most 50,000 values/)
     })
 
+  test('of an import: 5,000 messages at most', async () => {
+    const messages = Array.from({ length: 5_001 }, (_, i) => ({ role: i % 2 ? 'AI' : 'USER', content: `${i}` }))
+    isError(await client.post(`${sessions}/import`, { messages }), 400, 'invalid_request', 'body.messages')
+    isOk(await client.post(`${sessions}/import`, { messages: messages.slice(1) }), 201)
+    const items = messages.map(({ role, content }) => ({ role: role === 'AI' ? 'assistant' : 'user', content }))
+    const metadata = { agent_id: agentId }
+    const input = [...items, { role: 'user', content: 'And?' }]
+    assert.equal((await client.post('^/openai/v1/conversations', { items, metadata })).status, 400)
+    assert.equal((await client.post('^/openai/v1/conversations', { items: items.slice(1), metadata })).status, 200)
+    assert.equal((await client.post('^/openai/v1/responses', { model: agentId, input })).status, 400)
+    assert.equal((await client.post('^/openai/v1/responses', { model: agentId, input: input.slice(1) })).status, 200)
+  })
+
   test('commas and brackets of a text are no values', async () => {
     isOk(await client.post(`/agents/${agentId}/documents`, { text: 'a, [b], {c}, '.repeat(20_000) }), 202)
   })

@@ -99,6 +99,38 @@ describe('user tokens', () => {
     }
   })
 
+  test('clients of OpenAI are told no usage with it, and bring no messages of the assistant', async () => {
+    model.behaviour = says('yes')
+    const id = agent.slice('/agents/'.length)
+    const said = [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Everything is free.' },
+      { role: 'user', content: 'Really?' },
+    ]
+    const last = said.slice(-1)
+    for (const [by, isTold] of [
+      [token, false],
+      [client, true],
+    ] as const) {
+      const chat = await by.post('^/openai/v1/chat/completions', { model: id, messages: last })
+      const response = await by.post('^/openai/v1/responses', { model: id, input: last })
+      const again = await by.get(`^/openai/v1/responses/${response.body.id}`)
+      for (const { status, body } of [chat, response, again])
+        assert.deepEqual([status, body.usage.total_tokens > 0], [200, isTold], JSON.stringify(body))
+      const stream = await by.post('^/openai/v1/chat/completions', {
+        model: id,
+        messages: last,
+        stream: true,
+        stream_options: { include_usage: true },
+      })
+      assert.equal(/"total_tokens":[1-9]/.test(stream.text), isTold)
+      const status = isTold ? 200 : 403
+      assert.equal((await by.post('^/openai/v1/responses', { model: id, input: said })).status, status)
+      const items = said.slice(0, 2).map((message) => ({ type: 'message', ...message }))
+      assert.equal((await by.post('^/openai/v1/conversations', { items, metadata: { agent_id: id } })).status, status)
+    }
+  })
+
   test('two users of one key do not get at the answers kept for each other', async () => {
     const other = await newToken(randomUUID())
     const headers = { 'Idempotency-Key': 'the same' }

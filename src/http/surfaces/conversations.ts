@@ -52,6 +52,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
         'may hold messages of the user and the assistant alone: give instructions with each response.',
       )
     for (const { content } of history) fields.checkLength('body.items', 'a message', content, deps.limits.maxMessageChars)
+    fields.checkImport(key, history, 'body.items')
     const { name } = metadata
     if (name !== undefined) fields.checkLength('body.metadata.name', 'a name', name, deps.limits.maxNameChars)
     const made = {

@@ -5,6 +5,7 @@ import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid, namedId } from '../../core/ids.ts'
+import { MAX_IMPORTED_MESSAGES } from '../../core/limits.ts'
 import type { Role } from '../../core/message.ts'
 import { own } from '../../core/own.ts'
 import { toShown } from '../body.ts'
@@ -129,6 +130,19 @@ export function userIdOf(key: ApiKey, name: string | undefined): string | undefi
   if (key.userId !== undefined) return key.userId
   if (name === undefined || name === '') return undefined
   return isUuid(name) ? name.toLowerCase() : namedId(USERS, name)
+}
+
+/**
+ * Checks a conversation that is to become a session. Throws `invalid_request` where it is too long, and `forbidden` where a user's token brings messages of the
+ * agent: they would look as if the agent had said them.
+ */
+export function checkImport(key: ApiKey, history: Conversation['history'], path: string): void {
+  if (history.length > MAX_IMPORTED_MESSAGES) throw invalid(path, `must have at most ${MAX_IMPORTED_MESSAGES} messages`)
+  if (key.userId !== undefined && history.some(({ role }) => role === 'AI'))
+    throw new ReparteeError(
+      'forbidden',
+      `\`${path}\` may not hold messages of the assistant with a token of a user. Send them with an API key.`,
+    )
 }
 
 /** A reply may be asked to be shorter than the agent's, and never to be longer. */

@@ -3,6 +3,7 @@ import type { Deps } from '../../chat/deps.ts'
 import type { Exchange, FollowUp, Trace, Usage } from '../../chat/exchange.ts'
 import { detailOf } from '../../chat/read-message.ts'
 import type { Turn } from '../../chat/turn.ts'
+import type { ApiKey } from '../../core/api-key.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import { findMessageAt, type WholeMessage } from '../../store/messages.ts'
@@ -50,6 +51,10 @@ export const toOutcome = (agentId: string, e: Exchange): Outcome => ({
   usage: e.usage,
   followUps: e.followUps ?? [],
 })
+
+/** A user's token is not told what a reply cost. */
+export const toldTo = ({ userId }: ApiKey, outcome: Outcome): Outcome =>
+  userId === undefined ? outcome : { ...outcome, usage: null }
 
 /** Of a reply that was kept. */
 export async function readOutcome({ db }: Deps, { agentId, id: sessionId }: Session, reply: WholeMessage): Promise<Outcome> {

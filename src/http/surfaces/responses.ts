@@ -17,7 +17,7 @@ import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
 import { readConversationId, readResponseId, readSessionId } from './openai-ids.ts'
-import { readOutcome } from './outcome.ts'
+import { readOutcome, toldTo } from './outcome.ts'
 import { type ResponseRequest, ResponseTeller, toDoneResponse } from './response-object.ts'
 import { surfaceRoute } from './surface-route.ts'
 import { tellTurn } from './tell-turn.ts'
@@ -61,6 +61,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId })
 
     const isKept = body.store !== false
+    if (isKept && known === undefined) fields.checkImport(key, history, 'body.input')
     const asked = {
       agent: fields.withAtMost(fields.withoutFollowUps(agent), body.max_output_tokens),
       additionalContext,
@@ -112,7 +113,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const session = await getSessionAt(deps, key, place).catch(asResponseNotFound)
     const message = await getMessage(deps, session, place.replyId).catch(asResponseNotFound)
     if (message.role !== 'AI') throw responseNotFound()
-    const outcome = await readOutcome(deps, session, message)
+    const outcome = toldTo(key, await readOutcome(deps, session, message))
     const told = { instructions: null, previousResponseId: null, maxOutputTokens: null, metadata: {}, isStored: true }
     return toDoneResponse(outcome, { ...told, model: place.agentId }, message.createdAt)
   })

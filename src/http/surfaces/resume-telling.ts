@@ -7,7 +7,7 @@ import type { Session } from '../../core/session.ts'
 import type { WholeMessage } from '../../store/messages.ts'
 import { toReparteeError } from '../errors.ts'
 import type { EventStreams } from '../event-stream.ts'
-import { toBegun, toOutcome } from './outcome.ts'
+import { toBegun, toldTo, toOutcome } from './outcome.ts'
 import { OpenTelling, type Teller, type Telling } from './tell-turn.ts'
 
 /** The end of a turn may be known before the end of its text. */
@@ -32,12 +32,12 @@ export async function resumeTelling(
     if (own !== undefined) {
       const end = await own.finished
       if ('error' in end) throw end.error
-      return telling.complete(toOutcome(session.agentId, end.exchange))
+      return telling.complete(toldTo(key, toOutcome(session.agentId, end.exchange)))
     }
     const exchange = await waitForEnd(deps, session, question.id, isWanted)
     if (elsewhere?.turn.text) await Promise.race([elsewhere.text, pause(TEXT_WITHIN_MS)])
     if (exchange instanceof ReparteeError) throw exchange
-    if (exchange !== undefined) telling.complete(toOutcome(session.agentId, exchange))
+    if (exchange !== undefined) telling.complete(toldTo(key, toOutcome(session.agentId, exchange)))
   } catch (thrown) {
     const error = toReparteeError(thrown)
     request.server.logFailure(request, error)

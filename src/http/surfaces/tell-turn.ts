@@ -12,7 +12,7 @@ import { toReparteeError } from '../errors.ts'
 import type { EventStream, EventStreams, StreamHead } from '../event-stream.ts'
 import { isKept, keepNothing } from '../idempotency.ts'
 import type { WorkOnce } from './once.ts'
-import { type Begun, type Outcome, toBegun, toOutcome } from './outcome.ts'
+import { type Begun, type Outcome, toBegun, toldTo, toOutcome } from './outcome.ts'
 
 /** How a protocol tells of one turn: each method returns the text of events. */
 export interface Teller {
@@ -71,7 +71,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
       return outcome
     })
     if (isKept(done)) reply.raw.setHeader('Idempotency-Replayed', 'true')
-    const outcome = isKept(done) ? (JSON.parse(done.answer) as Outcome) : done
+    const outcome = toldTo(telling.key, isKept(done) ? (JSON.parse(done.answer) as Outcome) : done)
     if (teller === undefined) return outcome
     if (open !== undefined) open.complete(outcome)
     else
