@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { analyse, contentStems, detectLanguage, gramHashes } from '../src/text/analyse.ts'
 import { GramCounts, hashOf, runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
 
@@ -120,4 +122,17 @@ describe('n-grams', () => {
   test('for spelling are told once each', () => {
     assert.deepEqual(spellingGrams('aaaa'), ['^aa', 'aaa', 'aa$'])
   })
+})
+
+test('long runs of letters are not remembered', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heapMb = () => {
+    collect()
+    return process.memoryUsage().heapUsed / 1_048_576
+  }
+  const before = heapMb()
+  for (let i = 0; i < 10_000; i++) contentStems(analyse(`a ${'é'.repeat(3_000)}${i} word`))
+  const grown = heapMb() - before
+  assert.ok(grown < 20, `${grown} MB for 10,000 runs of 3,000 letters`)
 })

@@ -59,7 +59,7 @@ interface Word {
 
 /** Beyond this many the memory of words starts anew (some 10 MB). */
 const MAX_WORDS = 60_000
-/** Longer runs of letters are data, not words: they keep their head. */
+/** Longer runs of letters are data, not words: they keep their head, and are not remembered. */
 const MAX_WORD = 64
 /** Shorter pieces of a text are never views of it. */
 const LEAST_SLICE = 13
@@ -88,6 +88,7 @@ function wordOf(raw: string, hash: number): Word {
     stop: false,
     grams: undefined,
   }
+  if (own.length > MAX_WORD) return word
   if (words.size >= MAX_WORDS) words.clear()
   words.set(own, word)
   return word
@@ -103,7 +104,7 @@ function wordAt(text: string, start: number, end: number): Word {
   const known = recent[place]
   if (known !== undefined && known.raw.length === end - start && text.startsWith(known.raw, start)) return known
   const word = wordOf(text.slice(start, end), place)
-  recent[place] = word
+  if (end - start <= MAX_WORD) recent[place] = word
   return word
 }
 
