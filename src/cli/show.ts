@@ -6,6 +6,9 @@ const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
 /** Text of a stranger as it may be shown: line breaks and tabs stay, other control characters become U+FFFD. */
 export const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(CONTROL, '\ufffd')
 
+/** The name or path of a stranger's file, which may hold line breaks, too. */
+export const plainPath = (path: string): string => plain(path).replace(/[\t\n]/g, '\ufffd')
+
 /** On one line, and no longer than so many characters. */
 export function oneLine(text: string, maxChars: number): string {
   const line = [...plain(text).replace(/\s+/g, ' ').trim()]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { needsProcess, type Service, startService } from '../support/service.ts'
@@ -165,4 +165,18 @@ test('a folder that is not there cannot be synced, and nothing is removed', opti
   const { code, stderr } = await repartee(['knowledge', 'sync', 'House', join(service.data, 'nowhere')], env)
   assert.equal(code, 1)
   assert.match(stderr, /There is no folder/)
+})
+
+test('control characters in names of files do not reach the terminal', options, async () => {
+  await service.newAgent({ name: 'Hostile', model: 'extractive' })
+  const folder = mkdtempSync(join(service.data, 'hostile-'))
+  writeFileSync(join(folder, 'a\u001b[2J\nready.md'), '# A')
+  writeFileSync(join(folder, 'b.\u001b[31mx'), 'x')
+  const commands = [['sync', '--dry-run'], ['add'], ['sync']]
+  for (const [command, ...more] of commands) {
+    const { stdout, stderr } = await repartee(['knowledge', command!, 'Hostile', folder, ...more], env)
+    assert.match(stdout, /a\ufffd\[2J\ufffdready\.md/, stderr)
+    assert.match(stdout, /another kind \(\.\ufffd\[31mx\)/)
+    assert.ok(!(stdout + stderr).includes('\u001b'))
+  }
 })

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, extname, join, resolve, sep } from 'node:path'
 import { CommandError } from '../command.ts'
+import { plainPath } from '../show.ts'
 
 /** What is picked up from a folder. A file that is named outright is sent whatever it is: the service knows best what it reads. */
 const KINDS = new Set(
@@ -88,6 +89,6 @@ export function describeSkipped(skipped: Skipped[]): string | undefined {
     reason,
     count: all!.length,
   }))
-  const parts = counts.sort((a, b) => b.count - a.count).map(({ reason, count }) => `${count} ${reason}`)
+  const parts = counts.sort((a, b) => b.count - a.count).map(({ reason, count }) => `${count} ${plainPath(reason)}`)
   return `Skipped ${skipped.length}: ${parts.join(', ')}.`
 }

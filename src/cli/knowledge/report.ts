@@ -1,6 +1,6 @@
 import type { Terminal } from '../command.ts'
 import { Progress } from '../progress.ts'
-import { plain, plural } from '../show.ts'
+import { plain, plainPath, plural } from '../show.ts'
 import type { Outcome } from './upload.ts'
 
 /** Tells how it goes: by a bar where somebody looks on, by a line for each file otherwise. */
@@ -71,4 +71,4 @@ export class Report {
 
 const WORDS: Record<Outcome['state'], string> = { ready: 'ready ', known: 'known ', queued: 'queued', failed: 'failed' }
 const toLine = ({ state, path, reason }: Outcome): string =>
-  `${WORDS[state]}  ${path}${reason === undefined ? '' : `: ${plain(reason)}`}`
+  `${WORDS[state]}  ${plainPath(path)}${reason === undefined ? '' : `: ${plain(reason)}`}`

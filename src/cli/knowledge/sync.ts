@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { connect, type Document, listAll, ServiceError } from '../client.ts'
 import { type Command, CommandError, exitCodes, jsonOption } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
-import { plain, plural, printJson } from '../show.ts'
+import { plain, plainPath, plural, printJson } from '../show.ts'
 import { describeSkipped, findFiles } from './files.ts'
 import { Report } from './report.ts'
 import { each, followDocuments, type Outcome, type Sending, type Undertaking, uploadFiles } from './upload.ts'
@@ -176,9 +176,9 @@ async function hashOf(path: string): Promise<string> {
 }
 
 const toLines = ({ add, replace, remove }: Plan): string[] => [
-  ...add.map(({ path }) => `new      ${path}`),
-  ...replace.map(({ path }) => `changed  ${path}`),
-  ...remove.map(({ metadata }) => `gone     ${plain(String(metadata.file))}`),
+  ...add.map(({ path }) => `new      ${plainPath(path)}`),
+  ...replace.map(({ path }) => `changed  ${plainPath(path)}`),
+  ...remove.map(({ metadata }) => `gone     ${plainPath(String(metadata.file))}`),
 ]
 
 const toJson = ({ add, replace, remove, unchanged }: Plan) => ({
