@@ -5,8 +5,8 @@ import { openFetch } from './fetch.ts'
 import { below, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 
-/** Of the vectors of one answer. */
-const MOST_NUMBERS = 2_000_000
+/** The vectors of one answer. */
+const VECTORS = { mostValues: 2_000_000, maxBytes: 33_554_432 }
 
 const MAX_TEXTS = 64
 /** Of Google's API. */
@@ -35,7 +35,7 @@ function openAiEmbeddings(name: string, provider: Provider): EmbeddingModel {
   let takesBase64 = true
   const ask = async (input: readonly string[], signal: AbortSignal): Promise<unknown> => {
     const body = { model: name, input, ...(takesBase64 ? { encoding_format: 'base64' } : {}) }
-    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, MOST_NUMBERS)
+    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, VECTORS)
   }
   return {
     maxTexts: MAX_TEXTS,
@@ -69,7 +69,7 @@ function ollamaEmbeddings(name: string, provider: Provider): EmbeddingModel {
     maxTexts: MAX_TEXTS,
     async embed(texts, { signal }) {
       const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
-      const { embeddings } = (await readJson(response, signal, MOST_NUMBERS)) as { embeddings?: unknown }
+      const { embeddings } = (await readJson(response, signal, VECTORS)) as { embeddings?: unknown }
       if (!Array.isArray(embeddings)) throw notUnderstood()
       return checkedVectors(embeddings, texts.length)
     },

@@ -12,8 +12,11 @@ export interface HttpCall {
 
 /** An answer of more is no reply. A stream spends a few hundred bytes on every token: this is room for a hundred thousand. */
 const MAX_BYTES = 33_554_432
-/** Of an answer without vectors. Parsing more would hold up everybody. */
+/** What is parsed in one go, where it holds no vectors: a JSON answer, one event or one line of a stream. Parsing more would hold up everybody. */
+const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 100_000
+/** What ends an event, or a line. A JSON answer is one piece. */
+const ENDS: Record<string, string[]> = { 'text/event-stream': ['\n\n', '\n\r\n'], 'application/json': [] }
 /** How much is read, and for how long, of what a provider says about its refusal. */
 const MAX_WORDS_BYTES = 4_096
 const WORDS_WITHIN_MS = 1_000
@@ -54,9 +57,17 @@ function begin(url: URL, headers: Record<string, string>, body: string | undefin
  * Hands the body over as it comes, and resolves when it is whole, or when `take` returns true, which says that nothing of it is missing.
  * Throws `model_failed`, or what `take` throws; then the connection is closed.
  */
-export function readBody(response: IncomingMessage, signal: AbortSignal, take: (chunk: Buffer) => unknown): Promise<void> {
+export function readBody(
+  response: IncomingMessage,
+  signal: AbortSignal,
+  take: (chunk: Buffer) => unknown,
+  maxParsedBytes = MAX_PARSED_BYTES,
+): Promise<void> {
+  const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
+  const ends = ENDS[type.trim().toLowerCase()] ?? ['\n']
   return new Promise((resolve, reject) => {
     let bytes = 0
+    let parsedBytes = 0
     let isDone = false
     const fail = (error: unknown) => {
       isDone = true
@@ -67,7 +78,9 @@ export function readBody(response: IncomingMessage, signal: AbortSignal, take: (
       if (isDone) return
       bytes += chunk.length
       try {
-        if (bytes > MAX_BYTES) throw failed('the provider sent more than a reply can hold')
+        const begun = Math.max(-1, ...ends.map((end) => chunk.lastIndexOf(end)))
+        parsedBytes = begun < 0 ? parsedBytes + chunk.length : chunk.length - begun
+        if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes) throw failed('the provider sent more than a reply can hold')
         if (take(chunk) !== true) return
       } catch (error) {
         return fail(error)
@@ -84,10 +97,14 @@ export function readBody(response: IncomingMessage, signal: AbortSignal, take: (
   })
 }
 
-/** The whole body, as JSON. Throws `model_failed` for more than `mostValues`. */
-export async function readJson(response: IncomingMessage, signal: AbortSignal, mostValues = MOST_VALUES): Promise<unknown> {
+/** The whole body, as JSON. Throws `model_failed` for more values or bytes. */
+export async function readJson(
+  response: IncomingMessage,
+  signal: AbortSignal,
+  { mostValues = MOST_VALUES, maxBytes = MAX_PARSED_BYTES } = {},
+): Promise<unknown> {
   const chunks: Buffer[] = []
-  await readBody(response, signal, (chunk) => void chunks.push(chunk))
+  await readBody(response, signal, (chunk) => void chunks.push(chunk), maxBytes)
   return parseJson(Buffer.concat(chunks).toString('utf8'), mostValues)
 }
 

@@ -180,6 +180,12 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         await server().abandoned(1)
       })
 
+      test('an answer, or an event of a stream, that is too long to be parsed in one go is a failure', async () => {
+        assert.equal((await failure(says('x'.repeat(5_000_000)))).transient, false)
+        assert.equal((await ask(says('x'.repeat(1_000_000)))).text.length, 1_000_000)
+        if (streaming) assert.equal((await ask(streams(['x'.repeat(1_500_000), 'y'.repeat(1_500_000)]))).text.length, 3_000_000)
+      })
+
       test('a reply at the limit of its length says so', async () => {
         assert.equal((await ask(finishes('Half of a', 'length'))).finish, 'length')
       })
