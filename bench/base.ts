@@ -8,7 +8,8 @@ import type { Extract, Retrieval, Suggestion } from '../src/core/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import type { TermStatistics } from '../src/knowledge/answer/question-terms.ts'
 import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
-import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
+import { INDEX_LIMITS, indexSome, type Reading } from '../src/knowledge/ingest/index-documents.ts'
+import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 import { retrieve } from '../src/knowledge/retrieve.ts'
 import { acceptDocument } from '../src/store/knowledge-documents.ts'
@@ -98,7 +99,15 @@ export class Base {
         )
       }
     })
-    const work = { clock: () => 0, limits: INDEX_LIMITS, read: readDocument, isOver: () => false, unreleased: new Set<Task>() }
+    const slow = new SlowReadings<Reading | undefined>(() => {})
+    const work = {
+      clock: () => 0,
+      limits: INDEX_LIMITS,
+      read: readDocument,
+      isOver: () => false,
+      unreleased: new Set<Task>(),
+      slow,
+    }
     while (await indexSome(file, work));
     file.close()
     base.#index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)

@@ -505,7 +505,8 @@ export const settings = {
     kind: 'integer',
     fallback: 512,
     min: 128,
-    about: 'How much memory the process that reads documents may take.',
+    about:
+      'How much memory a process that reads documents may take. There is a second one while a document takes long and others wait.',
   },
   otlpEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',

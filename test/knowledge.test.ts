@@ -11,12 +11,13 @@ import { DocumentError } from '../src/core/document-error.ts'
 import { ReparteeError } from '../src/core/errors.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
-import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
+import { INDEX_LIMITS, indexSome, type Reading } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
+import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
-import { readDocument } from '../src/knowledge/read/read.ts'
-import { acceptDocument } from '../src/store/knowledge-documents.ts'
+import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
+import { acceptDocument, acceptVersion } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { contentOf, listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
@@ -218,7 +219,12 @@ describe('ingestion', () => {
     file.write(() => {
       for (let i = 0; i < count; i++) acceptDocument(file, newId(), textOf(`The walnut ${i} is brown.`), 0)
     })
-    const work = { clock: Date.now, isOver: () => false, unreleased: new Set<Task>() }
+    const work = {
+      clock: Date.now,
+      isOver: () => false,
+      unreleased: new Set<Task>(),
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+    }
     let begun = 0
     const slow = Promise.withResolvers<void>()
     const fails = async () => {
@@ -237,10 +243,57 @@ describe('ingestion', () => {
     file.close()
   })
 
+  test('reads documents that take long beside the others, and forgets one that was changed meanwhile', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const texts = ['The walnut is brown.', 'The hazelnut is round.', 'The almond is white.', 'The cashew is bent.']
+    const ids = texts.map(() => newId())
+    file.write(() => {
+      for (const [i, text] of texts.entries()) acceptDocument(file, ids[i]!, textOf(text), 0)
+    })
+    const gates = new Map(['walnut', 'hazelnut'].map((name) => [name, Promise.withResolvers<void>()]))
+    const settled: number[] = []
+    const slow = new SlowReadings<Reading | undefined>(() => settled.push(1))
+    const begun: string[] = []
+    const read = async (input: ReadInput) => {
+      const text = Buffer.from(input.content).toString()
+      begun.push(text)
+      await gates.get(/\w+nut/.exec(text)?.[0] ?? '')?.promise
+      return readDocument(input)
+    }
+    const limits = { ...INDEX_LIMITS, slowMs: 0 }
+    const work = { clock: Date.now, isOver: () => false, unreleased: new Set<Task>(), limits, slow, read }
+    const waiting = () => listTasks(file, 10).map(({ number, attempts }) => [number, attempts])
+    // One turn each: what takes long ends it. With two under way the others wait.
+    assert.equal(await indexSome(file, work), true)
+    assert.equal(await indexSome(file, work), true)
+    assert.equal(await indexSome(file, work), false)
+    assert.deepEqual(begun, texts.slice(0, 2))
+    assert.deepEqual([slow.underWay(), waiting()], [2, [1, 2, 3, 4].map((number) => [number, 0])])
+    gates.get('walnut')!.resolve()
+    await until(async () => settled.length === 1)
+    while (await indexSome(file, work));
+    assert.deepEqual([begun, waiting()], [texts, [[2, 0]]])
+    // The version that is being read is none of the document's any more.
+    file.write(() => acceptVersion(file, ids[1]!, textOf('The pecan is long.'), 0))
+    gates.get('hazelnut')!.resolve()
+    await until(async () => settled.length === 2)
+    while (await indexSome(file, work));
+    assert.deepEqual([begun.at(-1), waiting(), slow.size], ['The pecan is long.', [], 0])
+    const found = file.all<{ text: string }>('SELECT text FROM passage ORDER BY text').map(({ text }) => text)
+    assert.deepEqual(found, [texts[2], texts[3], 'The pecan is long.', texts[0]])
+    file.close()
+  })
+
   test('keeps what was sent when the store, and not the document, is at fault', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
-    const work = { clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() }
+    const work = {
+      clock: Date.now,
+      limits: INDEX_LIMITS,
+      isOver: () => false,
+      unreleased: new Set<Task>(),
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+    }
     for (const error of [new ReparteeError('unavailable', 'The database is away.'), new Error('a fault of ours')])
       await assert.rejects(indexSome(file, { ...work, read: () => Promise.reject(error) }), error)
     const [task] = listTasks(file, 1)

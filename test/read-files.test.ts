@@ -305,8 +305,8 @@ describe('Office files made to break programs', () => {
 
 describe('the process that reads', () => {
   const readers: DocumentReader[] = []
-  const newReader = (limits: { timeoutMs: number; memoryMb: number }) => {
-    const reader = new DocumentReader(limits)
+  const newReader = (limits: { timeoutMs: number; memoryMb: number }, forSlow?: DocumentReader) => {
+    const reader = new DocumentReader(limits, forSlow)
     readers.push(reader)
     return reader
   }
@@ -394,6 +394,25 @@ describe('the process that reads', () => {
     const read = (owner: string) => reader.read('document', large(owner), owner).then(() => ended.push(owner))
     await Promise.all([...Array.from({ length: 7 }, () => read('many')), read('one')])
     assert.ok(ended.indexOf('one') <= 3, ended.join())
+  })
+
+  test('reads a slow document elsewhere while others wait', async () => {
+    const limits = { timeoutMs: 300_000, memoryMb: 512 }
+    const reader = newReader(limits, newReader(limits))
+    const started: ChildProcess[] = []
+    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
+    subscribe('child_process', note)
+    await reader.read('document', text('Warm.'))
+    // It does not answer any more.
+    started[0]!.kill('SIGSTOP')
+    const ended: string[] = []
+    const read = (what: string) => reader.read('document', text(what), what).then(() => ended.push(what))
+    const slow = read('slow')
+    await Promise.all([read('one'), read('two')])
+    await slow
+    unsubscribe('child_process', note)
+    assert.equal(started.length, 3, 'another process for each of the two')
+    assert.deepEqual(ended.toSorted(), ['one', 'slow', 'two'])
   })
 
   test('may be killed by somebody else: each document is read', async () => {

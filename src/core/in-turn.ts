@@ -21,6 +21,10 @@ export class InTurn<T> {
     return item
   }
 
+  get isEmpty(): boolean {
+    return this.#lines.size === 0
+  }
+
   /** Takes one out that is no longer wanted. */
   remove(owner: string, item: T): void {
     const line = this.#lines.get(owner)

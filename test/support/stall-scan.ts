@@ -190,6 +190,12 @@ export interface Look {
   busy: Map<string, number>
 }
 
+/** A body that is too large may be refused, and its connection closed, while it is still being sent. */
+function refusedEarly(error: NodeJS.ErrnoException): Pick<Answer, 'status'> {
+  if (error.code === 'EPIPE' || error.code === 'ECONNRESET') return { status: 413 }
+  throw error
+}
+
 /** Stands where a text goes. */
 const HERE = 'text-goes-here'
 
@@ -214,7 +220,7 @@ export class StallScan {
   /** Sends a text by a way. */
   async look(way: Way, text: string): Promise<Look> {
     this.#news()
-    const { status } = await way.send(text)
+    const { status } = await way.send(text).catch(refusedEarly)
     // The monitor looks every millisecond.
     await pause(3)
     const busy = new Map<string, number>()

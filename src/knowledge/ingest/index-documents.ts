@@ -30,6 +30,7 @@ import {
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import { ReaderClosed } from '../reader/reader.ts'
 import { adoptVectors } from '../vectors/build.ts'
+import type { SlowReadings } from './slow-readings.ts'
 
 /** How much goes into one transaction. */
 export interface IndexLimits {
@@ -39,14 +40,16 @@ export interface IndexLimits {
   mergeMs: number
   /** After so long it is another agent's turn. */
   turnMs: number
+  /** A document that is not read in so long is read beside the others. */
+  slowMs: number
 }
 
 /** Some 0.2 s in which other writes wait. */
-export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200, turnMs: 5_000 }
+export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200, turnMs: 5_000, slowMs: 2_000 }
 /** A document that was under way at so many ends of the thread or the process is left alone. */
 const MAX_ATTEMPTS = 5
 /** A document that is not read in so long does not hold up those that are. */
-const SLOW_MS = 200
+const QUICK_MS = 200
 /** Read while others are analysed, so that small documents do not wait for the process that reads. */
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
@@ -61,12 +64,14 @@ export interface IndexWork {
   isOver: () => boolean
   /** Of this agent: attempts that do not count and could not be taken back yet. */
   unreleased: Set<Task>
+  /** Of this agent: documents that are read beside the others. */
+  slow: SlowReadings<Reading | undefined>
   /** Told of each document that is done with. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
 
 /** A document as it was read: what the index will hold of it. */
-interface Reading {
+export interface Reading {
   task: Task
   /** As it was recognised. */
   mediaType: string
@@ -98,8 +103,8 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
 const isSuspect = (task: Task | undefined): boolean => task !== undefined && task.attempts > 0
 
 /** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
-function nextTasks(base: KnowledgeBase, { limits }: IndexWork): Task[] {
-  const tasks = listTasks(base, limits.documents)
+function nextTasks(base: KnowledgeBase, { limits, slow }: IndexWork): Task[] {
+  const tasks = slow.ready(listTasks(base, limits.documents + slow.size))
   if (isSuspect(tasks[0])) return tasks.slice(0, 1)
   const first = tasks.findIndex(isSuspect)
   return first < 0 ? tasks : tasks.slice(0, first)
@@ -145,11 +150,16 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) {
     await pause()
     if (isOver()) return
-    const isQuick = await isSettled(next.reading, SLOW_MS)
+    const isQuick = await isSettled(next.reading, QUICK_MS)
     ahead.adapt(isQuick)
     // What is read already does not wait for a document that takes long.
     if (!isQuick) finish()
     const { task } = next
+    if (!isQuick && !(await isSettled(next.reading, limits.slowMs)) && !isOver()) {
+      work.slow.keep(task, next.reading)
+      ahead.end()
+      continue
+    }
     const reading = await next.reading
     if (isOver()) return
     // When it is late, another agent's turn: also where documents fail slowly.
@@ -222,8 +232,9 @@ class ReadAhead {
     while (this.#started.length < least || (this.#started.length < this.#window && this.#startedBytes < AHEAD_BYTES)) {
       const task = this.#waiting.pop()
       if (task === undefined) return
-      const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
-      const reading = read(this.#base, task, content, this.#work)
+      const kept = this.#work.slow.take(task)
+      const content = kept !== undefined || task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
+      const reading = kept ?? read(this.#base, task, content, this.#work)
       // The error reaches the caller of `take`. Until then it must not count as unhandled.
       reading.catch(() => {})
       this.#startedBytes += content.byteLength

@@ -15,8 +15,9 @@ import type { ReadInput } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
 import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Changes } from './changes.ts'
-import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
+import { INDEX_LIMITS, type IndexLimits, indexSome, type Reading } from './index-documents.ts'
 import { OpenBases } from './open-bases.ts'
+import { SlowReadings } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
 
 export interface IngestOptions {
@@ -80,6 +81,8 @@ export class Ingest {
   readonly #later = new Map<string, NodeJS.Timeout>()
   /** By agent: attempts at documents that do not count and could not be taken back yet. */
   readonly #unreleased = new Map<string, Set<Task>>()
+  /** By agent: documents that take long to read. */
+  readonly #slow = new Map<string, SlowReadings<Reading | undefined>>()
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
@@ -115,8 +118,9 @@ export class Ingest {
     this.#onMarked = onMarked
     this.#warn = warn
     this.#limits = { ...INDEX_LIMITS, ...index }
-    this.#reader = new DocumentReader(read)
-    this.#bases = new OpenBases(store, (agentId) => agentId === this.#active || this.#waiting.has(agentId), warn)
+    this.#reader = new DocumentReader(read, new DocumentReader(read))
+    const isBusy = (agentId: string) => agentId === this.#active || this.#waiting.has(agentId) || this.#isReading(agentId)
+    this.#bases = new OpenBases(store, isBusy, warn)
     this.#changes = new Changes({
       open: (agentId) => {
         const base = this.#bases.open(agentId)
@@ -232,6 +236,7 @@ export class Ingest {
     this.#changes.removeAgent(agentId)
     this.#merges.delete(agentId)
     this.#unreleased.delete(agentId)
+    this.#slow.delete(agentId)
     this.#bases.remove(agentId)
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
     this.#onMarked(this.#marked.size)
@@ -261,7 +266,7 @@ export class Ingest {
 
   /** Takes up what other processes left, and keeps what is under way here. */
   #look(): void {
-    for (const agentId of this.#marked) if (this.#web.isBusy(agentId)) this.#store.hold(agentId)
+    for (const agentId of this.#marked) if (this.#web.isBusy(agentId) || this.#isReading(agentId)) this.#store.hold(agentId)
     this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
     for (const agentId of this.#store.listForsaken()) this.#onIndexed(agentId)
     this.#web.lookForDue()
@@ -324,7 +329,7 @@ export class Ingest {
   }
 
   #rest(agentId: string): void {
-    if (this.#web.isBusy(agentId)) return
+    if (this.#web.isBusy(agentId) || this.#isReading(agentId)) return
     // Commits that did not wait for the disk must be on it before the note is gone that there is work.
     const base = this.#bases.get(agentId)?.held
     if (this.#marked.has(agentId)) base?.write(() => base.run('UPDATE manifest SET version = version'))
@@ -380,11 +385,13 @@ export class Ingest {
       // Whoever has it does what is to be done.
       this.#marked.delete(agentId)
       this.#tidying.delete(agentId)
+      this.#slow.delete(agentId)
       return false
     }
     const base = this.#bases.open(agentId).held
     if (hold === 'taken') {
       this.#merges.delete(agentId)
+      this.#slow.delete(agentId)
       giveUpStaged(base)
     }
     const isMerging = this.#merges.has(agentId)
@@ -401,14 +408,17 @@ export class Ingest {
     const read = (input: ReadInput) => this.#reader.read('document', input, agentId)
     const unreleased = this.#unreleased.get(agentId) ?? new Set()
     this.#unreleased.set(agentId, unreleased)
+    const slow = this.#slowOf(agentId)
     const isWork = await indexSome(base, {
       clock: this.#clock,
       limits: this.#limits,
       read,
       isOver,
       unreleased,
+      slow,
       ended: this.#onEnded,
     })
+    if (slow.size === 0) this.#slow.delete(agentId)
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
       this.#onIndexed(agentId)
@@ -416,6 +426,21 @@ export class Ingest {
       return true
     }
     return this.#mergeSome(agentId, base)
+  }
+
+  #slowOf(agentId: string): SlowReadings<Reading | undefined> {
+    const known = this.#slow.get(agentId)
+    if (known !== undefined) return known
+    const slow = new SlowReadings<Reading | undefined>(() => {
+      if (this.#slow.get(agentId) === slow && this.#marked.has(agentId) && !this.#closing) this.#schedule(agentId)
+    })
+    this.#slow.set(agentId, slow)
+    return slow
+  }
+
+  /** A document of this agent is read beside the others. */
+  #isReading(agentId: string): boolean {
+    return (this.#slow.get(agentId)?.underWay() ?? 0) > 0
   }
 
   #mergeSome(agentId: string, base: KnowledgeBase): boolean {

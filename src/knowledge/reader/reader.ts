@@ -19,12 +19,16 @@ const IDLE_MS = 10_000
 /** The first read of a process has to wait for its start, too. */
 const START_MS = 10_000
 
+/** A document that takes longer is read elsewhere while others wait. */
+const SLOW_MS = 2_000
+
 /** So much is sent ahead, or small documents would wait for the way there and back. */
 const AHEAD = 32
 const AHEAD_BYTES = 1_048_576
 
 interface Read {
   request: ReadRequest
+  owner: string
   /** A process ended while this document was with it. */
   isSuspect: boolean
   /** A process was ended by a signal over it alone. */
@@ -36,10 +40,12 @@ interface Read {
 /**
  * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. That process may
  * read the program's own files alone, write none and start nothing. One document at a time is read; a few small ones wait in the process. When it ends, each
- * of those is sent alone, so that no document is blamed for another.
+ * of those is sent alone, so that no document is blamed for another. A slow document for which others wait is moved to another reader, and read there from its
+ * beginning.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
+  readonly #forSlow: DocumentReader | undefined
   readonly #waiting = new InTurn<Read>()
   /** Comes before all others: what had no room, and what an ended process left. */
   #first: Read[] = []
@@ -47,10 +53,14 @@ export class DocumentReader {
   #sent: Read[] = []
   #child: ChildProcess | undefined
   #timer: NodeJS.Timeout | undefined
+  /** When the document that is read now began. */
+  #since = 0
+  #slowTimer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(limits: ReadLimits = READ_LIMITS) {
+  constructor(limits: ReadLimits = READ_LIMITS, forSlow?: DocumentReader) {
     this.#limits = limits
+    this.#forSlow = forSlow
   }
 
   /** Owners take turns. Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
@@ -58,13 +68,19 @@ export class DocumentReader {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
       const request = { what, input } as ReadRequest
-      this.#waiting.add(owner, { request, isSuspect: false, wasKilled: false, resolve, reject })
-      this.#next()
+      this.#add({ request, owner, isSuspect: false, wasKilled: false, resolve, reject })
     })
+  }
+
+  #add(read: Read): void {
+    this.#waiting.add(read.owner, read)
+    this.#next()
+    this.#watch()
   }
 
   close(): void {
     this.#closed = true
+    this.#forSlow?.close()
     const left = [...this.#sent.splice(0), ...this.#first.splice(0)]
     for (let read = this.#waiting.next(); read !== undefined; read = this.#waiting.next()) left.push(read)
     this.#kill()
@@ -111,6 +127,8 @@ export class DocumentReader {
   /** Of the document that is read now. */
   #limitTime(moreMs = 0): void {
     clearTimeout(this.#timer)
+    this.#since = performance.now() + Math.min(moreMs, SLOW_MS)
+    this.#watch()
     const { timeoutMs } = this.#limits
     this.#timer = setTimeout(() => {
       this.#kill()
@@ -119,6 +137,25 @@ export class DocumentReader {
       late?.reject(tooCostly(`more than ${timeoutMs / 1_000} seconds`))
       this.#next()
     }, timeoutMs + moreMs)
+  }
+
+  /** Looks whether the document that is read now holds up others for too long. */
+  #watch(): void {
+    clearTimeout(this.#slowTimer)
+    if (this.#forSlow === undefined || this.#sent.length === 0) return
+    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, this.#since + SLOW_MS - performance.now())).unref()
+  }
+
+  #moveSlow(): void {
+    const isAlone = this.#sent.length === 1 && this.#first.length === 0 && this.#waiting.isEmpty
+    const [slow] = this.#sent
+    const forSlow = this.#forSlow
+    if (slow === undefined || forSlow === undefined || isAlone || this.#closed) return
+    this.#kill()
+    this.#sent.shift()
+    this.#takeBack()
+    forSlow.#add(slow)
+    this.#next()
   }
 
   #start(): ChildProcess {
