@@ -20,6 +20,7 @@ export async function findInsights(deps: Deps, agentId: string, span: Span): Pro
   const documents = new Map<string, DocumentInsight>()
   const pause = pacer()
   for await (const replies of listReplies(deps.db, agentId, span)) {
+    await pause()
     for (const reply of replies.toSorted((a, b) => b.askedAt - a.askedAt)) {
       await pause()
       const detail = reply.detail === null ? {} : (JSON.parse(reply.detail) as ReplyDetail)

@@ -1,4 +1,4 @@
-import type { Database, Row, Value } from './database.ts'
+import type { Database, Row } from './database.ts'
 
 /** A reply with the question before it. */
 export interface ReplyRow {
@@ -26,59 +26,71 @@ interface SessionPlace {
   id: string
   userId: string
   lastMessageAt: number
+  messages: number
 }
 
 const SESSIONS_A_PAGE = 100
-const REPLIES_A_SLICE = 100
+/** Gone through in one go: a message is read whole to find out whether it is a reply, and may have 200,000 characters. */
+const MESSAGES_A_SLICE = 100
 const QUESTION_CHARS = 2_000
 /** Those that were active in the span or later, in slices, latest first: a session's messages lie no later than that. */
-const SESSIONS = `SELECT id, user_id, last_message_at FROM session WHERE agent_id = $1 AND last_message_at >= $2 AND created_at < $3
+const SESSIONS = `SELECT id, user_id, last_message_at, message_count FROM session WHERE agent_id = $1 AND last_message_at >= $2 AND created_at < $3
   AND (last_message_at, id) < ($4, $5) ORDER BY last_message_at DESC, id DESC LIMIT ${SESSIONS_A_PAGE}`
-const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}), q.created_at, r.created_at, r.took_ms, r.answered, r.detail, r.feedback
+const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS question, q.created_at AS asked_at, r.created_at AS replied_at, r.took_ms, r.answered, r.detail, r.feedback
   FROM message r JOIN message q ON q.agent_id = r.agent_id AND q.session_id = r.session_id AND q.seq = r.seq - 1
-  WHERE r.agent_id = $1 AND r.session_id IN (SELECT value FROM json_each($2)) AND r.role = 'AI' AND q.role = 'USER' AND r.model IS NOT NULL
+  WHERE r.agent_id = $1 AND r.session_id IN (SELECT value FROM json_each($2)) AND r.seq > $5 AND r.seq <= $6 AND r.role = 'AI' AND q.role = 'USER' AND r.model IS NOT NULL
     AND r.created_at >= $3 AND r.created_at < $4`
 
 /** Replies of an agent in a span, in slices, so that little is held and nobody waits long. */
 export async function* listReplies(db: Database, agentId: string, { from, to }: Span): AsyncGenerator<ReplyRow[]> {
-  let last: SessionPlace = { id: '', userId: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
+  let last: SessionPlace = { id: '', userId: '', lastMessageAt: Number.MAX_SAFE_INTEGER, messages: 0 }
   for (;;) {
     const sessions = (await db.scan(SESSIONS, [agentId, from, to, last.lastMessageAt, last.id])).map(toPlace)
     if (sessions.length === 0) return
     const users = new Map(sessions.map(({ id, userId }) => [id, userId]))
-    for await (const rows of db.stream(REPLIES, [agentId, JSON.stringify([...users.keys()]), from, to], REPLIES_A_SLICE))
-      yield rows.map((row) => toReply(row, users))
+    for (const { ids, after, upto } of slicesOf(sessions))
+      yield (await db.scan(REPLIES, [agentId, JSON.stringify(ids), from, to, after, upto])).map((row) => toReply(row, users))
     if (sessions.length < SESSIONS_A_PAGE) return
     last = sessions.at(-1)!
   }
+}
+
+/** Several short sessions, or a part of a long one. */
+function* slicesOf(sessions: readonly SessionPlace[]): Generator<{ ids: string[]; after: number; upto: number }> {
+  let ids: string[] = []
+  let messages = 0
+  for (const session of sessions) {
+    if (messages + session.messages > MESSAGES_A_SLICE && ids.length > 0) {
+      yield { ids, after: 0, upto: MESSAGES_A_SLICE }
+      ids = []
+      messages = 0
+    }
+    if (session.messages <= MESSAGES_A_SLICE) {
+      ids.push(session.id)
+      messages += session.messages
+      continue
+    }
+    for (let after = 0; after < session.messages; after += MESSAGES_A_SLICE)
+      yield { ids: [session.id], after, upto: after + MESSAGES_A_SLICE }
+  }
+  if (ids.length > 0) yield { ids, after: 0, upto: MESSAGES_A_SLICE }
 }
 
 const toPlace = (row: Row): SessionPlace => ({
   id: row.id as string,
   userId: row.user_id as string,
   lastMessageAt: row.last_message_at as number,
+  messages: row.message_count as number,
 })
 
-function toReply(row: Value[], users: Map<string, string>): ReplyRow {
-  const [sessionId, question, askedAt, repliedAt, tookMs, answered, detail, feedback] = row as [
-    string,
-    string,
-    number,
-    number,
-    number | null,
-    number | null,
-    string | null,
-    string | null,
-  ]
-  return {
-    sessionId,
-    userId: users.get(sessionId)!,
-    question,
-    askedAt,
-    repliedAt,
-    tookMs,
-    answered: answered === null ? null : answered === 1,
-    detail,
-    feedback,
-  }
-}
+const toReply = (row: Row, users: Map<string, string>): ReplyRow => ({
+  sessionId: row.session_id as string,
+  userId: users.get(row.session_id as string)!,
+  question: row.question as string,
+  askedAt: row.asked_at as number,
+  repliedAt: row.replied_at as number,
+  tookMs: row.took_ms as number | null,
+  answered: row.answered === null ? null : row.answered === 1,
+  detail: row.detail as string | null,
+  feedback: row.feedback as string | null,
+})

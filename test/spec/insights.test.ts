@@ -62,6 +62,17 @@ describe('insights', { skip: needsProcess }, () => {
     assert.ok(day.latencyMs.p50 >= 0 && day.latencyMs.p95 >= day.latencyMs.p50)
   })
 
+  test('count every reply of long sessions and of many short ones', async () => {
+    // An odd number of messages before the turns: questions and replies lie across every boundary.
+    const imported = Array.from({ length: 99 }, (_, i) => ({ role: i % 2 ? 'AI' : 'USER', content: `line ${i}` }))
+    const { session } = (await client.post(`${agent}/sessions/import`, { messages: imported })).body
+    for (let i = 0; i < 60; i++) await ask(QUESTION, session.id)
+    for (let i = 0; i < 60; i++) await ask(QUESTION)
+    const [day] = (await insights()).days
+    assert.deepEqual([day.turns, day.sessions, day.users], [120, 61, 61])
+    assert.equal((await insights()).documents[0].cited, 120)
+  })
+
   test('add up the tokens of language models', async () => {
     service.model.behaviour = says('Yes.')
     isOk(await client.patch(agent, { model: 'openai/stub' }))
