@@ -78,7 +78,7 @@ user-agent: third
 Disallow: /own*
 User-agent: *
 Disallow: /`
-    assert.deepEqual(heeded(text, 'Repartee').split('\n').slice(1), [
+    assert.deepEqual(heeded(text, 'Repartee').split('\n'), [
       'user-agent: -',
       'Disallow: /other',
       'user-agent: repartee',
@@ -87,6 +87,15 @@ Disallow: /`
       'user-agent: *',
       'Disallow: /',
     ])
+  })
+
+  test('robots that are named again and again are named once for each group', () => {
+    for (const between of ['', '# a', 'Sitemap: x', 'nothing']) {
+      const named = Array.from({ length: 2_000 }, () => `User-agent: *\n${between}\nUser-agent: x\n${between}`)
+      const lines = heeded([...named, ...Array.from({ length: 8_000 }, () => 'Allow: /')].join('\n'), 'Repartee').split('\n')
+      assert.deepEqual(lines.slice(0, 3), ['user-agent: *', 'user-agent: -', 'Allow: /'])
+      assert.equal(lines.length, 5_002)
+    }
   })
 
   test('thousands of robots and patterns cost little', () => {

@@ -15,6 +15,8 @@ export interface SiteRun {
   maxPages: number
   maxDepth: number
   run: number
+  /** How often it was taken up since a page of it was last dealt with. */
+  attempts: number
 }
 
 /** A page that waits in a run. */
@@ -43,6 +45,7 @@ interface SiteRow {
   error_code: string | null
   error_message: string | null
   run: number
+  attempts: number
   synced_at: number | null
   due_at: number | null
   created_at: number
@@ -50,7 +53,7 @@ interface SiteRow {
 }
 
 const COLUMNS =
-  'number, id, type, url, max_pages, max_depth, refresh_hours, status, error_code, error_message, run, synced_at, due_at, created_at, updated_at'
+  'number, id, type, url, max_pages, max_depth, refresh_hours, status, error_code, error_message, run, attempts, synced_at, due_at, created_at, updated_at'
 
 function toSite(base: KnowledgeBase, row: SiteRow): Site {
   const counts = new Map(
@@ -145,7 +148,7 @@ export function acceptSite(base: KnowledgeBase, id: string, site: NewSite, at: n
 /** Has a site brought up to date; one that is being so already goes on. Undefined where there is none. In a transaction of the caller. */
 export function openRun(base: KnowledgeBase, id: string, at: number): Site | undefined {
   const row = base.get<{ number: number; url: string; type: SiteType; run: number }>(
-    `UPDATE site SET run = run + 1, run_open = 1, status = 'queued', error_code = NULL, error_message = NULL, due_at = NULL, updated_at = ?
+    `UPDATE site SET run = run + 1, run_open = 1, attempts = 0, status = 'queued', error_code = NULL, error_message = NULL, due_at = NULL, updated_at = ?
      WHERE id = ? AND run_open = 0 RETURNING number, url, type, run`,
     at,
     id,
@@ -172,8 +175,10 @@ export function listRuns(base: KnowledgeBase, except: ReadonlySet<number>, most:
     .map((row) => ({ ...row, maxPages: row.max_pages, maxDepth: row.max_depth }))
 }
 
+/** Counts the attempt. In a transaction of the caller. */
 export function startRuns(base: KnowledgeBase, runs: readonly SiteRun[]): void {
-  for (const { number } of runs) base.run(`UPDATE site SET status = 'processing' WHERE number = ?`, number)
+  for (const { number } of runs)
+    base.run(`UPDATE site SET status = 'processing', attempts = attempts + 1 WHERE number = ?`, number)
 }
 
 /** The run goes on: it was not ended, and its site not removed, by another call. */
@@ -233,6 +238,12 @@ export function endPage(base: KnowledgeBase, { number, run }: SiteRun, url: stri
     url,
     run,
   )
+  forgetAttempts(base, number)
+}
+
+/** The run got on, or made room for others. In a transaction of the caller. */
+export const forgetAttempts = (base: KnowledgeBase, number: number): void => {
+  base.run('UPDATE site SET attempts = 0 WHERE number = ? AND attempts > 0', number)
 }
 
 /** The address under whose folder the pages of a site lie: its first, where that led in the end. */

@@ -505,6 +505,56 @@ describe('a source', { skip: needsProcess }, () => {
     assert.equal((await settledSource(id)).status, 'ready')
   })
 
+  test('that ends the service again and again is given up, with the reason', async () => {
+    site.pages.set('/robots.txt', () => {})
+    const { source } = (await client.post(sources, { type: 'url', url: site.url('/') })).body
+    for (let times = 1; times <= 3; times++) {
+      await until('it is under way', () => site.count('/robots.txt') === times)
+      await service.kill()
+      await service.restart()
+    }
+    const { status, error } = await settledSource(source.id)
+    assert.deepEqual([status, error.code, site.count('/robots.txt')], ['failed', 'internal_error', 3])
+    site.pages.delete('/robots.txt')
+    site.pages.set('/', page('Start', 'Walnut.'))
+    assert.equal((await refresh(source.id)).status, 'ready')
+  })
+
+  test('sitemaps of other agents make room, and are read once each', async () => {
+    const crowded = await startService({
+      REPARTEE_FETCH_ALLOW: site.host,
+      REPARTEE_CRAWL_DELAY_MS: '0',
+      REPARTEE_SITE_TURN_MS: '0',
+    })
+    const { client } = crowded
+    const parts = ['a', 'b', 'c', 'd']
+    const names = Array.from({ length: 45 }, (_, i) => `${i}`)
+    for (const part of parts) {
+      const locs = names.map((name) => `<sitemap><loc>${site.url(`/${part}/${name}.xml`)}</loc></sitemap>`).join('')
+      site.pages.set(`/${part}.xml`, { type: 'application/xml', body: `<sitemapindex>${locs}</sitemapindex>` })
+      for (const name of names)
+        site.pages.set(`/${part}/${name}.xml`, (_request, response) => {
+          setTimeout(() => response.writeHead(200, { 'content-type': 'application/xml' }).end('<urlset></urlset>'), 100)
+        })
+    }
+    site.pages.set('/short', '<p>Short</p>')
+    const asked = (part: string) => names.filter((name) => site.count(`/${part}/${name}.xml`) > 0).length
+    const agents = [await crowded.newAgent(), await crowded.newAgent()]
+    for (const [i, part] of parts.entries())
+      isOk(await client.post(`/agents/${agents[i % 2]}/sources`, { type: 'sitemap', url: site.url(`/${part}.xml`) }), 202)
+    await until('all places are taken', () => parts.every((part) => asked(part) > 1))
+    const other = `/agents/${await crowded.newAgent()}/sources`
+    const { source } = (await client.post(other, { type: 'url', url: site.url('/short') })).body
+    await until('there was room', async () => (await client.get(`${other}/${source.id}`)).body.source.status === 'ready')
+    assert.ok(
+      parts.every((part) => asked(part) < names.length),
+      `before any of them was done: ${parts.map(asked)}`,
+    )
+    await until('the others go on', () => parts.every((part) => asked(part) === names.length))
+    for (const part of parts) for (const name of names) assert.equal(site.count(`/${part}/${name}.xml`), 1)
+    await crowded.stop()
+  })
+
   test('long sites of other agents make room, and go on', async () => {
     const crowded = await startService({
       REPARTEE_FETCH_ALLOW: site.host,

@@ -373,6 +373,7 @@ export class Ingest {
         // Left alone until the next change or start.
         this.#marked.delete(agentId)
         this.#failures.delete(agentId)
+        this.#web.leave(agentId)
       }
       return false
     }
@@ -386,6 +387,7 @@ export class Ingest {
       this.#marked.delete(agentId)
       this.#tidying.delete(agentId)
       this.#slow.delete(agentId)
+      this.#web.leave(agentId)
       return false
     }
     const base = this.#bases.open(agentId).held

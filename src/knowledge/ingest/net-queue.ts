@@ -45,9 +45,12 @@ export class NetQueue<T extends Item> {
   fill(agentId: string, base: KnowledgeBase): void {
     const { atOnce, atOnceOfAgent, turnMs, list, start, run } = this.#parts
     const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
-    const room = Math.max(0, Math.min(atOnce - this.#count, atOnceOfAgent - own.size))
-    this.#hungry.delete(agentId)
+    // Room that others have waited for longer is theirs.
+    const room = Math.max(0, Math.min(atOnce - this.#count - this.#aheadOf(agentId), atOnceOfAgent - own.size))
+    const isHungry = this.#hungry.has(agentId)
     const next = list(base, new Set(own.keys()), room + 1)
+    // Whoever got some goes to the end of the line.
+    if (next.length <= room || (isHungry && room > 0)) this.#hungry.delete(agentId)
     if (next.length > room) this.#hungry.add(agentId)
     const starting = next.slice(0, room)
     if (starting.length === 0) return
@@ -65,8 +68,13 @@ export class NetQueue<T extends Item> {
     }
   }
 
-  removeAgent(agentId: string): void {
+  /** Nothing is started for this agent until it comes again. */
+  leave(agentId: string): void {
     this.#hungry.delete(agentId)
+  }
+
+  removeAgent(agentId: string): void {
+    this.leave(agentId)
     for (const stop of this.#underWay.get(agentId)?.values() ?? []) stop.abort()
   }
 
@@ -77,8 +85,21 @@ export class NetQueue<T extends Item> {
 
   /** The one that waited longest and may have more; it goes to the end of the line if it is still hungry then. */
   #nextHungry(except?: string): string | undefined {
-    const { atOnceOfAgent } = this.#parts
-    return this.#hungry.values().find((id) => id !== except && (this.#underWay.get(id)?.size ?? 0) < atOnceOfAgent)
+    return this.#hungry.values().find((id) => id !== except && this.#mayHaveMore(id))
+  }
+
+  /** How many wait for room that came before this one. */
+  #aheadOf(agentId: string): number {
+    let ahead = 0
+    for (const id of this.#hungry) {
+      if (id === agentId) break
+      if (this.#mayHaveMore(id)) ahead++
+    }
+    return ahead
+  }
+
+  #mayHaveMore(agentId: string): boolean {
+    return (this.#underWay.get(agentId)?.size ?? 0) < this.#parts.atOnceOfAgent
   }
 
   #ended(agentId: string, own: Map<number, AbortController>, number: number): void {

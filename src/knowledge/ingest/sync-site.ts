@@ -33,6 +33,14 @@ export interface SiteParts {
   signal: AbortSignal
   /** Others wait: the rest is for later. */
   isTurnOver: () => boolean
+  /** Of this run, in its earlier turns, too. */
+  sitemaps: Sitemaps
+}
+
+/** Which sitemaps were read, and which are still to be. */
+export interface Sitemaps {
+  seen: Set<string>
+  waiting: string[]
 }
 
 /** What a site may ask for between two pages, in seconds; more is shortened. */
@@ -40,6 +48,8 @@ const MAX_CRAWL_DELAY = 10
 const MAX_SITEMAPS = 50
 const ROBOTS_BYTES = 512_000
 const PATTERN_CHARS = 10_000
+const MAX_RULES = 5_000
+const RULE = /^\s*(?:allow|disallow|crawl-delay)\s*:/i
 const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
 // What no reader makes text of; asked for, it would only be thrown away.
 const NO_DOCUMENT =
@@ -86,7 +96,7 @@ export async function syncSite(parts: SiteParts, run: SiteRun): Promise<boolean>
   const robots = new Robots(parts)
   // Asked once before anything else, so that a site which cannot be had is told apart from one that says no.
   await robots.isAllowed(run.url)
-  if (run.type === 'sitemap') await addSitemap(parts, run)
+  if (run.type === 'sitemap' && !(await addSitemaps(parts, run))) return false
   for (;;) {
     signal.throwIfAborted()
     const page = await commit((base) => (isOpen(base, run) ? nextPage(base, run) : undefined))
@@ -152,9 +162,10 @@ function belongsTo({ type }: SiteRun, root: string, page: string): boolean {
   return type !== 'site' || (to.pathname.startsWith(folder) && !NO_DOCUMENT.test(to.pathname))
 }
 
-async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
-  const waiting = [run.url]
-  const seen = new Set<string>()
+/** Goes on where `parts.sitemaps` says. False where the turn is over before all are read. */
+async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
+  const { seen, waiting } = parts.sitemaps
+  if (seen.size === 0) waiting.push(run.url)
   for (let url = waiting.shift(); url !== undefined && seen.size < MAX_SITEMAPS; url = waiting.shift()) {
     if (seen.has(url)) continue
     seen.add(url)
@@ -175,7 +186,10 @@ async function addSitemap(parts: SiteParts, run: SiteRun): Promise<void> {
         endPage(base, run, url, 'failed')
       })
     }
+    if (parts.isTurnOver()) return false
   }
+  waiting.length = 0
+  return true
 }
 
 function pageOf(address: string): string[] {
@@ -193,16 +207,26 @@ export function heeded(text: string, userAgent: string): string {
   const own = userAgent.toLowerCase()
   const lines: string[] = []
   let patterns = 0
+  let rules = 0
+  /** Of the group that is being read. */
+  const robots = new Set<string>()
+  let isNamingRobots = false
   for (const line of text.split(/\r\n|\r|\n/)) {
     const robot = /^\s*user-agent\s*:([^#]*)/i.exec(line)?.[1]?.split('/', 1)[0]?.trim().toLowerCase()
     if (robot === undefined) {
+      if (!RULE.test(line)) continue
+      isNamingRobots = false
+      if (++rules > MAX_RULES) break
       if (line.includes('*')) patterns += line.length
       if (patterns <= PATTERN_CHARS || !line.includes('*')) lines.push(line)
       continue
     }
     const named = robot === '*' || robot === own ? robot : '-'
-    // Several of the others in a row are as good as one.
-    if (lines.at(-1) !== `user-agent: ${named}`) lines.push(`user-agent: ${named}`)
+    if (!isNamingRobots) robots.clear()
+    isNamingRobots = true
+    // Each robot once for each group: several of the others are as good as one.
+    if (!robots.has(named)) lines.push(`user-agent: ${named}`)
+    robots.add(named)
   }
   return lines.join('\n')
 }

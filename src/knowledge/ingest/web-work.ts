@@ -9,6 +9,7 @@ import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '.
 import {
   acceptSite,
   endRun,
+  forgetAttempts,
   listRuns,
   nextDue,
   openDueRuns,
@@ -21,10 +22,12 @@ import { type DocumentReader, ReaderClosed } from '../reader/reader.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { NetQueue } from './net-queue.ts'
-import { syncSite } from './sync-site.ts'
+import { type Sitemaps, syncSite } from './sync-site.ts'
 
 /** Sites that are due, in a file that could not be written. */
 const TRY_DUE_AGAIN_MS = 60_000
+/** Fewer than those of a document, so that none fails for a site that ends the process under both. */
+const MAX_ATTEMPTS = 3
 const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
 
@@ -52,6 +55,8 @@ export class WebWork {
   readonly #fetches: NetQueue<Fetch>
   readonly #sites: NetQueue<SiteRun>
   readonly #due: DueSites
+  /** Of runs that made room for others; lost with the process, and read anew then. */
+  readonly #sitemaps = new Map<string, Sitemaps>()
   /** Agents whose notes of what is due are known to be true: a crash may have come between a commit and its note. */
   readonly #noted = new Set<string>()
 
@@ -113,7 +118,13 @@ export class WebWork {
     for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, base)
   }
 
+  /** Somebody else works on this agent's file, or nobody can. */
+  leave(agentId: string): void {
+    for (const queue of [this.#fetches, this.#sites]) queue.leave(agentId)
+  }
+
   removeAgent(agentId: string): void {
+    for (const place of this.#sitemaps.keys()) if (place.startsWith(`${agentId} `)) this.#sitemaps.delete(place)
     for (const queue of [this.#fetches, this.#sites]) queue.removeAgent(agentId)
     this.#due.set(agentId, null)
     this.#noted.delete(agentId)
@@ -140,8 +151,13 @@ export class WebWork {
 
   async #sync(agentId: string, run: SiteRun, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
     const { rules, reader, clock, crawlDelayMs, commit, bury } = this.#parts
+    const place = `${agentId} ${run.number} ${run.run}`
+    const sitemaps = this.#sitemaps.get(place) ?? { seen: new Set(), waiting: [] }
+    this.#sitemaps.delete(place)
     let failure: DocumentError | undefined
     try {
+      if (run.attempts >= MAX_ATTEMPTS)
+        throw new DocumentError('internal_error', 'Reading this site stopped the service several times.')
       const isDone = await syncSite(
         {
           fetch: (input) => fetchPage(rules, input),
@@ -157,10 +173,15 @@ export class WebWork {
           pauseMs: crawlDelayMs,
           signal,
           isTurnOver,
+          sitemaps,
         },
         run,
       )
-      if (!isDone) return
+      if (!isDone) {
+        this.#sitemaps.set(place, sitemaps)
+        await commit(agentId, (base) => forgetAttempts(base, run.number))
+        return
+      }
     } catch (error) {
       // Going down, or the agent is gone: the run goes on after the next start.
       if (signal.aborted || error instanceof ReaderClosed) return
