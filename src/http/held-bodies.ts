@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerIdOf } from '../core/api-key.ts'
 import { overloaded } from './errors.ts'
+import { Shares } from './shares.ts'
 import { isUpload, LARGE_UPLOAD_BYTES } from './upload.ts'
 import { whenOver } from './when-over.ts'
 
@@ -12,19 +12,16 @@ const VALUES_TIMES = 14
 const MAX_VALUES_BYTES = 8_388_608
 
 /**
- * Bodies stay in memory for as long as their requests take, which for a slow model is minutes. So many bytes are held at once; a caller may have as much as
- * stays free, so that there is always some left for somebody who has none.
+ * Bodies stay in memory for as long as their requests take, which for a slow model is minutes. So many bytes are held at once, in shares for each key and
+ * user.
  */
 export class HeldBodies {
-  readonly #bytes: number
-  #free: number
   readonly #maxBodyBytes: number
-  readonly #held = new Map<string, number>()
+  readonly #shares: Shares
 
   /** `maxBodyBytes`: what a body without a length may come to. */
   constructor(bytes: number, maxBodyBytes: number) {
-    this.#bytes = bytes
-    this.#free = bytes
+    this.#shares = new Shares(bytes)
     this.#maxBodyBytes = maxBodyBytes
   }
 
@@ -35,18 +32,10 @@ export class HeldBodies {
     // Larger uploads wait for a place (`uploadPlaces`), and are not parsed.
     if (key === undefined || length <= SMALL_BYTES || (isUpload(request) && length > LARGE_UPLOAD_BYTES)) return
     const bytes = isUpload(request) ? length : parsedBytes(length)
-    const caller = callerIdOf(key)
-    const held = this.#held.get(caller) ?? 0
     // One is always taken, however large bodies may be.
-    if (held + bytes > this.#free && this.#free < this.#bytes) throw overloaded()
-    this.#free -= bytes
-    this.#held.set(caller, held + bytes)
-    whenOver(request, reply, () => {
-      this.#free += bytes
-      const left = this.#held.get(caller)! - bytes
-      if (left === 0) this.#held.delete(caller)
-      else this.#held.set(caller, left)
-    })
+    if (!this.#shares.mayHave(key, bytes) && !this.#shares.isUntouched) throw overloaded()
+    this.#shares.take(key, bytes)
+    whenOver(request, reply, () => this.#shares.give(key, bytes))
   }
 
   #lengthOf(headers: FastifyRequest['headers']): number {

@@ -1,37 +1,34 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerIdOf } from '../core/api-key.ts'
+import type { ApiKey } from '../core/api-key.ts'
+import { Shares } from './shares.ts'
 import { whenOver } from './when-over.ts'
 
 interface Waiting {
-  caller: string
+  caller: ApiKey
   go: () => void
 }
 
-/**
- * So many requests are served at once that each hold something scarce until they are over; the others wait. A caller may have as many places as stay
- * free, so that there is always one left for somebody who has none, however slow the others are.
- */
+/** So many requests are served at once that each hold something scarce until they are over, in shares for each key and user; the others wait. */
 export class Places {
-  #free: number
-  readonly #taken = new Map<string, number>()
+  readonly #shares: Shares
   #waiting: Waiting[] = []
 
   constructor(places: number) {
-    this.#free = places
+    this.#shares = new Shares(places)
   }
 
   /** Resolves when the request has a place, or is over; undefined where it has one now. The caller must be known. */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    const caller = callerIdOf(request.caller!)
+    const caller = request.caller!
     const give = () => this.#give(caller)
-    if (this.#mayHave(caller)) {
-      this.#hold(caller)
+    if (this.#shares.mayHave(caller, 1)) {
+      this.#shares.take(caller, 1)
       whenOver(request, reply, give)
       return undefined
     }
     return new Promise((resolve) => {
       const go = () => {
-        this.#hold(caller)
+        this.#shares.take(caller, 1)
         stay()
         whenOver(request, reply, give)
         resolve()
@@ -46,22 +43,10 @@ export class Places {
     })
   }
 
-  #mayHave(caller: string): boolean {
-    return this.#free > (this.#taken.get(caller) ?? 0)
-  }
-
-  #hold(caller: string): void {
-    this.#free--
-    this.#taken.set(caller, (this.#taken.get(caller) ?? 0) + 1)
-  }
-
-  #give(caller: string): void {
-    this.#free++
-    const taken = this.#taken.get(caller)! - 1
-    if (taken === 0) this.#taken.delete(caller)
-    else this.#taken.set(caller, taken)
+  #give(caller: ApiKey): void {
+    this.#shares.give(caller, 1)
     for (;;) {
-      const at = this.#waiting.findIndex((waiting) => this.#mayHave(waiting.caller))
+      const at = this.#waiting.findIndex((waiting) => this.#shares.mayHave(waiting.caller, 1))
       if (at < 0) return
       this.#waiting.splice(at, 1)[0]!.go()
     }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
@@ -9,6 +10,7 @@ import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE } from './body.ts'
+import { closeIfAnsweredEarly, withoutSmallChunks } from './chunked.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
@@ -38,7 +40,7 @@ import { openAiRoutes } from './surfaces/openai.ts'
 import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
 import { watchUnused } from './unused-connections.ts'
-import { MULTIPART_TYPE } from './upload.ts'
+import { isUpload, MULTIPART_TYPE } from './upload.ts'
 import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
 import { validator } from './validation.ts'
@@ -118,6 +120,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
+      closeIfAnsweredEarly(request.raw, reply.raw)
       setHeaders(reply, request.id)
       sendError(reply, request.id, toReparteeError(error))
     },
@@ -134,6 +137,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
     // The handler reads the file itself, as it comes in.
     if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')
   })
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    done(null, isUpload(request) ? payload : withoutSmallChunks(request.raw, payload as Readable))
+  })
   const allowedMethods = methodFinder(contract)
   const inOrder = onePerConnection()
   const pressure = new Pressure({
@@ -145,6 +151,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const descriptors = watchDescriptors(deps.warn)
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
   app.addHook('onRequest', async (request, reply) => {
+    closeIfAnsweredEarly(request.raw, reply.raw)
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier
     // It was closed while the request waited: nobody is there to answer.

@@ -20,7 +20,10 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   }
   const [code, message] = BY_PARSER_CODE[error.code ?? ''] ?? ['invalid_request', 'The request is not well-formed HTTP.']
   whenAnswered(socket, () => {
-    if (socket.writable) socket.end(toResponse(new ReparteeError(code, message)))
+    if (!socket.writable) return
+    socket.end(toResponse(new ReparteeError(code, message)))
+    // Also where the other side does not close: what the request held is given back when the connection closes.
+    socket.destroySoon()
   })
 }
 

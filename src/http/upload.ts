@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { checkText, JSON_TYPE, toShown } from './body.ts'
+import { withoutSmallChunks } from './chunked.ts'
 
 export interface Upload {
   filename: string
@@ -98,7 +99,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       })
     })
     source.on('aborted', () => fail(invalid('body', 'broke off')))
-    source.pipe(parser)
+    withoutSmallChunks(source, source).on('error', fail).pipe(parser)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { hasMoreValues } from '../core/json-values.ts'
 import { httpRequest, httpsRequest } from '../core/node-http.ts'
+import { PieceCount } from '../core/pieces.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 
 export interface HttpCall {
@@ -15,6 +16,8 @@ const MAX_BYTES = 33_554_432
 /** What is parsed in one go, where it holds no vectors: a JSON answer, one event or one line of a stream. Parsing more would hold up everybody. */
 const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 100_000
+/** On average. A token of a stream takes a few hundred. */
+const LEAST_PIECE_BYTES = 16
 /** What ends an event, or a line. A JSON answer is one piece. */
 const ENDS: Record<string, string[]> = { 'text/event-stream': ['\n\n', '\n\r\n'], 'application/json': [] }
 /** How much is read, and for how long, of what a provider says about its refusal. */
@@ -68,6 +71,7 @@ export function readBody(
   return new Promise((resolve, reject) => {
     let bytes = 0
     let parsedBytes = 0
+    const pieces = new PieceCount(LEAST_PIECE_BYTES)
     let isDone = false
     const fail = (error: unknown) => {
       isDone = true
@@ -80,6 +84,7 @@ export function readBody(
       try {
         const begun = Math.max(-1, ...ends.map((end) => chunk.lastIndexOf(end)))
         parsedBytes = begun < 0 ? parsedBytes + chunk.length : chunk.length - begun
+        if (pieces.isTooMany(chunk)) throw failed('the provider sent its answer in pieces that are too small')
         if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes) throw failed('the provider sent more than a reply can hold')
         if (take(chunk) !== true) return
       } catch (error) {

@@ -4,6 +4,7 @@ import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { httpRequest, httpsRequest } from '../core/node-http.ts'
+import { PieceCount } from '../core/pieces.ts'
 import { addressIn, isPublicAddress, type Resolve, resolveBySystem } from './address.ts'
 import { FetchError } from './fetch-error.ts'
 
@@ -194,6 +195,9 @@ async function take(rules: FetchRules, response: IncomingMessage, signal: AbortS
   throw new FetchError('fetch_failed', `was answered with status ${statusCode}`, { transient, status: statusCode })
 }
 
+/** On average. */
+const LEAST_PIECE_BYTES = 64
+
 function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -203,6 +207,11 @@ function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: A
     }
     const chunks: Buffer[] = []
     let bytes = 0
+    const pieces = new PieceCount(LEAST_PIECE_BYTES)
+    // As it comes, packed or not.
+    response.on('data', (chunk: Buffer) => {
+      if (pieces.isTooMany(chunk)) fail(new FetchError('fetch_failed', 'came in pieces that are too small'))
+    })
     const body = unpacked(response, fail)
     body.on('data', (chunk: Buffer) => {
       bytes += chunk.length
