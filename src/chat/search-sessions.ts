@@ -13,9 +13,9 @@ const MAX_WORDS = 8
 
 /**
  * Sessions that hold every word of `q`, in their name or any of their messages, upper and lower case alike. In slices, as the plain list. Throws
- * `invalid_request` for too many words.
+ * `invalid_request` for too many words. Ends early where nobody waits for it any more.
  */
-export function searchSessions(deps: Deps, filter: SessionFilter, q: string): AsyncGenerator<Session[]> {
+export function searchSessions(deps: Deps, filter: SessionFilter, q: string, isWanted: () => boolean): AsyncGenerator<Session[]> {
   const words = new Set(
     q
       .toLowerCase()
@@ -23,34 +23,35 @@ export function searchSessions(deps: Deps, filter: SessionFilter, q: string): As
       .filter((word) => word !== ''),
   )
   if (words.size > MAX_WORDS) throw invalid('query.q', `must have at most ${MAX_WORDS} different words`)
-  return search(deps, filter, words)
+  return search(deps, filter, { words, isWanted, pause: pacer() })
 }
 
-async function* search(deps: Deps, filter: SessionFilter, words: ReadonlySet<string>): AsyncGenerator<Session[]> {
-  const pause = pacer()
+interface Search {
+  words: ReadonlySet<string>
+  isWanted: () => boolean
+  pause: () => Promise<void> | undefined
+}
+
+async function* search(deps: Deps, filter: SessionFilter, task: Search): AsyncGenerator<Session[]> {
   for await (const slice of streamSessions(deps.db, filter, SESSIONS_A_SLICE)) {
     const found: Session[] = []
     for (const session of slice) {
-      await pause()
-      if (await holds(deps, session, words, pause)) found.push(session)
+      await task.pause()
+      if (!task.isWanted()) return
+      if (await holds(deps, session, task)) found.push(session)
     }
     if (found.length > 0) yield found
   }
 }
 
-async function holds(
-  deps: Deps,
-  session: Session,
-  words: ReadonlySet<string>,
-  pause: () => Promise<void> | undefined,
-): Promise<boolean> {
+async function holds(deps: Deps, session: Session, { words, isWanted, pause }: Search): Promise<boolean> {
   const missing = new Set(words)
   const strike = (text: string) => {
     const lower = text.toLowerCase()
     for (const word of missing) if (lower.includes(word)) missing.delete(word)
   }
   strike(session.name)
-  for (let after = 0; missing.size > 0 && after < session.totalMessages; after += MESSAGES_A_SLICE) {
+  for (let after = 0; missing.size > 0 && after < session.totalMessages && isWanted(); after += MESSAGES_A_SLICE) {
     const messages = await listMessages(deps.db, session.agentId, session.id, after, MESSAGES_A_SLICE)
     for (const { content } of messages) {
       strike(content)

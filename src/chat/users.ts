@@ -11,7 +11,8 @@ import { forgetAnswersOfUser } from './keep-answer.ts'
 import { deleteIfThere } from './sessions.ts'
 
 const SESSIONS_AT_ONCE = 50
-const MESSAGES_AT_ONCE = 250
+/** A message may have 200,000 characters. */
+const MESSAGES_AT_ONCE = 25
 
 export const userNotFound = () => new ReparteeError('user_not_found', 'There is no such user.')
 
@@ -40,7 +41,13 @@ async function* exportSession(db: Deps['db'], session: Session): AsyncGenerator<
     if (rows.length < MESSAGES_AT_ONCE) break
     after = rows.at(-1)!.seq as number
   }
-  yield (await listKeptVersions(db, agentId, id)).map((row) => toVersion(id, row))
+  for (let after = { messageId: '', version: 0 }; ; ) {
+    const rows = await listKeptVersions(db, agentId, id, after, MESSAGES_AT_ONCE)
+    yield rows.map((row) => toVersion(id, row))
+    if (rows.length < MESSAGES_AT_ONCE) break
+    const last = rows.at(-1)!
+    after = { messageId: last.message_id as string, version: last.version as number }
+  }
   const summary = await findSummary(db, agentId, id)
   if (summary !== undefined) yield [{ type: 'summary', sessionId: id, text: summary.text }]
 }

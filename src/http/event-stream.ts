@@ -89,6 +89,23 @@ export class EventStreams {
   }
 }
 
+/** For so long streams are written in one go; then other requests are let in. A turn may be read by a thousand. */
+const SLICE_MS = 5
+const waiting: (() => void)[] = []
+
+/** Does it before the next event of the loop, unless many streams are to be written. What has come meanwhile leaves together. */
+function soon(write: () => void): void {
+  if (waiting.push(write) === 1) queueMicrotask(writeSome)
+}
+
+function writeSome(): void {
+  const start = performance.now()
+  let written = 0
+  while (written < waiting.length && performance.now() - start < SLICE_MS) waiting[written++]!()
+  waiting.splice(0, written)
+  if (waiting.length > 0) setImmediate(writeSome)
+}
+
 /**
  * Server-sent events about one turn. What it has not yet sent stays in the turn, as a position in its text: a slow reader
  * holds no buffer but its socket's.
@@ -162,7 +179,7 @@ export class EventStream {
   #pumpSoon(): void {
     if (this.#isPumping) return
     this.#isPumping = true
-    queueMicrotask(() => {
+    soon(() => {
       this.#isPumping = false
       this.#pump()
     })

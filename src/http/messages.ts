@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
@@ -8,12 +9,21 @@ import { regenerate } from '../chat/regenerate.ts'
 import { sendMessage } from '../chat/send-message.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
+import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { findPlace, listMessages, listMessagesBefore, listVersions, type WholeMessage } from '../store/messages.ts'
+import {
+  findPlace,
+  listMessages,
+  listMessagesBefore,
+  listVersions,
+  type MessageVersion,
+  type WholeMessage,
+} from '../store/messages.ts'
 import { toMessage } from './answer.ts'
 import type { EventStreams } from './event-stream.ts'
 import { checkInclude } from './include.ts'
+import { jsonStream } from './json-stream.ts'
 import { route } from './route.ts'
 import { answerTurn, resumeTurn } from './turn-answer.ts'
 
@@ -69,16 +79,19 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const hasMore = found.length > limit
     // The session was read before its messages: one may have been appended in between.
     const total = order === 'desc' ? Math.max(totalMessages, after) : Math.max(totalMessages, after + found.length)
-    return {
-      messages: messages.map(({ id, role, content, createdAt }) => ({
-        id,
-        role,
-        content,
-        type: 'TEXT' as const,
-        createdAt: toIso(createdAt),
-      })),
-      pagination: { hasMore, nextCursor: hasMore ? messages.at(-1)!.id : null, total },
-    }
+    const toListed = ({ id, role, content, createdAt }: Message) => ({
+      id,
+      role,
+      content,
+      type: 'TEXT' as const,
+      createdAt: toIso(createdAt),
+    })
+    const pagination = { hasMore, nextCursor: hasMore ? messages.at(-1)!.id : null, total }
+    const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
+    if (chars <= LONG_PAGE_CHARS) return { messages: messages.map(toListed), pagination }
+    const slices = Readable.from(slicesOf(messages, LONG_TEXTS_A_SLICE))
+    const tail = `],"pagination":${JSON.stringify(pagination)}}`
+    return jsonStream('{"success":true,"messages":[', slices, toListed satisfies (message: Message) => Listed, tail)
   })
 
   route(app, deps, contract.getMessage, async ({ session, params, query, key }) => {
@@ -106,17 +119,31 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
 
   route(app, deps, contract.listVersions, async ({ session, params }) => {
     const message = await getMessage(deps, session, params.messageId)
-    const versions = await listVersions(deps.db, session.agentId, session.id, message.id)
-    return {
-      versions: versions.map(({ content, model, feedback, replacedAt }, i) => ({
+    let madeAt = message.createdAt
+    const toVersion = ({ content, model, feedback, replacedAt }: MessageVersion): Version => {
+      const createdAt = toIso(madeAt)
+      madeAt = replacedAt
+      return {
         content,
         model,
-        createdAt: toIso(versions[i - 1]?.replacedAt ?? message.createdAt),
+        createdAt,
         replacedAt: toIso(replacedAt),
         ...(feedback === null ? {} : { feedback: toFeedback(feedback) }),
-      })),
+      }
     }
+    return jsonStream('{"success":true,"versions":[', versionsOf(deps, session, message.id), toVersion, ']}')
   })
+}
+
+type Version = ResponseOf<Contract['listVersions']>['versions'][number]
+
+async function* versionsOf({ db }: Deps, session: Session, messageId: string): AsyncGenerator<MessageVersion[]> {
+  for (let after = 0; ; ) {
+    const slice = await listVersions(db, session, messageId, after, LONG_TEXTS_A_SLICE)
+    if (slice.length > 0) yield slice
+    if (slice.length < LONG_TEXTS_A_SLICE) return
+    after = slice.at(-1)!.version
+  }
 }
 
 type OneMessage = ResponseOf<Contract['getMessage']>['message']
@@ -143,6 +170,16 @@ function extrasOf(message: WholeMessage, include: string[]): Pick<OneMessage, 'm
     ...(include.includes('usage') && usage ? { usage } : {}),
     ...(include.includes('trace') && trace !== undefined ? { trace } : {}),
   }
+}
+
+type Listed = ResponseOf<Contract['listMessages']>['messages'][number]
+
+/** More is written in slices, between which other requests are let in. */
+const LONG_PAGE_CHARS = 1_000_000
+const LONG_TEXTS_A_SLICE = 5
+
+function* slicesOf<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
 }
 
 const invalidCursor = () =>

@@ -56,6 +56,8 @@ declare module 'fastify' {
     uploadPlaces: Places
     /** For lists that are read whole: each holds a connection to the database for as long as its reader takes. */
     listPlaces: Places
+    /** For searches in sessions: each goes through all messages of an agent. */
+    searchPlaces: Places
     heldBodies: HeldBodies
     /** Closes connections on which nothing was asked yet. */
     closeUnused(): void
@@ -96,6 +98,9 @@ const MAX_HEADER_BYTES = 16_384
 const SLACK_MS = 30_000
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
+/** A key may have one of them. */
+const SEARCHES_AT_ONCE = 2
+
 export function openServer(options: ServerOptions): FastifyInstance {
   const { deps, contract, health, log, metrics } = options
   const app = fastify({
@@ -190,6 +195,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('allowedOrigins', origins)
   app.decorate('uploadPlaces', new Places(deps.limits.uploadsAtOnce))
   app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
+  app.decorate('searchPlaces', new Places(SEARCHES_AT_ONCE))
   app.decorate('heldBodies', new HeldBodies(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)

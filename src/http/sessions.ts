@@ -52,18 +52,28 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const filter = toFilter(call)
     const { q, limit = pageLimit.default, cursor } = call.query
     const now = deps.clock()
-    if (q !== undefined) checkText('query.q', q)
-    if (call.query.limit === undefined && cursor === undefined) {
+    if (q !== undefined) {
+      checkText('query.q', q)
+      await app.searchPlaces.take(call.request, call.reply)
+    }
+    const isWhole = call.query.limit === undefined && cursor === undefined
+    if (isWhole) {
       await app.listPlaces.take(call.request, call.reply)
-      if (call.request.raw.socket.destroyed) {
-        call.reply.hijack()
-        return undefined
-      }
-      const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q)
+    }
+    const isWanted = () => !call.request.raw.socket.destroyed
+    if (!isWanted()) {
+      call.reply.hijack()
+      return undefined
+    }
+    if (isWhole) {
+      const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q, isWanted)
       return scarceJsonStream('{"success":true,"sessions":[', slices, (s) => toListed(s, now), ']}', deps.limits.listReadMs)
     }
     const after = cursor === undefined ? undefined : readCursor(cursor)
-    const page = q === undefined ? await readPage(deps, filter, after, limit) : await searchPage(deps, filter, q, after, limit)
+    const page =
+      q === undefined
+        ? await readPage(deps, filter, after, limit)
+        : await searchPage(searchSessions(deps, filter, q, isWanted), after, limit)
     const last = page.items.at(-1)
     return {
       sessions: page.items.map((s) => toListed(s, now)),
@@ -95,13 +105,22 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   })
 }
 
+/** A slice of about so many characters takes a few milliseconds. */
+const SLICE_CHARS = 250_000
+const LEAST_SLICE_ROWS = 2
+
 /** The history as it stands, in slices. It only ever grows at its end, so pages of it are one consistent view. */
 async function* history(deps: Deps, { agentId, id, totalMessages }: Session) {
+  let rows = SLICE_ROWS / 10
   for (let after = 0; after < totalMessages; ) {
-    const slice = await listMessages(deps.db, agentId, id, after, Math.min(SLICE_ROWS, totalMessages - after))
+    const slice = await listMessages(deps.db, agentId, id, after, Math.min(rows, totalMessages - after))
     if (slice.length === 0) throw new Error('the session was deleted while it was being read')
     yield slice
     after += slice.length
+    // The next ones are likely to be as long.
+    const chars = slice.reduce((sum, { content }) => sum + content.length, 0)
+    const fitting = Math.floor((SLICE_CHARS * slice.length) / Math.max(1, chars))
+    rows = Math.max(LEAST_SLICE_ROWS, Math.min(SLICE_ROWS, rows * 10, fitting))
   }
 }
 
@@ -127,10 +146,10 @@ async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace |
   return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }
 
-async function searchPage(deps: Deps, filter: SessionFilter, q: string, after: SessionPlace | undefined, limit: number) {
+async function searchPage(found: AsyncIterable<Session[]>, after: SessionPlace | undefined, limit: number) {
   const items: Session[] = []
   let total = 0
-  for await (const slice of searchSessions(deps, filter, q)) {
+  for await (const slice of found) {
     total += slice.length
     for (const session of slice)
       if (items.length <= limit && (after === undefined || isBehind(session, after))) items.push(session)

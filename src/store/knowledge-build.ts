@@ -52,6 +52,11 @@ export class SegmentBuilder {
     return this.#local + 1
   }
 
+  /** The number of different words, and of pieces of text without spaces between words. */
+  get terms(): { words: number; pieces: number } {
+    return { words: this.lists.exact.terms.length, pieces: this.lists.unspaced.terms.length }
+  }
+
   /** Returns the passage's forward row. */
   add(passage: IndexedText): Uint8Array {
     this.#local++

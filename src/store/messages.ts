@@ -167,23 +167,27 @@ export async function setFeedback(
 
 /** What a reply said before, and until when. */
 export interface MessageVersion {
+  /** From 1. */
+  version: number
   content: string
   model: string | null
   feedback: string | null
   replacedAt: number
 }
 
-/** Oldest first. */
+/** Versions after one, oldest first. */
 export async function listVersions(
   db: Database,
-  agentId: string,
-  sessionId: string,
+  { agentId, id: sessionId }: Pick<Session, 'agentId' | 'id'>,
   messageId: string,
+  after: number,
+  limit: number,
 ): Promise<MessageVersion[]> {
-  const sql = `SELECT content, model, feedback, replaced_at FROM message_version
-    WHERE agent_id = $1 AND session_id = $2 AND message_id = $3 ORDER BY version`
-  const rows = await db.read(sql, [agentId, sessionId, messageId])
+  const sql = `SELECT version, content, model, feedback, replaced_at FROM message_version
+    WHERE agent_id = $1 AND session_id = $2 AND message_id = $3 AND version > $4 ORDER BY version LIMIT $5`
+  const rows = await db.read(sql, [agentId, sessionId, messageId, after, limit])
   return rows.map((row) => ({
+    version: row.version as number,
     content: row.content as string,
     model: row.model as string | null,
     feedback: row.feedback as string | null,

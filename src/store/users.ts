@@ -52,7 +52,12 @@ export const listKeptMessages = (
 ): Promise<KeptRow[]> => db.scan(MESSAGES, [agentId, sessionId, after, limit])
 
 const VERSIONS = `SELECT message_id, version, content, markdown, model, detail, feedback, replaced_at FROM message_version
-  WHERE agent_id = $1 AND session_id = $2 ORDER BY message_id, version`
+  WHERE agent_id = $1 AND session_id = $2 AND (message_id, version) > ($3, $4) ORDER BY message_id, version LIMIT $5`
 
-export const listKeptVersions = (db: Database, agentId: string, sessionId: string): Promise<KeptRow[]> =>
-  db.scan(VERSIONS, [agentId, sessionId])
+export const listKeptVersions = (
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  after: { messageId: string; version: number },
+  limit: number,
+): Promise<KeptRow[]> => db.scan(VERSIONS, [agentId, sessionId, after.messageId, after.version, limit])

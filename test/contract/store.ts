@@ -361,7 +361,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const messages = await listMessages(db, AGENT, session.id, 0, 10)
         assert.deepEqual([messages[1]!.id, messages[1]!.content, messages.length], [first.id, 'third', 2])
         assert.deepEqual(
-          (await listVersions(db, AGENT, session.id, first.id)).map(({ content, replacedAt }) => [content, replacedAt]),
+          (await listVersions(db, session, first.id, 0, 10)).map(({ content, replacedAt }) => [content, replacedAt]),
           [
             ['first', 4000],
             ['second', 4001],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { hasFields, isError, isOk, TIMESTAMP, UUID } from '../support/assert.ts'
+import { says } from '../support/model-server.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -41,6 +42,23 @@ const contents = (messages: Message[]) => messages.map(({ content }) => content)
 const span = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `m${from + i}`)
 
 describe('4.7 get message history', () => {
+  test('a page of very long messages is the same as a page of short ones, and so is the whole session', async () => {
+    const talking = await service.newAgent({ model: 'openai/stub' })
+    const session = await service.newSession(talking)
+    const reply = `Yes. ${'walnut '.repeat(28_000)}`.trim()
+    service.model.behaviour = says(reply)
+    for (let i = 0; i < 7; i++) isOk(await client.post(`${session}/messages`, { message: `q${i}` }))
+    const { messages } = (await client.get(session)).body
+    const expected = Array.from({ length: 14 }, (_, i) => (i % 2 ? reply : `q${i / 2}`))
+    assert.deepEqual(contents(messages), expected)
+    const first = await page('?limit=13', `${session}/messages`)
+    assert.deepEqual(contents(first.messages), expected.slice(0, 13))
+    assert.deepEqual(first.pagination, { hasMore: true, nextCursor: messages[12].id, total: 14 })
+    hasFields(first.messages[0]!, 'id', 'role', 'content', 'type', 'createdAt')
+    const last = await page('?limit=13&order=desc', `${session}/messages`)
+    assert.deepEqual(contents(last.messages), expected.toReversed().slice(0, 13))
+  })
+
   test('"{ success: true, messages: [ { id, role, content, type, createdAt } ], pagination: { hasMore, nextCursor, total } }": these fields and no others', async () => {
     const body = await page('?limit=2')
     hasFields(body, 'success', 'messages', 'pagination')

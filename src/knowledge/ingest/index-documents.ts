@@ -36,6 +36,9 @@ import type { SlowReadings } from './slow-readings.ts'
 export interface IndexLimits {
   documents: number
   passages: number
+  /** Different words, and pieces of text without spaces: each is a row to be found and written. */
+  words: number
+  pieces: number
   /** Of one piece of a merge. */
   mergeMs: number
   /** After so long it is another agent's turn. */
@@ -45,7 +48,10 @@ export interface IndexLimits {
 }
 
 /** Some 0.2 s in which other writes wait. */
-export const INDEX_LIMITS: IndexLimits = { documents: 1_000, passages: 4_000, mergeMs: 200, turnMs: 5_000, slowMs: 2_000 }
+export const INDEX_LIMITS: IndexLimits = {
+  ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000 },
+  ...{ mergeMs: 200, turnMs: 5_000, slowMs: 2_000 },
+}
 /** A document that was under way at so many ends of the thread or the process is left alone. */
 const MAX_ATTEMPTS = 5
 /** A document that is not read in so long does not hold up those that are. */
@@ -54,6 +60,8 @@ const QUICK_MS = 200
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
 const TITLE_CHARS = 80
+/** Of text whose words are all different. */
+const CHARS_A_WORD = 10
 
 /** What indexing is done with. `isOver`: stop as soon as it may be. */
 export interface IndexWork {
@@ -165,7 +173,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     // When it is late, another agent's turn: also where documents fail slowly.
     if (performance.now() - start > limits.turnMs) ahead.end()
     if (reading === undefined) unread.delete(task)
-    else if (reading.passages.length > limits.passages) {
+    else if (isLarge(reading, limits)) {
       finish()
       if (!(await indexLarge(base, reading, work))) return
       unread.delete(task)
@@ -177,7 +185,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
         await pause()
         addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
       }
-      if (batch.passages.length >= limits.passages) ahead.end()
+      if (isFull(batch, limits)) ahead.end()
     }
   }
   if (!isOver()) finish()
@@ -317,6 +325,18 @@ function settle(
   } else bury(base, extent.first, extent.last, extent.indexedTitle)
 }
 
+/** As much as one transaction may write. */
+function isFull({ passages, builder }: Batch, limits: IndexLimits): boolean {
+  const { words, pieces } = builder.terms
+  return passages.length >= limits.passages || words >= limits.words || pieces >= limits.pieces
+}
+
+/** Its text has more passages, or may have more different words, than one transaction may write. */
+function isLarge({ passages }: Reading, limits: IndexLimits): boolean {
+  if (passages.length > limits.passages) return true
+  return passages.reduce((sum, { text }) => sum + text.length, 0) > limits.words * CHARS_A_WORD
+}
+
 /** False where it was stopped. */
 async function indexLarge(base: KnowledgeBase, reading: Reading, { limits, clock, isOver }: IndexWork): Promise<boolean> {
   const { task, indexedTitle, passages } = reading
@@ -324,12 +344,12 @@ async function indexLarge(base: KnowledgeBase, reading: Reading, { limits, clock
   // Of a try before this one that failed half way.
   base.write(() => buryStaged(base), { durable: false })
   let first = 0
-  for (let at = 0; at < passages.length; at += limits.passages) {
+  for (let at = 0; at < passages.length; ) {
     const batch = newBatch()
-    for (const [i, passage] of passages.slice(at, at + limits.passages).entries()) {
+    for (let position = at; position < passages.length && !isFull(batch, limits); position++) {
       await pause()
       if (isOver()) return false
-      addToBatch(batch, { ...passage, position: at + i, document: task.number, title: indexedTitle })
+      addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
     }
     base.write(
       () => {
@@ -341,6 +361,7 @@ async function indexLarge(base: KnowledgeBase, reading: Reading, { limits, clock
       },
       { durable: false },
     )
+    at += batch.passages.length
   }
   base.write(
     () => {
