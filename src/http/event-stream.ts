@@ -91,11 +91,26 @@ export class EventStreams {
 
 /** For so long streams are written in one go; then other requests are let in. A turn may be read by a thousand. */
 const SLICE_MS = 5
+/** What was written still has to be sent, which takes as long again. */
+const PAUSE_TIMES = 4
 const waiting: (() => void)[] = []
+let begunAt = 0
+/** For how long all that waited was written the last time. */
+let tookMs = 0
 
-/** Does it before the next event of the loop, unless many streams are to be written. What has come meanwhile leaves together. */
+/**
+ * Does it before the next event of the loop, unless many streams are to be written: those are written a fifth of the time at most. What has come meanwhile
+ * leaves together.
+ */
 function soon(write: () => void): void {
-  if (waiting.push(write) === 1) queueMicrotask(writeSome)
+  if (waiting.push(write) > 1) return
+  if (tookMs <= SLICE_MS) queueMicrotask(writeAll)
+  else setTimeout(writeAll, PAUSE_TIMES * tookMs)
+}
+
+function writeAll(): void {
+  begunAt = performance.now()
+  writeSome()
 }
 
 function writeSome(): void {
@@ -104,6 +119,7 @@ function writeSome(): void {
   while (written < waiting.length && performance.now() - start < SLICE_MS) waiting[written++]!()
   waiting.splice(0, written)
   if (waiting.length > 0) setImmediate(writeSome)
+  else tookMs = performance.now() - begunAt
 }
 
 /**
