@@ -13,7 +13,7 @@ const MAX_WORDS = 8
 
 /**
  * Sessions that hold every word of `q`, in their name or any of their messages, upper and lower case alike. In slices, as the plain list. Throws
- * `invalid_request` for too many words. Ends early where nobody waits for it any more.
+ * `invalid_request` for too many words. Stops when `isWanted` returns false.
  */
 export function searchSessions(deps: Deps, filter: SessionFilter, q: string, isWanted: () => boolean): AsyncGenerator<Session[]> {
   const words = new Set(

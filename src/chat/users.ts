@@ -21,7 +21,7 @@ export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Rec
 
 /** All that is kept of one user of an agent, in slices: each session, and behind it what was said there. */
 export async function* exportUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): AsyncGenerator<Kept[]> {
-  // The list is read to its end first: it holds a connection, and whoever reads the export may take long.
+  // All ids are read first, because an open list holds a database connection and the reader of the export may be slow.
   const ids: string[] = []
   for await (const sessions of streamSessions(db, { agentId, userId }, SESSIONS_AT_ONCE))
     for (const { id } of sessions) ids.push(id)

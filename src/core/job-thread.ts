@@ -12,13 +12,13 @@ interface Job<Asked, Answer> {
 export interface JobThreadParts {
   module: URL
   heapMb: number
-  /** Told to the caller of a job over which the thread ends. */
+  /** The error message if the thread ends during a job. */
   broken: string
 }
 
 const IDLE_MS = 10_000
 
-/** Does one job after the other in a thread, which starts when it is needed and ends when it is idle. Its module answers each message with one of its own. */
+/** Runs jobs one by one in a thread. The thread starts with the first job and ends when it is idle. Its module must answer each message with one message. */
 export class JobThread<Asked, Answer> {
   readonly #parts: JobThreadParts
   readonly #waiting = new InTurn<Job<Asked, Answer>>()
@@ -30,7 +30,7 @@ export class JobThread<Asked, Answer> {
     this.#parts = parts
   }
 
-  /** Owners take turns. What is transferred is no longer of use here. Rejects with `unavailable` if the thread ends over it, or cannot be started. */
+  /** Owners take turns. `transferred` buffers become empty here. Rejects with `unavailable` if the thread cannot start or ends during the job. */
   run(owner: string, asked: Asked, transferred: Transferable[] = []): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.add(owner, { asked, transferred, resolve, reject })

@@ -1,21 +1,18 @@
-/** A body begins with small pieces, or is one. */
+/** Short bodies may have pieces of any size. */
 const FREE = 1_000
 
-/**
- * Counts the pieces that a body comes in. Each costs a buffer and an event, whatever its size: a megabyte in pieces of one byte takes 400 MB and more than a
- * second.
- */
+/** Counts the pieces of a body. Each piece costs a buffer and an event: 1 MB in pieces of one byte takes 400 MB and more than a second. */
 export class PieceCount {
   readonly #leastBytes: number
   #pieces = 0
   #bytes = 0
 
-  /** `leastBytes`: what pieces must have on average. */
+  /** `leastBytes`: the smallest average size of a piece. */
   constructor(leastBytes: number) {
     this.#leastBytes = leastBytes
   }
 
-  /** True where there are too many for their size. */
+  /** Returns true if the pieces are too small. */
   isTooMany(piece: { length: number }): boolean {
     this.#pieces++
     this.#bytes += piece.length

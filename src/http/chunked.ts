@@ -7,7 +7,7 @@ const LEAST_BYTES = 64
 
 const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined
 
-/** The body of a request. One in chunks ends with `invalid_request` where they are too small. */
+/** Returns the body of a request. It fails with `invalid_request` if its chunks are too small. */
 export function withoutSmallChunks(request: IncomingMessage, body: Readable): Readable {
   if (!isChunked(request)) return body
   const pieces = new PieceCount(LEAST_BYTES)
@@ -22,7 +22,7 @@ export function withoutSmallChunks(request: IncomingMessage, body: Readable): Re
   return body.pipe(checked)
 }
 
-/** An answer may come before the end of the body. Node would read on, and throw away chunk by chunk whatever is sent. */
+/** Closes the connection after a response that is sent before the end of a chunked body. Node would otherwise read the rest, chunk by chunk. */
 export function closeIfAnsweredEarly(request: IncomingMessage, response: ServerResponse): void {
   if (!isChunked(request)) return
   response.once('finish', () => {

@@ -89,18 +89,18 @@ export class EventStreams {
   }
 }
 
-/** For so long streams are written in one go; then other requests are let in. A turn may be read by a thousand. */
+/** After so long, other requests get their turn. A thousand streams may follow one turn. */
 const SLICE_MS = 5
-/** What was written still has to be sent, which takes as long again. */
+/** Node needs about as long again to send what was written. */
 const PAUSE_TIMES = 4
 const waiting: (() => void)[] = []
 let begunAt = 0
-/** For how long all that waited was written the last time. */
+/** How long the last round over all waiting streams took. */
 let tookMs = 0
 
 /**
- * Does it before the next event of the loop, unless many streams are to be written: those are written a fifth of the time at most. What has come meanwhile
- * leaves together.
+ * Calls `write` before the next event of the loop. If writing all streams takes long, pauses limit it to a fifth of the time. Text that arrives during a
+ * pause is sent together.
  */
 function soon(write: () => void): void {
   if (waiting.push(write) > 1) return

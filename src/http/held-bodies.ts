@@ -12,8 +12,8 @@ const VALUES_TIMES = 14
 const MAX_VALUES_BYTES = 8_388_608
 
 /**
- * Bodies stay in memory for as long as their requests take, which for a slow model is minutes. So many bytes are held at once, in shares for each key and
- * user.
+ * Bodies stay in memory for as long as their requests take, which for a slow model is minutes. `Shares` divides
+ * the memory among callers.
  */
 export class HeldBodies {
   readonly #maxBodyBytes: number

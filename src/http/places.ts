@@ -8,7 +8,7 @@ interface Waiting {
   go: () => void
 }
 
-/** So many requests are served at once that each hold something scarce until they are over, in shares for each key and user; the others wait. */
+/** Limits how many requests run at the same time. Others wait. `Shares` divides the places among callers. */
 export class Places {
   readonly #shares: Shares
   #waiting: Waiting[] = []
@@ -17,7 +17,7 @@ export class Places {
     this.#shares = new Shares(places)
   }
 
-  /** Resolves when the request has a place, or is over; undefined where it has one now. The caller must be known. */
+  /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const caller = request.caller!
     const give = () => this.#give(caller)

@@ -1,8 +1,8 @@
 import type { ApiKey } from '../core/api-key.ts'
 
 /**
- * What there is a limited amount of, such as places or memory. A key may have as much as stays free, so that there is always some left for a key that has none;
- * of what its key may have, a user with a token may have as much as stays for the others. Whoever holds a key can make users without end.
+ * Divides a limited amount, such as memory, among callers. A key may take as much as remains free, so there is always some left for other keys. The users of a
+ * key divide the part of that key in the same way, because a key can make any number of users.
  */
 export class Shares {
   readonly #all: number

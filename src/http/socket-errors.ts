@@ -22,7 +22,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   whenAnswered(socket, () => {
     if (!socket.writable) return
     socket.end(toResponse(new ReparteeError(code, message)))
-    // Also where the other side does not close: what the request held is given back when the connection closes.
+    // A client that never closes would keep the memory and places of its request.
     socket.destroySoon()
   })
 }

@@ -220,7 +220,7 @@ function knownOf(folder: string): Known {
 /** Of a database, where others may have made one. */
 const anyAgent: Known = { has: () => true, add: () => {}, forget: () => true, kept: () => [], haveWork: () => true }
 
-/** The bytes are handed over to the other thread and are of no use here afterwards. Those that are part of a larger buffer are copied. */
+/** Transfers the bytes to the other thread, which empties them here. Copies them if they are part of a larger buffer. */
 function withOwnBytes(document: NewDocument): { own: NewDocument; bytes: Uint8Array<ArrayBuffer> | undefined } {
   if (document.content === undefined) return { own: document, bytes: undefined }
   const { content } = document

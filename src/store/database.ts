@@ -24,7 +24,7 @@ export interface Database {
   writeIf(statements: Statement[]): Promise<Row[][] | undefined>
   /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */
   stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Value[][]>
-  /** As many streams as may be open at once for lists; whoever opens more waits, and may be refused. */
+  /** How many lists should be streamed at the same time. */
   readonly listsAtOnce: number
   /** To be called after text was deleted: soon no trace of it is left in the data files. */
   scrub(): void

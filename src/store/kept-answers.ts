@@ -79,7 +79,7 @@ export async function forgetAnswers(db: Database, before: number, limit: number)
 
 /** Forgets answers of a user that belong to no session, a slice at once; resolves to how many it were. */
 export async function forgetAnswersOf(db: Database, agentId: string, userId: string, limit: number): Promise<number> {
-  // Both conditions on the user: an index on those that name one is used only where the statement says so.
+  // The second condition on the user makes SQLite use the partial index.
   const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
     (SELECT api_key_id, key_hash FROM kept_answer WHERE agent_id = $1 AND user_id = $2 AND user_id <> '' LIMIT $3) RETURNING claim`
   const [rows] = await db.write([statement(sql, agentId, userId, limit)])

@@ -15,7 +15,7 @@ export interface SiteRun {
   maxPages: number
   maxDepth: number
   run: number
-  /** How often it was taken up since a page of it was last dealt with. */
+  /** How often the run was started since it last made progress. */
   attempts: number
 }
 
@@ -241,7 +241,7 @@ export function endPage(base: KnowledgeBase, { number, run }: SiteRun, url: stri
   forgetAttempts(base, number)
 }
 
-/** The run got on, or made room for others. In a transaction of the caller. */
+/** For a run that made progress or ended its turn. In a transaction of the caller. */
 export const forgetAttempts = (base: KnowledgeBase, number: number): void => {
   base.run('UPDATE site SET attempts = 0 WHERE number = ? AND attempts > 0', number)
 }

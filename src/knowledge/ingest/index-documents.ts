@@ -36,14 +36,14 @@ import type { SlowReadings } from './slow-readings.ts'
 export interface IndexLimits {
   documents: number
   passages: number
-  /** Different words, and pieces of text without spaces: each is a row to be found and written. */
+  /** Different words, and pieces of text without spaces. Each is one row. */
   words: number
   pieces: number
   /** Of one piece of a merge. */
   mergeMs: number
   /** After so long it is another agent's turn. */
   turnMs: number
-  /** A document that is not read in so long is read beside the others. */
+  /** After so long, the turn goes on without a document that is still being read. */
   slowMs: number
 }
 
@@ -60,7 +60,7 @@ const QUICK_MS = 200
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
 const TITLE_CHARS = 80
-/** Of text whose words are all different. */
+/** For text without repeated words. */
 const CHARS_A_WORD = 10
 
 /** What indexing is done with. `isOver`: stop as soon as it may be. */
@@ -72,7 +72,7 @@ export interface IndexWork {
   isOver: () => boolean
   /** Of this agent: attempts that do not count and could not be taken back yet. */
   unreleased: Set<Task>
-  /** Of this agent: documents that are read beside the others. */
+  /** Documents of this agent that are still being read after `slowMs`. */
   slow: SlowReadings<Reading | undefined>
   /** Told of each document that is done with. */
   ended?: (outcome: 'ready' | 'failed') => void
@@ -325,13 +325,13 @@ function settle(
   } else bury(base, extent.first, extent.last, extent.indexedTitle)
 }
 
-/** As much as one transaction may write. */
+/** Returns true if a transaction should not write more. */
 function isFull({ passages, builder }: Batch, limits: IndexLimits): boolean {
   const { words, pieces } = builder.terms
   return passages.length >= limits.passages || words >= limits.words || pieces >= limits.pieces
 }
 
-/** Its text has more passages, or may have more different words, than one transaction may write. */
+/** Returns true if the document may not fit into one transaction. */
 function isLarge({ passages }: Reading, limits: IndexLimits): boolean {
   if (passages.length > limits.passages) return true
   return passages.reduce((sum, { text }) => sum + text.length, 0) > limits.words * CHARS_A_WORD

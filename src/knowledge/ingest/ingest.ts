@@ -81,7 +81,7 @@ export class Ingest {
   readonly #later = new Map<string, NodeJS.Timeout>()
   /** By agent: attempts at documents that do not count and could not be taken back yet. */
   readonly #unreleased = new Map<string, Set<Task>>()
-  /** By agent: documents that take long to read. */
+  /** Slow documents, by agent. */
   readonly #slow = new Map<string, SlowReadings<Reading | undefined>>()
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
@@ -440,7 +440,7 @@ export class Ingest {
     return slow
   }
 
-  /** A document of this agent is read beside the others. */
+  /** Returns true if a slow document of this agent is still being read. */
   #isReading(agentId: string): boolean {
     return (this.#slow.get(agentId)?.underWay() ?? 0) > 0
   }

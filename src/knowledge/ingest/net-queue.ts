@@ -13,11 +13,11 @@ export interface NetQueueParts<T extends Item> {
   list: (base: KnowledgeBase, except: ReadonlySet<number>, most: number) => T[]
   /** Marks it as begun. In a transaction of the caller. */
   start: (base: KnowledgeBase, items: readonly T[]) => void
-  /** For how long an item may be under way while another agent waits for room, in milliseconds. */
+  /** How long an item may keep its place while another agent waits, in milliseconds. */
   turnMs: number
   /**
-   * Does it, and keeps what came of it. What is rejected with is of no interest: it is done again later. Where `isTurnOver` says so it may stop; what is
-   * still to be done waits again.
+   * Does the work and stores the result. Errors are ignored, and the work is tried again later. May stop early when `isTurnOver` returns true; the rest waits
+   * again.
    */
   run: (agentId: string, item: T, signal: AbortSignal, isTurnOver: () => boolean) => Promise<void>
   /** There may be room for more of an agent, or its work may be over. */
@@ -45,11 +45,11 @@ export class NetQueue<T extends Item> {
   fill(agentId: string, base: KnowledgeBase): void {
     const { atOnce, atOnceOfAgent, turnMs, list, start, run } = this.#parts
     const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
-    // Room that others have waited for longer is theirs.
+    // Agents that have waited longer come first.
     const room = Math.max(0, Math.min(atOnce - this.#count - this.#aheadOf(agentId), atOnceOfAgent - own.size))
     const isHungry = this.#hungry.has(agentId)
     const next = list(base, new Set(own.keys()), room + 1)
-    // Whoever got some goes to the end of the line.
+    // An agent that got a place goes to the end of the line.
     if (next.length <= room || (isHungry && room > 0)) this.#hungry.delete(agentId)
     if (next.length > room) this.#hungry.add(agentId)
     const starting = next.slice(0, room)
@@ -68,7 +68,7 @@ export class NetQueue<T extends Item> {
     }
   }
 
-  /** Nothing is started for this agent until it comes again. */
+  /** Removes the agent from the line until the next `fill`. */
   leave(agentId: string): void {
     this.#hungry.delete(agentId)
   }
@@ -88,7 +88,7 @@ export class NetQueue<T extends Item> {
     return this.#hungry.values().find((id) => id !== except && this.#mayHaveMore(id))
   }
 
-  /** How many wait for room that came before this one. */
+  /** Returns the number of agents that have waited longer. */
   #aheadOf(agentId: string): number {
     let ahead = 0
     for (const id of this.#hungry) {

@@ -10,15 +10,15 @@ interface SlowReading<R> {
   isSettled: boolean
 }
 
-/** An agent that has so many under way waits for one of them: each holds its document in memory. */
+/** Each reading holds its document in memory. An agent with this many waits until one is done. */
 const MOST = 2
 
-/** Documents of one agent that take long to read, and are read while other documents, and other agents, are dealt with. */
+/** Slow documents of one agent. They are read while other documents are indexed. */
 export class SlowReadings<R> {
   readonly #readings = new Map<number, SlowReading<R>>()
   readonly #settled: () => void
 
-  /** `settled` is called each time that one of them is read, or could not be. */
+  /** `settled` is called when a reading succeeds or fails. */
   constructor(settled: () => void) {
     this.#settled = settled
   }
@@ -33,7 +33,7 @@ export class SlowReadings<R> {
     reading.then(settle, settle)
   }
 
-  /** Hands over the reading of this version. Undefined where none was kept. */
+  /** Removes and returns the reading of this version, or undefined. */
   take({ number, revision }: Version): Promise<R> | undefined {
     const slow = this.#readings.get(number)
     if (slow?.revision !== revision) return undefined
@@ -41,7 +41,7 @@ export class SlowReadings<R> {
     return slow.reading
   }
 
-  /** The documents that can be dealt with now. `listed`: all that wait. What is kept of others is forgotten: they were changed or removed. */
+  /** Returns the documents that can be indexed now. `listed`: all waiting documents. Forgets finished readings of other documents: those were changed or removed. */
   ready<D extends Version>(listed: readonly D[]): D[] {
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
     for (const [number, { revision, isSettled }] of this.#readings)
@@ -56,7 +56,7 @@ export class SlowReadings<R> {
     return this.#readings.values().reduce((sum, { isSettled }) => sum + (isSettled ? 0 : 1), 0)
   }
 
-  /** The number of those that were not taken yet. */
+  /** The number of readings that `take` has not returned yet. */
   get size(): number {
     return this.#readings.size
   }

@@ -33,11 +33,11 @@ export interface SiteParts {
   signal: AbortSignal
   /** Others wait: the rest is for later. */
   isTurnOver: () => boolean
-  /** Of this run, in its earlier turns, too. */
+  /** Kept between the turns of a run. */
   sitemaps: Sitemaps
 }
 
-/** Which sitemaps were read, and which are still to be. */
+/** Addresses of sitemaps. `waiting` come next. */
 export interface Sitemaps {
   seen: Set<string>
   waiting: string[]
@@ -88,8 +88,8 @@ interface HostRules {
 }
 
 /**
- * Brings the documents of a site up to date with its pages, one at a time, as its robots.txt allows. Goes on where it was if the run was
- * begun before. Resolves to false where its turn is over before it is done. Throws `DocumentError` where the site as a whole cannot be had.
+ * Updates the documents of a site from its pages, one at a time, as its robots.txt allows. Continues a run that began earlier. Resolves to false if its turn
+ * ended first. Throws `DocumentError` if the site cannot be read at all.
  */
 export async function syncSite(parts: SiteParts, run: SiteRun): Promise<boolean> {
   const { commit, signal } = parts
@@ -101,7 +101,7 @@ export async function syncSite(parts: SiteParts, run: SiteRun): Promise<boolean>
     signal.throwIfAborted()
     const page = await commit((base) => (isOpen(base, run) ? nextPage(base, run) : undefined))
     if (page === undefined) return true
-    // Also where the run goes on: another page may have been fetched a moment ago.
+    // Also at the start of a turn, because the last one may have just ended.
     if (page.depth > 0) await pauseMs(Math.max(parts.pauseMs, robots.delayMs), undefined, { signal })
     await syncPage(parts, run, robots, page)
     if (parts.isTurnOver()) return false
@@ -162,7 +162,7 @@ function belongsTo({ type }: SiteRun, root: string, page: string): boolean {
   return type !== 'site' || (to.pathname.startsWith(folder) && !NO_DOCUMENT.test(to.pathname))
 }
 
-/** Goes on where `parts.sitemaps` says. False where the turn is over before all are read. */
+/** Continues with `parts.sitemaps`. Resolves to false if the turn ended first. */
 async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
   const { seen, waiting } = parts.sitemaps
   if (seen.size === 0) waiting.push(run.url)
@@ -224,7 +224,7 @@ export function heeded(text: string, userAgent: string): string {
     const named = robot === '*' || robot === own ? robot : '-'
     if (!isNamingRobots) robots.clear()
     isNamingRobots = true
-    // Each robot once for each group: several of the others are as good as one.
+    // Once per group. All other robots count as one.
     if (!robots.has(named)) lines.push(`user-agent: ${named}`)
     robots.add(named)
   }

@@ -26,7 +26,7 @@ import { type Sitemaps, syncSite } from './sync-site.ts'
 
 /** Sites that are due, in a file that could not be written. */
 const TRY_DUE_AGAIN_MS = 60_000
-/** Fewer than those of a document, so that none fails for a site that ends the process under both. */
+/** Fewer than for a document: a crash counts for both, and the site should fail first. */
 const MAX_ATTEMPTS = 3
 const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
@@ -55,7 +55,7 @@ export class WebWork {
   readonly #fetches: NetQueue<Fetch>
   readonly #sites: NetQueue<SiteRun>
   readonly #due: DueSites
-  /** Of runs that made room for others; lost with the process, and read anew then. */
+  /** Sitemaps of runs that wait for their next turn. After a restart they are read again. */
   readonly #sitemaps = new Map<string, Sitemaps>()
   /** Agents whose notes of what is due are known to be true: a crash may have come between a commit and its note. */
   readonly #noted = new Set<string>()
@@ -118,7 +118,7 @@ export class WebWork {
     for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, base)
   }
 
-  /** Somebody else works on this agent's file, or nobody can. */
+  /** The agent's work is done elsewhere, or was given up. */
   leave(agentId: string): void {
     for (const queue of [this.#fetches, this.#sites]) queue.leave(agentId)
   }
