@@ -116,10 +116,14 @@ function writeAll(): void {
 function writeSome(): void {
   const start = performance.now()
   let written = 0
-  while (written < waiting.length && performance.now() - start < SLICE_MS) waiting[written++]!()
-  waiting.splice(0, written)
-  if (waiting.length > 0) setImmediate(writeSome)
-  else tookMs = performance.now() - begunAt
+  try {
+    while (written < waiting.length && performance.now() - start < SLICE_MS) waiting[written++]!()
+  } finally {
+    // Also after an error: other streams must go on.
+    waiting.splice(0, written)
+    if (waiting.length > 0) setImmediate(writeSome)
+    else tookMs = performance.now() - begunAt
+  }
 }
 
 /**
