@@ -1,18 +1,20 @@
-import { createHash, randomUUID } from 'node:crypto'
+import * as crypto from 'node:crypto'
 
 let millisecond = 0
 let start = ''
 
 /** Returns a UUID of version 7 (RFC 9562) in lower case: ascending by the millisecond, otherwise random. */
-export function newId(): string {
-  // Node has a function for it from 24.16 on.
+export const newId: () => string = 'randomUUIDv7' in crypto ? () => crypto.randomUUIDv7() : makeId
+
+/** `newId` for Node before 24.16, which has no function for it. */
+export function makeId(): string {
   const now = Date.now()
   if (now !== millisecond) {
     const time = now.toString(16).padStart(12, '0')
     start = `${time.slice(0, 8)}-${time.slice(8)}-7`
     millisecond = now
   }
-  return start + randomUUID().slice(15)
+  return start + crypto.randomUUID().slice(15)
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -20,7 +22,8 @@ export const isUuid = (text: string): boolean => UUID.test(text)
 
 /** The same for the same name in the same namespace, itself a UUID: version 5 (RFC 9562). */
 export function namedId(namespace: string, name: string): string {
-  const hash = createHash('sha1')
+  const hash = crypto
+    .createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
     .update(name)
     .digest()

@@ -19,14 +19,16 @@ export function onePerConnection(): (socket: Socket, response: ServerResponse) =
   const lines = new WeakMap<Socket, Line>()
   return (socket, response) => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const line = lines.get(socket)
-    const earlier = line?.last
-    const now: Line = line ?? { last: promise, open: 0 }
-    now.last = promise
-    if (++now.open > MAX_WAITING) socket.destroy()
-    lines.set(socket, now)
+    let line = lines.get(socket)
+    if (line === undefined) {
+      line = { last: promise, open: 0 }
+      lines.set(socket, line)
+    }
+    const earlier = line.open === 0 ? undefined : line.last
+    line.last = promise
+    if (++line.open > MAX_WAITING) socket.destroy()
     response.once('close', () => {
-      if (--now.open === 0) lines.delete(socket)
+      line.open--
       resolve()
     })
     return earlier

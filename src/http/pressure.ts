@@ -22,6 +22,12 @@ export interface PressureOptions {
   stalled(stall: Stall): void
 }
 
+/** One object for each route: compared by identity. */
+export interface Route {
+  method: string | string[]
+  url: string
+}
+
 export interface Stall {
   ms: number
   /** Routes of the requests that were running, some of them where there were many. */
@@ -44,9 +50,9 @@ export class Pressure {
   /** Since the last look. */
   #came = 0
   /** By route: requests that are being worked on. */
-  readonly #atWork = new Map<string, number>()
+  readonly #atWork = new Map<Route, number>()
   /** Routes that were worked on since the last look. */
-  #worked = new Set<string>()
+  #worked = new Set<Route>()
   /** Requests that are being worked on. */
   requests = 0
 
@@ -64,13 +70,13 @@ export class Pressure {
     clearInterval(this.#timer)
   }
 
-  begin(route: string): void {
+  begin(route: Route): void {
     this.requests++
     this.#atWork.set(route, (this.#atWork.get(route) ?? 0) + 1)
     this.#worked.add(route)
   }
 
-  end(route: string): void {
+  end(route: Route): void {
     this.requests--
     const left = this.#atWork.get(route)! - 1
     if (left === 0) this.#atWork.delete(route)
@@ -91,7 +97,7 @@ export class Pressure {
     const now = performance.now()
     const stalledMs = now - this.#lastAt - TICK_MS
     this.#lastAt = now
-    if (stalledMs >= STALL_MS) stalled({ ms: Math.round(stalledMs), routes: [...this.#worked].slice(0, MOST_ROUTES) })
+    if (stalledMs >= STALL_MS) stalled({ ms: Math.round(stalledMs), routes: [...this.#worked].slice(0, MOST_ROUTES).map(nameOf) })
     this.#worked = new Set(this.#atWork.keys())
     const delayMs = Math.max(stalledMs, ...waits.map((wait) => wait()))
     const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#came) >= LEAST_REQUESTS
@@ -110,3 +116,5 @@ export class Pressure {
     }
   }
 }
+
+const nameOf = ({ method, url }: Route): string => `${method} ${url}`
