@@ -9,6 +9,7 @@ import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import type { TermStatistics } from '../src/knowledge/answer/question-terms.ts'
 import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
 import { INDEX_LIMITS, indexSome, type Reading } from '../src/knowledge/ingest/index-documents.ts'
+import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 import { retrieve } from '../src/knowledge/retrieve.ts'
@@ -107,6 +108,8 @@ export class Base {
       isOver: () => false,
       unreleased: new Set<Task>(),
       slow,
+      agentId: '',
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
     }
     while (await indexSome(file, work));
     file.close()

@@ -13,6 +13,7 @@ import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
 import { INDEX_LIMITS, indexSome, type Reading } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
+import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
@@ -176,13 +177,69 @@ describe('ingestion', () => {
   test('of a document that is deleted meanwhile ends with nothing', async () => {
     const folder = newFolder()
     const id = newId()
-    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 100, passages: 5 } })
+    const ingest = new Ingest({
+      store: new KnowledgeFolder(folder),
+      clock: Date.now,
+      index: { documents: 100, passages: 5, turnMs: 0 },
+    })
     const questions = new Questions(new KnowledgeFolder(folder))
-    await ingest.add(agent, id, textOf(paragraphs(100, 'hazel'), { title: 'Hazel' }))
+    await ingest.add(agent, id, textOf(paragraphs(400, 'hazel'), { title: 'Hazel' }))
     await begun(questions, id)
     await ingest.remove(agent, id)
     await until(async () => !isInFiles(folder, 'hazel'))
     assert.equal(count(questions, 'hazel'), 0)
+    await ingest.add(agent, newId(), textOf('The walnut is brown.'))
+    await idle(questions)
+    const file = KnowledgeFile.openToRead(join(folder, `${agent}.db`))!
+    const { id: nextId } = file.get<{ id: number }>('SELECT id FROM passage')!
+    assert.ok(nextId < 200, `its other passages were not written: the next one is ${nextId}`)
+    file.close()
+    questions.close()
+    await ingest.close()
+  })
+
+  test('of a large document lets other agents have their turns, and goes on where it was', async () => {
+    const folder = newFolder()
+    const other = randomUUID()
+    const index = { documents: 100, passages: 5, turnMs: 0 }
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    const [large, small] = [newId(), newId()]
+    await ingest.add(agent, large, textOf(paragraphs(400, 'hazel'), { title: 'Hazel' }))
+    await begun(questions, large)
+    await ingest.add(other, small, textOf('The walnut is brown.'))
+    while (questions.findDocument(other, small)!.status !== 'ready') await nextTurn()
+    assert.equal(questions.findDocument(agent, large)!.status, 'processing')
+    assert.equal(count(questions, 'hazel'), 0)
+    await idle(questions)
+    const { passageCount, status } = questions.findDocument(agent, large)!
+    assert.equal(status, 'ready')
+    const file = KnowledgeFile.openToRead(join(folder, `${agent}.db`))!
+    assert.equal(file.get<{ count: number }>('SELECT count(*) AS count FROM passage')!.count, passageCount)
+    assert.equal(file.get('SELECT 1 FROM dead'), undefined)
+    file.close()
+    questions.close()
+    await ingest.close()
+  })
+
+  test('of large documents waits where they would take too much memory', async () => {
+    const folder = newFolder()
+    const agents = Array.from({ length: 4 }, () => randomUUID())
+    const index = { documents: 100, passages: 5, turnMs: 0, heldChars: 1, shortChars: 1 }
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    const ids = await Promise.all(
+      agents.map(async (agentId) => (await ingest.add(agentId, newId(), textOf(paragraphs(60, 'hazel')))).id),
+    )
+    const under = () => agents.filter((agentId, i) => (questions.findDocument(agentId, ids[i]!)?.progress ?? 0) % 1 > 0)
+    const progress: number[] = []
+    const states = () => agents.map((agentId, i) => questions.findDocument(agentId, ids[i]!)!.status)
+    while (!states().every((status) => status === 'ready')) {
+      progress.push(under().length)
+      await nextTurn()
+    }
+    assert.equal(Math.max(...progress), 1)
+    await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
     questions.close()
     await ingest.close()
   })
@@ -224,6 +281,8 @@ describe('ingestion', () => {
       isOver: () => false,
       unreleased: new Set<Task>(),
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      agentId: agent,
     }
     let begun = 0
     const slow = Promise.withResolvers<void>()
@@ -261,7 +320,8 @@ describe('ingestion', () => {
       return readDocument(input)
     }
     const limits = { ...INDEX_LIMITS, slowMs: 0 }
-    const work = { clock: Date.now, isOver: () => false, unreleased: new Set<Task>(), limits, slow, read }
+    const large = new LargeDocuments(limits, () => {})
+    const work = { agentId: agent, clock: Date.now, isOver: () => false, unreleased: new Set<Task>(), limits, slow, large, read }
     const waiting = () => listTasks(file, 10).map(({ number, attempts }) => [number, attempts])
     // One turn each: what takes long ends it. With two under way the others wait.
     assert.equal(await indexSome(file, work), true)
@@ -293,6 +353,8 @@ describe('ingestion', () => {
       isOver: () => false,
       unreleased: new Set<Task>(),
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      agentId: agent,
     }
     for (const error of [new ReparteeError('unavailable', 'The database is away.'), new Error('a fault of ours')])
       await assert.rejects(indexSome(file, { ...work, read: () => Promise.reject(error) }), error)

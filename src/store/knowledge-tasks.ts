@@ -33,6 +33,10 @@ export function listTasks(base: KnowledgeBase, most: number): Task[] {
     }))
 }
 
+/** Returns false where the document was deleted or changed since the task was listed. */
+export const isWaiting = (base: KnowledgeBase, { number, revision }: Task): boolean =>
+  base.get('SELECT 1 FROM document WHERE number = ? AND revision = ? AND work IS NOT NULL', number, revision) !== undefined
+
 /** What was sent to be read. */
 export function contentOf(base: KnowledgeBase, task: Task): Uint8Array {
   return (

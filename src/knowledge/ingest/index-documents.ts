@@ -20,6 +20,7 @@ import {
   contentOf,
   failTask,
   finishTask,
+  isWaiting,
   listTasks,
   passagesOf,
   releaseTasks,
@@ -30,10 +31,11 @@ import {
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import { ReaderClosed } from '../reader/reader.ts'
 import { adoptVectors } from '../vectors/build.ts'
+import type { LargeDocument, LargeDocuments, LargeLimits } from './large-documents.ts'
 import type { SlowReadings } from './slow-readings.ts'
 
 /** How much goes into one transaction. */
-export interface IndexLimits {
+export interface IndexLimits extends LargeLimits {
   documents: number
   passages: number
   /** Different words, and pieces of text without spaces. Each is one row. */
@@ -50,7 +52,8 @@ export interface IndexLimits {
 /** Some 0.2 s in which other writes wait. */
 export const INDEX_LIMITS: IndexLimits = {
   ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000 },
-  ...{ mergeMs: 200, turnMs: 5_000, slowMs: 2_000 },
+  ...{ mergeMs: 200, turnMs: 2_000, slowMs: 2_000 },
+  ...{ heldChars: 64_000_000, shortChars: 2_000_000 },
 }
 /** A document that was under way at so many ends of the thread or the process is left alone. */
 const MAX_ATTEMPTS = 5
@@ -65,6 +68,7 @@ const CHARS_A_WORD = 10
 
 /** What indexing is done with. `isOver`: stop as soon as it may be. */
 export interface IndexWork {
+  agentId: string
   clock: Clock
   limits: IndexLimits
   /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down. */
@@ -74,6 +78,8 @@ export interface IndexWork {
   unreleased: Set<Task>
   /** Documents of this agent that are still being read after `slowMs`. */
   slow: SlowReadings<Reading | undefined>
+  /** Of all agents. */
+  large: LargeDocuments
   /** Told of each document that is done with. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
@@ -91,11 +97,16 @@ export interface Reading {
 
 /**
  * Reads and indexes the documents that wait longest, a bounded number of them: all their passages and marks appear in one
- * transaction. One too large for that appears when all of it is written. False when none waits. Stops early when `isOver`.
+ * transaction. One too large for that appears when all of it is written, which may take several calls. False when none waits. Stops early when `isOver`.
  */
 export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<boolean> {
   release(base, work.unreleased)
   const until = performance.now() + work.limits.turnMs
+  const large = work.large.of(work.agentId)
+  if (large !== undefined) {
+    await attempt(base, [large.reading.task], work, (unread) => indexLarge(base, large, unread, work))
+    return true
+  }
   let tasks = nextTasks(base, work)
   if (tasks.length === 0) return false
   await indexTogether(base, tasks, work)
@@ -111,19 +122,27 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
 const isSuspect = (task: Task | undefined): boolean => task !== undefined && task.attempts > 0
 
 /** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
-function nextTasks(base: KnowledgeBase, { limits, slow }: IndexWork): Task[] {
-  const tasks = slow.ready(listTasks(base, limits.documents + slow.size))
+function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large }: IndexWork): Task[] {
+  const tasks = large.ready(agentId, slow.ready(listTasks(base, limits.documents + slow.size)))
   if (isSuspect(tasks[0])) return tasks.slice(0, 1)
   const first = tasks.findIndex(isSuspect)
   return first < 0 ? tasks : tasks.slice(0, first)
 }
 
-/** Stores the attempt before it starts, and takes it back if the document was not read. */
-async function indexTogether(base: KnowledgeBase, tasks: Task[], work: IndexWork): Promise<void> {
+const indexTogether = (base: KnowledgeBase, tasks: Task[], work: IndexWork): Promise<void> =>
+  attempt(base, tasks, work, (unread) => indexTasks(base, unread, work))
+
+/** Stores the attempt before it starts, and takes it back for the documents that `run` has left in `unread`. */
+async function attempt(
+  base: KnowledgeBase,
+  tasks: Task[],
+  work: IndexWork,
+  run: (unread: Set<Task>) => Promise<void>,
+): Promise<void> {
   base.write(() => startTasks(base, tasks), { durable: false })
   const unread = new Set(tasks)
   try {
-    await indexTasks(base, unread, work)
+    await run(unread)
   } catch (error) {
     if (!(error instanceof ReaderClosed)) throw error
   } finally {
@@ -175,10 +194,9 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     if (reading === undefined) unread.delete(task)
     else if (isLarge(reading, limits)) {
       finish()
-      if (!(await indexLarge(base, reading, work))) return
-      unread.delete(task)
-      ended('ready')
-      return
+      const large = work.large.begin(work.agentId, reading)
+      if (large === undefined) continue
+      return indexLarge(base, large, unread, work)
     } else {
       readings.push(reading)
       for (const [position, passage] of reading.passages.entries()) {
@@ -337,39 +355,74 @@ function isLarge({ passages }: Reading, limits: IndexLimits): boolean {
   return passages.reduce((sum, { text }) => sum + text.length, 0) > limits.words * CHARS_A_WORD
 }
 
-/** False where it was stopped. */
-async function indexLarge(base: KnowledgeBase, reading: Reading, { limits, clock, isOver }: IndexWork): Promise<boolean> {
-  const { task, indexedTitle, passages } = reading
-  const pause = pacer()
-  // Of a try before this one that failed half way.
-  base.write(() => buryStaged(base), { durable: false })
-  let first = 0
-  for (let at = 0; at < passages.length; ) {
-    const batch = newBatch()
-    for (let position = at; position < passages.length && !isFull(batch, limits); position++) {
-      await pause()
-      if (isOver()) return false
-      addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
+/**
+ * Indexes more of a large document, until the turn is over, and takes it out of `unread` when all of it is done. Nothing else of its agent may be indexed before that:
+ * the ids of its passages follow one another.
+ */
+async function indexLarge(
+  base: KnowledgeBase,
+  large: LargeDocument,
+  unread: Set<Task>,
+  { agentId, large: all, limits, isOver, clock, ended }: IndexWork,
+): Promise<void> {
+  const until = performance.now() + limits.turnMs
+  const { reading, isWhole } = large
+  try {
+    if (!isWaiting(base, reading.task)) {
+      base.write(() => buryStaged(base), { durable: false })
+      all.end(agentId)
+      return
+    }
+    while (large.done < reading.passages.length) {
+      if (!(await indexNext(base, large, limits, isOver))) return
+      if (!isWhole && performance.now() >= until) return
     }
     base.write(
       () => {
-        const start = writeBatch(base, batch)
-        if (at === 0) first = start
-        stage(base, first, start + batch.passages.length - 1, indexedTitle)
-        setProgress(base, task, (at + batch.passages.length) / (passages.length + 1))
+        publish(base, large.first)
+        settle(base, reading, { first: large.first, last: large.first + reading.passages.length - 1 }, clock())
         raiseVersion(base)
       },
       { durable: false },
     )
-    at += batch.passages.length
+    all.end(agentId)
+    unread.delete(reading.task)
+    ended?.('ready')
+  } catch (error) {
+    // It is not known what of it was written.
+    all.end(agentId)
+    throw error
   }
+}
+
+/** Writes the next passages of a large document in one transaction. False where it was stopped. */
+async function indexNext(
+  base: KnowledgeBase,
+  large: LargeDocument,
+  limits: IndexLimits,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const { task, indexedTitle, passages } = large.reading
+  const pause = pacer()
+  const batch = newBatch()
+  for (let position = large.done; position < passages.length && !isFull(batch, limits); position++) {
+    await pause()
+    if (isOver()) return false
+    addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
+  }
+  const done = large.done + batch.passages.length
   base.write(
     () => {
-      publish(base, first)
-      settle(base, reading, { first, last: first + passages.length - 1 }, clock())
+      // Of a try before this one that failed half way.
+      if (large.done === 0) buryStaged(base)
+      const start = writeBatch(base, batch)
+      if (large.done === 0) large.first = start
+      stage(base, large.first, start + batch.passages.length - 1, indexedTitle)
+      setProgress(base, task, done / (passages.length + 1))
       raiseVersion(base)
     },
     { durable: false },
   )
+  large.done = done
   return true
 }

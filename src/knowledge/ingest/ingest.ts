@@ -16,6 +16,7 @@ import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.t
 import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Changes } from './changes.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome, type Reading } from './index-documents.ts'
+import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { SlowReadings } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
@@ -83,6 +84,7 @@ export class Ingest {
   readonly #unreleased = new Map<string, Set<Task>>()
   /** Slow documents, by agent. */
   readonly #slow = new Map<string, SlowReadings<Reading | undefined>>()
+  readonly #large: LargeDocuments
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
@@ -118,6 +120,7 @@ export class Ingest {
     this.#onMarked = onMarked
     this.#warn = warn
     this.#limits = { ...INDEX_LIMITS, ...index }
+    this.#large = new LargeDocuments(this.#limits, (agentId) => this.#wake(agentId))
     this.#reader = new DocumentReader(read, new DocumentReader(read))
     const isBusy = (agentId: string) => agentId === this.#active || this.#waiting.has(agentId) || this.#isReading(agentId)
     this.#bases = new OpenBases(store, isBusy, warn)
@@ -145,9 +148,7 @@ export class Ingest {
       ended: onEnded,
       commit: (agentId, run) => this.#changes.commit(agentId, run),
       bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
-      wake: (agentId) => {
-        if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
-      },
+      wake: (agentId) => this.#wake(agentId),
     })
     if (store.isShared) this.#lookTimer = setInterval(() => this.#tryLook(), LOOK_EVERY_MS)
   }
@@ -237,6 +238,7 @@ export class Ingest {
     this.#merges.delete(agentId)
     this.#unreleased.delete(agentId)
     this.#slow.delete(agentId)
+    this.#large.leave(agentId)
     this.#bases.remove(agentId)
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
     this.#onMarked(this.#marked.size)
@@ -266,11 +268,16 @@ export class Ingest {
 
   /** Takes up what other processes left, and keeps what is under way here. */
   #look(): void {
-    for (const agentId of this.#marked) if (this.#web.isBusy(agentId) || this.#isReading(agentId)) this.#store.hold(agentId)
+    for (const agentId of this.#marked) if (this.#isUnderWay(agentId)) this.#store.hold(agentId)
     this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
     for (const agentId of this.#store.listForsaken()) this.#onIndexed(agentId)
     this.#web.lookForDue()
     if (this.#looks++ % SWEEP_EVERY === 0) for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId)
+  }
+
+  /** What the agent's work has waited for is there. */
+  #wake(agentId: string): void {
+    if (!this.#closing && this.#marked.has(agentId)) this.#schedule(agentId)
   }
 
   #schedule(agentId: string): void {
@@ -329,7 +336,7 @@ export class Ingest {
   }
 
   #rest(agentId: string): void {
-    if (this.#web.isBusy(agentId) || this.#isReading(agentId)) return
+    if (this.#isUnderWay(agentId)) return
     // Commits that did not wait for the disk must be on it before the note is gone that there is work.
     const base = this.#bases.get(agentId)?.held
     if (this.#marked.has(agentId)) base?.write(() => base.run('UPDATE manifest SET version = version'))
@@ -387,6 +394,7 @@ export class Ingest {
       this.#marked.delete(agentId)
       this.#tidying.delete(agentId)
       this.#slow.delete(agentId)
+      this.#large.leave(agentId)
       this.#web.leave(agentId)
       return false
     }
@@ -394,6 +402,7 @@ export class Ingest {
     if (hold === 'taken') {
       this.#merges.delete(agentId)
       this.#slow.delete(agentId)
+      this.#large.leave(agentId)
       giveUpStaged(base)
     }
     const isMerging = this.#merges.has(agentId)
@@ -412,12 +421,14 @@ export class Ingest {
     this.#unreleased.set(agentId, unreleased)
     const slow = this.#slowOf(agentId)
     const isWork = await indexSome(base, {
+      agentId,
       clock: this.#clock,
       limits: this.#limits,
       read,
       isOver,
       unreleased,
       slow,
+      large: this.#large,
       ended: this.#onEnded,
     })
     if (slow.size === 0) this.#slow.delete(agentId)
@@ -434,7 +445,7 @@ export class Ingest {
     const known = this.#slow.get(agentId)
     if (known !== undefined) return known
     const slow = new SlowReadings<Reading | undefined>(() => {
-      if (this.#slow.get(agentId) === slow && this.#marked.has(agentId) && !this.#closing) this.#schedule(agentId)
+      if (this.#slow.get(agentId) === slow) this.#wake(agentId)
     })
     this.#slow.set(agentId, slow)
     return slow
@@ -443,6 +454,11 @@ export class Ingest {
   /** Returns true if a slow document of this agent is still being read. */
   #isReading(agentId: string): boolean {
     return (this.#slow.get(agentId)?.underWay() ?? 0) > 0
+  }
+
+  /** Returns true if work goes on, or waits, although the agent has no turn. */
+  #isUnderWay(agentId: string): boolean {
+    return this.#web.isBusy(agentId) || this.#isReading(agentId) || this.#large.isWaiting(agentId)
   }
 
   #mergeSome(agentId: string, base: KnowledgeBase): boolean {
