@@ -520,6 +520,19 @@ describe('a source', { skip: needsProcess }, () => {
     assert.equal((await refresh(source.id)).status, 'ready')
   })
 
+  test('that was under way at every orderly end of the service is not given up', async () => {
+    site.pages.set('/robots.txt', () => {})
+    site.pages.set('/', page('Start', 'Walnut.'))
+    const { source } = (await client.post(sources, { type: 'url', url: site.url('/') })).body
+    for (let times = 1; times <= 4; times++) {
+      await until('it is under way', () => site.count('/robots.txt') === times)
+      if (times === 4) site.pages.delete('/robots.txt')
+      await service.end('SIGTERM')
+      await service.restart()
+    }
+    assert.equal((await settledSource(source.id)).status, 'ready')
+  })
+
   test('sitemaps of other agents make room, and are read once each', async () => {
     const crowded = await startService({
       REPARTEE_FETCH_ALLOW: site.host,

@@ -41,6 +41,12 @@ export class NetQueue<T extends Item> {
     return this.#underWay.has(agentId) || this.#hungry.has(agentId)
   }
 
+  /** Returns the numbers of what is under way, by agent. */
+  underWay(): [agentId: string, numbers: number[]][] {
+    const isWanted = ([, stop]: [number, AbortController]) => !stop.signal.aborted
+    return [...this.#underWay].map(([agentId, own]) => [agentId, [...own].filter(isWanted).map(([number]) => number)])
+  }
+
   /** Starts what waits in an agent's file, as far as there is room. */
   fill(agentId: string, base: KnowledgeBase): void {
     const { atOnce, atOnceOfAgent, turnMs, list, start, run } = this.#parts

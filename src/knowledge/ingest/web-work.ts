@@ -55,8 +55,8 @@ export class WebWork {
   readonly #fetches: NetQueue<Fetch>
   readonly #sites: NetQueue<SiteRun>
   readonly #due: DueSites
-  /** Sitemaps of runs that wait for their next turn. After a restart they are read again. */
-  readonly #sitemaps = new Map<string, Sitemaps>()
+  /** By site: the sitemaps of a run that waits for its next turn. After a restart they are read again. */
+  readonly #sitemaps = new Map<string, Sitemaps & { run: number }>()
   /** Agents whose notes of what is due are known to be true: a crash may have come between a commit and its note. */
   readonly #noted = new Set<string>()
 
@@ -96,6 +96,7 @@ export class WebWork {
   }
 
   removeSite(agentId: string, id: string): Promise<boolean> {
+    this.#forgetSitemaps(agentId)
     return this.#commitSites(agentId, (base) => {
       const extents = removeSite(base, id)
       this.#parts.bury(agentId, base, extents ?? [])
@@ -124,7 +125,7 @@ export class WebWork {
   }
 
   removeAgent(agentId: string): void {
-    for (const place of this.#sitemaps.keys()) if (place.startsWith(`${agentId} `)) this.#sitemaps.delete(place)
+    this.#forgetSitemaps(agentId)
     for (const queue of [this.#fetches, this.#sites]) queue.removeAgent(agentId)
     this.#due.set(agentId, null)
     this.#noted.delete(agentId)
@@ -132,6 +133,9 @@ export class WebWork {
 
   /** What is under way is given up; it is taken up after the next start. */
   close(): void {
+    // An orderly end is not the fault of a site.
+    for (const [agentId, sites] of this.#sites.underWay())
+      this.#parts.commit(agentId, (base) => sites.forEach((site) => forgetAttempts(base, site))).catch(() => {})
     for (const queue of [this.#fetches, this.#sites]) queue.close()
     this.#due.close()
   }
@@ -144,6 +148,10 @@ export class WebWork {
     return done?.result as T
   }
 
+  #forgetSitemaps(agentId: string): void {
+    for (const place of this.#sitemaps.keys()) if (place.startsWith(`${agentId} `)) this.#sitemaps.delete(place)
+  }
+
   #note(agentId: string, due: number | null): void {
     this.#due.set(agentId, due)
     this.#noted.add(agentId)
@@ -151,8 +159,9 @@ export class WebWork {
 
   async #sync(agentId: string, run: SiteRun, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
     const { rules, reader, clock, crawlDelayMs, commit, bury } = this.#parts
-    const place = `${agentId} ${run.number} ${run.run}`
-    const sitemaps = this.#sitemaps.get(place) ?? { seen: new Set(), waiting: [] }
+    const place = `${agentId} ${run.number}`
+    const kept = this.#sitemaps.get(place)
+    const sitemaps = kept?.run === run.run ? kept : { run: run.run, seen: new Set<string>(), waiting: [] }
     this.#sitemaps.delete(place)
     let failure: DocumentError | undefined
     try {
