@@ -1,6 +1,6 @@
 const LOOK_EVERY_MS = 20
 /** Ends a hang and measures nothing: a slow machine takes many times as long as a fast one. */
-export const GIVE_UP_AFTER_MS = 120_000
+export const GIVE_UP_AFTER_MS = 600_000
 
 /** Calls `look` until it returns something, and returns that. Throws if it never does. */
 export async function until<T>(what: string, look: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
