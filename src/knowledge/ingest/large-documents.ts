@@ -22,8 +22,8 @@ export interface LargeLimits {
 }
 
 /**
- * The large documents that are being indexed, at most one of each agent. Each needs several turns of its agent and stays in memory meanwhile. Where that would be
- * too much, agents wait, in the order in which they came. A document that waits is read again later.
+ * Large documents while they are indexed, at most one per agent. Indexing one takes several turns of its agent, and it stays in memory until then. If memory is
+ * short, agents wait in line, and their documents are read again later.
  */
 export class LargeDocuments {
   readonly #limits: LargeLimits
@@ -32,7 +32,7 @@ export class LargeDocuments {
   readonly #waiting = new Map<string, Map<number, { revision: number; chars: number }>>()
   readonly #mayBegin: (agentId: string) => void
 
-  /** `mayBegin` is called with an agent that has waited, and need not any more. */
+  /** `mayBegin` is called with a waiting agent when there is room for its document. */
   constructor(limits: LargeLimits, mayBegin: (agentId: string) => void) {
     this.#limits = limits
     this.#mayBegin = mayBegin
@@ -59,7 +59,7 @@ export class LargeDocuments {
     const document = { reading, chars, first: 0, done: 0, isWhole: !hasRoom }
     this.#begun.set(agentId, document)
     if (waiting.delete(number)) {
-      // The next one of this agent comes after those of others.
+      // Other agents come before the next document of this agent.
       this.#waiting.delete(agentId)
       if (waiting.size > 0) this.#waiting.set(agentId, waiting)
     }
@@ -67,12 +67,12 @@ export class LargeDocuments {
     return document
   }
 
-  /** The document of the agent is indexed, or has to begin anew. */
+  /** To be called when the document of the agent is indexed or failed. */
   end(agentId: string): void {
     if (this.#begun.delete(agentId)) this.#wake()
   }
 
-  /** The agent has nothing to be indexed any more. */
+  /** Forgets all documents of the agent. */
   leave(agentId: string): void {
     this.#waiting.delete(agentId)
     this.#begun.delete(agentId)

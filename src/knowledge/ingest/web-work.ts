@@ -134,8 +134,12 @@ export class WebWork {
   /** What is under way is given up; it is taken up after the next start. */
   close(): void {
     // An orderly end is not the fault of a site.
-    for (const [agentId, sites] of this.#sites.underWay())
-      this.#parts.commit(agentId, (base) => sites.forEach((site) => forgetAttempts(base, site))).catch(() => {})
+    for (const [agentId, sites] of this.#sites.underWay()) {
+      const forget = (base: KnowledgeBase) => {
+        for (const site of sites) forgetAttempts(base, site)
+      }
+      this.#parts.commit(agentId, forget).catch(() => {})
+    }
     for (const queue of [this.#fetches, this.#sites]) queue.close()
     this.#due.close()
   }
