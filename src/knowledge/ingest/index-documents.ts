@@ -356,7 +356,7 @@ function isLarge({ passages }: Reading, limits: IndexLimits): boolean {
 }
 
 /**
- * Indexes more of a large document, until the turn is over, and takes it out of `unread` when all of it is done. Nothing else of its agent may be indexed before that:
+ * Indexes as much of a large document as fits into one transaction, and takes it out of `unread` after the last. Nothing else of its agent may be indexed before that:
  * the ids of its passages follow one another.
  */
 async function indexLarge(
@@ -365,22 +365,22 @@ async function indexLarge(
   unread: Set<Task>,
   { agentId, large: all, limits, isOver, clock, ended }: IndexWork,
 ): Promise<void> {
-  const until = performance.now() + limits.turnMs
   const { reading, isWhole } = large
+  const count = reading.passages.length
   try {
     if (!isWaiting(base, reading.task)) {
       base.write(() => buryStaged(base), { durable: false })
       all.end(agentId)
       return
     }
-    while (large.done < reading.passages.length) {
+    do {
       if (!(await indexNext(base, large, limits, isOver))) return
-      if (!isWhole && performance.now() >= until) return
-    }
+    } while (isWhole && large.done < count)
+    if (large.done < count) return
     base.write(
       () => {
         publish(base, large.first)
-        settle(base, reading, { first: large.first, last: large.first + reading.passages.length - 1 }, clock())
+        settle(base, reading, { first: large.first, last: large.first + count - 1 }, clock())
         raiseVersion(base)
       },
       { durable: false },
