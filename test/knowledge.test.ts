@@ -344,6 +344,28 @@ describe('ingestion', () => {
     file.close()
   })
 
+  test('of a large document that was under way at a crash begins once', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    file.write(() => acceptDocument(file, newId(), textOf(paragraphs(60, 'hazel')), 0))
+    file.write(() => startTasks(file, listTasks(file, 1)))
+    let readings = 0
+    const limits = { ...INDEX_LIMITS, passages: 5 }
+    const work = {
+      ...{ agentId: agent, clock: Date.now, limits, isOver: () => false, unreleased: new Set<Task>() },
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+      large: new LargeDocuments(limits, () => {}),
+      read: (input: ReadInput) => {
+        readings++
+        return readDocument(input)
+      },
+    }
+    assert.equal(await indexSome(file, work), true)
+    assert.deepEqual([readings, listTasks(file, 1)[0]?.attempts], [1, 1])
+    while (await indexSome(file, work));
+    assert.deepEqual([readings, listTasks(file, 1)], [1, []])
+    file.close()
+  })
+
   test('keeps what was sent when the store, and not the document, is at fault', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))

@@ -111,7 +111,7 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   if (tasks.length === 0) return false
   await indexTogether(base, tasks, work)
   // A crash can leave a thousand suspects. A turn of the agent for each would take minutes.
-  while (isSuspect(tasks[0]) && performance.now() < until && !work.isOver()) {
+  while (isSuspect(tasks[0]) && work.large.of(work.agentId) === undefined && performance.now() < until && !work.isOver()) {
     tasks = nextTasks(base, work)
     if (isSuspect(tasks[0])) await indexTogether(base, tasks, work)
   }
