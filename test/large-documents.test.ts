@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Reading } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
 
 const taskOf = (number: number, revision = 1) => ({ number, revision }) as Task

@@ -1,5 +1,5 @@
 import type { Task } from '../../store/knowledge-tasks.ts'
-import type { Reading } from './index-documents.ts'
+import type { Reading } from './read-documents.ts'
 
 /** A document that does not fit into one transaction, and how much of it is indexed. */
 export interface LargeDocument {

@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
+import type { Passage } from '../../core/document.ts'
+import { DocumentError } from '../../core/document-error.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { contentOf, failTask, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
+import type { ReadDocument, ReadInput } from '../read/read.ts'
+import type { SlowReadings } from './slow-readings.ts'
+
+/** A document that was under way at so many ends of the thread or the process is left alone. */
+const MAX_ATTEMPTS = 5
+/** Read while others are analysed, so that small documents do not wait for the process that reads. */
+const AHEAD = 16
+const AHEAD_BYTES = 262_144
+const TITLE_CHARS = 80
+
+/** What documents are read with. */
+export interface ReadWork {
+  clock: Clock
+  /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down. */
+  read: (input: ReadInput) => Promise<ReadDocument>
+  /** Documents of this agent that are still being read when their turn is over. */
+  slow: SlowReadings<Reading | undefined>
+  /** Told of each document that is done with. */
+  ended?: (outcome: 'ready' | 'failed') => void
+}
+
+/** A document as it was read: what the index will hold of it. */
+export interface Reading {
+  task: Task
+  /** As it was recognised. */
+  mediaType: string
+  title: string
+  /** Empty where the title is only the first words: counted as a title, those would weigh far more than the rest of the text. */
+  indexedTitle: string
+  passages: Omit<Passage, 'id' | 'index'>[]
+}
+
+interface NextReading {
+  task: Task
+  bytes: number
+  reading: Promise<Reading | undefined>
+}
+
+/**
+ * Reads the next documents while the current one is analysed. The number grows with each document that is read quickly, and falls to zero after a slow one: slow
+ * documents queued ahead would delay the documents of other agents.
+ */
+export class ReadAhead {
+  readonly #base: KnowledgeBase
+  readonly #work: ReadWork
+  /** Tasks that are not started, last first. */
+  readonly #waiting: Task[]
+  readonly #started: NextReading[] = []
+  #startedBytes = 0
+  #window = 0
+
+  constructor(base: KnowledgeBase, tasks: readonly Task[], work: ReadWork) {
+    this.#base = base
+    this.#waiting = tasks.toReversed()
+    this.#work = work
+  }
+
+  /** Returns the next in order, or undefined after the last. */
+  take(): NextReading | undefined {
+    this.#fill(1)
+    const next = this.#started.shift()
+    if (next !== undefined) this.#startedBytes -= next.bytes
+    if (this.#window > 0) this.#fill(1)
+    return next
+  }
+
+  /** Adapts the number of documents read ahead to the last one. */
+  adapt(isQuick: boolean): void {
+    this.#window = isQuick ? Math.min(AHEAD, this.#window * 2 || 1) : 0
+  }
+
+  /** Starts nothing more. */
+  end(): void {
+    this.#waiting.length = 0
+  }
+
+  /** Starts so many in any case. */
+  #fill(least: number): void {
+    while (this.#started.length < least || (this.#started.length < this.#window && this.#startedBytes < AHEAD_BYTES)) {
+      const task = this.#waiting.pop()
+      if (task === undefined) return
+      const kept = this.#work.slow.take(task)
+      const content = kept !== undefined || task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
+      const reading = kept ?? read(this.#base, task, content, this.#work)
+      // The error reaches the caller of `take`. Until then it must not count as unhandled.
+      reading.catch(() => {})
+      this.#startedBytes += content.byteLength
+      this.#started.push({ task, bytes: content.byteLength, reading })
+    }
+  }
+}
+
+/** Returns true if the promise is settled within that time, false if it is not. Never rejects. */
+export async function isSettled(promise: Promise<unknown>, withinMs: number): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  )
+  // Mostly it is, and a timer for each would cost more than the rest.
+  if (await Promise.race([settled, nextTurn(false)])) return true
+  const stop = new AbortController()
+  const late = pauseMs(withinMs, false, { signal: stop.signal }).catch(() => false)
+  const first = await Promise.race([settled, late])
+  stop.abort()
+  return first
+}
+
+/** Undefined where the document cannot be read, which is then told in its `error`. Rejects with `ReaderClosed`. */
+async function read(
+  base: KnowledgeBase,
+  task: Task,
+  content: Uint8Array,
+  { read: readIt, clock, ended }: ReadWork,
+): Promise<Reading | undefined> {
+  if (task.work === 'retitle')
+    return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
+  try {
+    if (task.attempts >= MAX_ATTEMPTS)
+      throw new DocumentError('internal_error', 'Reading this document stopped the service several times.')
+    const { mediaType, title, passages } = await readIt({
+      mediaType: task.mediaType,
+      ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),
+      content,
+    })
+    const named = task.titleGiven ? task.title : (title ?? task.title)
+    return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
+  } catch (error) {
+    // Only the document itself can be to blame: all else, such as a lost connection or a full disk, is tried again, and what was sent is kept.
+    if (!(error instanceof DocumentError)) throw error
+    const { code, message } = error
+    if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))
+    ended?.('failed')
+    return undefined
+  }
+}
+
+function firstWords(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim()
+  if (line.length <= TITLE_CHARS) return line
+  const cut = line.lastIndexOf(' ', TITLE_CHARS)
+  return `${line.slice(0, cut > 0 ? cut : TITLE_CHARS)}…`
+}

@@ -1,0 +1,152 @@
+import { pacer } from '../../core/pacer.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import type { Extent } from '../../store/knowledge-documents.ts'
+import {
+  addToBatch,
+  type Batch,
+  bury,
+  buryStaged,
+  newBatch,
+  publish,
+  raiseVersion,
+  stage,
+  writeBatch,
+} from '../../store/knowledge-index.ts'
+import { finishTask, isWaiting, setProgress, type Task } from '../../store/knowledge-tasks.ts'
+import { adoptVectors } from '../vectors/build.ts'
+import type { LargeDocument, LargeDocuments } from './large-documents.ts'
+import type { Reading } from './read-documents.ts'
+
+/** For text without repeated words. */
+const CHARS_A_WORD = 10
+
+/** How much goes into one transaction. */
+export interface TransactionLimits {
+  passages: number
+  /** Different words, and pieces of text without spaces. Each is one row. */
+  words: number
+  pieces: number
+}
+
+/** What large documents are written with. */
+export interface WriteWork {
+  agentId: string
+  clock: Clock
+  limits: TransactionLimits
+  /** Stop as soon as it may be. */
+  isOver: () => boolean
+  /** Of all agents. */
+  large: LargeDocuments
+  /** Told of each document that is done with. */
+  ended?: (outcome: 'ready' | 'failed') => void
+}
+
+/** Writes documents that were read, and the batch of their passages, in a transaction of the caller. */
+export function writeTogether(base: KnowledgeBase, readings: readonly Reading[], batch: Batch, at: number): void {
+  let first = writeBatch(base, batch)
+  for (const reading of readings) {
+    const { passages } = reading
+    settle(base, reading, { first, last: first + passages.length - 1 }, at)
+    first += passages.length
+  }
+  raiseVersion(base)
+}
+
+/** Puts the new passages in the place of the old, or away where the document has changed meanwhile. */
+function settle(
+  base: KnowledgeBase,
+  { task, mediaType, title, indexedTitle }: Reading,
+  span: Omit<Extent, 'indexedTitle'>,
+  at: number,
+): void {
+  const extent = { ...span, indexedTitle }
+  if (finishTask(base, task, { mediaType, title }, extent, at)) {
+    adoptVectors(base, task, extent)
+    bury(base, task.first, task.last, task.indexedTitle)
+  } else bury(base, extent.first, extent.last, extent.indexedTitle)
+}
+
+/** Returns true if a transaction should not write more. */
+export function isFull({ passages, builder }: Batch, limits: TransactionLimits): boolean {
+  const { words, pieces } = builder.terms
+  return passages.length >= limits.passages || words >= limits.words || pieces >= limits.pieces
+}
+
+/** Returns true if the document may not fit into one transaction. */
+export function isLarge({ passages }: Reading, limits: TransactionLimits): boolean {
+  if (passages.length > limits.passages) return true
+  return passages.reduce((sum, { text }) => sum + text.length, 0) > limits.words * CHARS_A_WORD
+}
+
+/**
+ * Writes as much of a large document as fits into one transaction, and takes it out of `unread` after the last. Nothing else of its agent may be indexed before that:
+ * the ids of its passages follow one another.
+ */
+export async function writeLarge(
+  base: KnowledgeBase,
+  large: LargeDocument,
+  unread: Set<Task>,
+  { agentId, large: all, limits, isOver, clock, ended }: WriteWork,
+): Promise<void> {
+  const { reading, isWhole } = large
+  const count = reading.passages.length
+  try {
+    if (!isWaiting(base, reading.task)) {
+      base.write(() => buryStaged(base), { durable: false })
+      all.end(agentId)
+      return
+    }
+    do {
+      if (!(await writeNext(base, large, limits, isOver))) return
+    } while (isWhole && large.done < count)
+    if (large.done < count) return
+    base.write(
+      () => {
+        publish(base, large.first)
+        settle(base, reading, { first: large.first, last: large.first + count - 1 }, clock())
+        raiseVersion(base)
+      },
+      { durable: false },
+    )
+    all.end(agentId)
+    unread.delete(reading.task)
+    ended?.('ready')
+  } catch (error) {
+    // It is not known what of it was written.
+    all.end(agentId)
+    throw error
+  }
+}
+
+/** Writes the next passages of a large document in one transaction. False where it was stopped. */
+async function writeNext(
+  base: KnowledgeBase,
+  large: LargeDocument,
+  limits: TransactionLimits,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const { task, indexedTitle, passages } = large.reading
+  const pause = pacer()
+  const batch = newBatch()
+  for (let position = large.done; position < passages.length && !isFull(batch, limits); position++) {
+    await pause()
+    if (isOver()) return false
+    addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
+  }
+  const done = large.done + batch.passages.length
+  base.write(
+    () => {
+      // Of a try before this one that failed half way.
+      if (large.done === 0) buryStaged(base)
+      const start = writeBatch(base, batch)
+      if (large.done === 0) large.first = start
+      stage(base, large.first, start + batch.passages.length - 1, indexedTitle)
+      setProgress(base, task, done / (passages.length + 1))
+      raiseVersion(base)
+    },
+    { durable: false },
+  )
+  large.done = done
+  return true
+}
