@@ -10,11 +10,11 @@ const OrNull = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Typ
 ) => Type.Union([type, Type.Null()])
 const MetadataValue = Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()])
 
-/** `{ key: value or [values] }`, for a document's metadata and for filters over it. A key is any text, of 1 to 100 characters. */
+/** `{ key: value or [values] }`, for a document's metadata and for filters over it. A key is any text, of 1 to 100 characters. Lists of documents hold that of each. */
 export const MetadataMap = Type.Record(
   Type.String({ pattern: '^(?!__proto__$)[\\s\\S]+$' }),
   Type.Union([MetadataValue, Type.Array(MetadataValue, { maxItems: 100 })]),
-  { maxProperties: 50, propertyNames: { maxLength: 100 }, ...closed },
+  { maxProperties: 50, 'x-maxJsonBytes': 16_384, propertyNames: { maxLength: 100 }, ...closed },
 )
 
 const count = Type.Integer({ minimum: 1, maximum: 10, description: 'How many questions at most.' })

@@ -53,6 +53,8 @@ interface OfArray extends About {
 interface OfObject extends About {
   additionalProperties?: false
   maxProperties?: number
+  /** Bytes of the whole as JSON. */
+  'x-maxJsonBytes'?: number
   propertyNames?: { maxLength: number }
 }
 

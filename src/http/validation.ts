@@ -37,6 +37,14 @@ function openAjv(tells: 'all' | 'first'): Ajv {
   ajv.addFormat('uuid', isUuid)
   ajv.addFormat('date-time', isDateTime)
   ajv.addKeyword('example')
+  ajv.addKeyword({
+    keyword: 'x-maxJsonBytes',
+    type: 'object',
+    schemaType: 'number',
+    error: { message: ({ schema }) => `must have at most ${schema} bytes as JSON` },
+    errors: false,
+    validate: (limit: number, data: object) => Buffer.byteLength(JSON.stringify(data)) <= limit,
+  })
   for (const [keyword, ref] of Object.entries(LENGTHS))
     ajv.removeKeyword(keyword).addKeyword({
       keyword,

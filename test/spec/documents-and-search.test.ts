@@ -22,6 +22,11 @@ const FIELDS = [
   ...['createdAt', 'updatedAt'],
 ]
 const KETTLE = '# The Aurora kettle\n\nThe kettle holds 1.7 litres.\n\n## Warranty\n\nThe warranty lasts two years.\n'
+/** Metadata of so many bytes as JSON. */
+const metadataOf = (bytes: number) => {
+  const notes = Array.from({ length: 17 }, () => 'x'.repeat(920))
+  return { notes, rest: 'x'.repeat(bytes - JSON.stringify({ notes, rest: '' }).length) }
+}
 
 /** Resolves when the document is ready, or failed. */
 const settled = (id: string) =>
@@ -197,6 +202,7 @@ describe('adding a document', () => {
     ['metadata that is nested, by a name of two lines', { text: 'x', metadata: { 'a\nb': { c: 1 } } }, 'body.metadata.a\nb'],
     ['a name of metadata that objects have', { text: 'x', metadata: JSON.parse('{"__proto__":1}') }, 'body.metadata.__proto__'],
     ['metadata that is nested', { text: 'x', metadata: { a: { b: 1 } } }, 'body.metadata.a'],
+    ['metadata of 16,385 bytes', { text: 'x', metadata: metadataOf(16_385) }, 'body.metadata'],
     ['a text with U+0000', { text: 'a\0b' }, 'body.text'],
     ['an unknown field', { txt: 'x' }, 'body.txt'],
   ] as const) {
@@ -243,6 +249,26 @@ describe('adding a document', () => {
       isError(await upload(...parts), 400, 'invalid_request')
     })
   }
+
+  test('metadata and filters are up to 16,384 bytes as JSON', async () => {
+    const [largest, tooLarge] = [metadataOf(16_384), metadataOf(16_385)]
+    const { id } = await add({ text: 'The kettle is red.', metadata: largest })
+    isOk(await client.patch(`${documents}/${id}`, { metadata: largest }))
+    isError(await client.patch(`${documents}/${id}`, { metadata: tooLarge }), 400, 'invalid_request', 'body.metadata')
+    const parts: [string, string][] = [
+      ['name="file"; filename="a.txt"', 'x'],
+      ['name="metadata"', JSON.stringify(tooLarge)],
+    ]
+    isError(await upload(...parts), 400, 'invalid_request', 'body.metadata')
+    const searchBy = (filter: object) => client.post(`${agent}/search`, { query: 'kettle', filter })
+    isOk(await searchBy(largest))
+    isError(await searchBy(tooLarge), 400, 'invalid_request', 'body.filter')
+    const change = (filter: object) => client.patch(agent, { retrieval: { filter } })
+    isOk(await change(largest))
+    const refused = await change(tooLarge)
+    isError(refused, 400, 'invalid_request', 'body.retrieval.filter')
+    assert.match(refused.body.error.message, /must have at most 16384 bytes as JSON/)
+  })
 
   test('a name of metadata is any other text', async () => {
     const metadata = { 'a\nb': 1, ['😀'.repeat(100)]: 'x', constructor: true, ' ': ['y'] }
