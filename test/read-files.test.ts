@@ -386,6 +386,21 @@ describe('the process that reads', () => {
     await bad
   })
 
+  test('blames no document when the process ends that has read others before', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
+    const started: ChildProcess[] = []
+    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
+    subscribe('child_process', note)
+    await reader.read('document', text('Warm.'))
+    unsubscribe('child_process', note)
+    started[0]!.kill('SIGSTOP')
+    const next = reader.read('document', text('A walnut.'))
+    // As one that is out of memory, it ends by itself and does not answer.
+    started[0]!.disconnect()
+    started[0]!.kill('SIGCONT')
+    assert.equal((await next).passages[0]!.text, 'A walnut.')
+  })
+
   test('lets owners take turns', async () => {
     const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
     const ended: string[] = []

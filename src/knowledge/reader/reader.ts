@@ -40,8 +40,8 @@ interface Read {
 /**
  * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. That process may
  * read the program's own files alone, write none and start nothing. One document at a time is read; a few small ones wait in the process. When it ends, each
- * of those is sent alone, so that no document is blamed for another. A slow document for which others wait is moved to another reader, and read there from its
- * beginning.
+ * of those is sent alone, and is to blame only where the process has read nothing else. A slow document for which others wait is moved to another reader, and
+ * read there from its beginning.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
@@ -52,6 +52,8 @@ export class DocumentReader {
   /** With the process, which answers in this order. */
   #sent: Read[] = []
   #child: ChildProcess | undefined
+  /** The process has read something before. */
+  #isUsed = false
   #timer: NodeJS.Timeout | undefined
   /** When the document that is read now began. */
   #since = 0
@@ -168,9 +170,11 @@ export class DocumentReader {
       execArgv: ['--permission', '--allow-worker', ...readableFolders().map((folder) => `--allow-fs-read=${folder}`)],
     })
     this.#child = child
+    this.#isUsed = false
     child.on('message', (answer: ReadAnswer) => {
       if (child !== this.#child) return
       const read = this.#sent.shift()
+      this.#isUsed = true
       if (this.#sent.length > 0) this.#limitTime()
       if ('result' in answer) read?.resolve(answer.result as never)
       else read?.reject(new DocumentError(answer.error.code, answer.error.message))
@@ -193,8 +197,8 @@ export class DocumentReader {
     if (child !== this.#child) return
     this.#kill()
     const [read] = this.#sent
-    // Answers that were on their way are lost with the process, so that of several any may be the cause.
-    if (read !== undefined && this.#sent.length === 1 && !this.#isPardoned(read, signal)) {
+    // Answers that were on their way are lost with the process, so that of several any may be the cause. Or the memory was full of what was read before.
+    if (read !== undefined && this.#sent.length === 1 && !this.#isUsed && !this.#isPardoned(read, signal)) {
       this.#sent = []
       read.reject(
         code === OUT_OF_MEMORY
