@@ -19,9 +19,10 @@ import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
-import { acceptDocument, acceptVersion } from '../src/store/knowledge-documents.ts'
+import { acceptDocument, acceptVersion, removeDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
+import { bury, eraseSome } from '../src/store/knowledge-index.ts'
 import { contentOf, listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { isInFiles } from './support/store.ts'
@@ -243,6 +244,45 @@ describe('ingestion', () => {
     await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
     questions.close()
     await ingest.close()
+  })
+
+  test('erases a large document in many small steps, and leaves no word of it', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const [large, small] = [newId(), newId()]
+    const words = Array.from({ length: 10_000 }, (_, i) => `w${(i + 1_000_000).toString(36)}`)
+    file.write(() => {
+      acceptDocument(file, large, textOf(words.join(' ')), 0)
+      acceptDocument(file, small, textOf('The walnut is brown.'), 0)
+    })
+    const work = {
+      clock: Date.now,
+      limits: { ...INDEX_LIMITS, passages: 5 },
+      isOver: () => false,
+      unreleased: new Set<Task>(),
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      agentId: agent,
+      read: readDocument,
+    }
+    while (await indexSome(file, work));
+    const count = (table: string) => file.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n
+    assert.ok(count('segment') > 5 && count('word') > 10_000)
+    file.write(() => {
+      const extent = removeDocument(file, large)!
+      bury(file, extent.first, extent.last, extent.indexedTitle)
+    })
+    let longest = 0
+    for (let before = count('word'); eraseSome(file); before = count('word')) longest = Math.max(longest, before - count('word'))
+    assert.ok(longest < 3_000, `${longest} words in one step`)
+    assert.deepEqual(
+      file.all<{ word: string }>('SELECT word FROM word ORDER BY word').map(({ word }) => word),
+      ['brown', 'is', 'the', 'walnut'],
+    )
+    assert.deepEqual(
+      file.all<{ key: string }>("SELECT key FROM post WHERE key LIKE 'e%' ORDER BY key").map(({ key }) => key),
+      ['ebrown', 'eis', 'ethe', 'ewalnut'],
+    )
+    file.close()
   })
 
   test('of many small documents keeps the index in few parts', async () => {

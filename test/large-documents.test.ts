@@ -30,6 +30,13 @@ test('documents begin while there is room, and one at least', () => {
   assert.equal(large.isWaiting('b'), false)
 })
 
+test('headings count, which every passage below them holds', () => {
+  const { large } = setUp()
+  const [first] = readingOf(taskOf(1), 50).passages
+  const reading = { ...readingOf(taskOf(1), 50), passages: [{ ...first!, heading: 'x'.repeat(45) }] }
+  assert.equal(large.begin('a', reading)?.chars, 95)
+})
+
 test('a short document never waits: where there is no room it is indexed in one turn', () => {
   const { large } = setUp()
   large.begin('a', readingOf(taskOf(1), 100))

@@ -16,3 +16,15 @@ export function rangeOf<T extends Range>(ranges: readonly T[], id: number): T | 
   const range = ranges[low - 1]
   return range !== undefined && id <= range.last ? range : undefined
 }
+
+/** Position of the first id that is not below `id`. */
+export function lowerBound(ids: Uint32Array, id: number): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ids[middle]! < id) low = middle + 1
+    else high = middle
+  }
+  return low
+}

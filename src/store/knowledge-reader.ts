@@ -5,6 +5,7 @@ import type { Language } from '../text/languages.ts'
 import { BaseGone, type KnowledgeBase } from './knowledge-base.ts'
 import { ByteCache, CacheBudget } from './knowledge-cache.ts'
 import type { Posting } from './knowledge-posting.ts'
+import { lowerBound } from './knowledge-ranges.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
 import { Vocabulary } from './knowledge-spelling.ts'
 
@@ -272,16 +273,4 @@ function passes(metadata: Metadata, filter: MetadataFilter): boolean {
     const values = Array.isArray(held) ? held : [held]
     return (Array.isArray(wanted) ? wanted : [wanted]).some((value) => values.includes(value))
   })
-}
-
-/** Position of the first id that is not below `id`. */
-function lowerBound(ids: Uint32Array, id: number): number {
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ids[middle]! < id) low = middle + 1
-    else high = middle
-  }
-  return low
 }

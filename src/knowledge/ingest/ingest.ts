@@ -381,6 +381,7 @@ export class Ingest {
         // Left alone until the next change or start.
         this.#marked.delete(agentId)
         this.#failures.delete(agentId)
+        this.#large.leave(agentId)
         this.#web.leave(agentId)
       }
       return false

@@ -4,7 +4,7 @@ import type { Reading } from './read-documents.ts'
 /** A document that does not fit into one transaction, and how much of it is indexed. */
 export interface LargeDocument {
   reading: Reading
-  /** Length of its text. */
+  /** Characters of its text and headings. */
   chars: number
   /** Id of its first passage, 0 before the first transaction. The ids of the others follow. */
   first: number
@@ -112,4 +112,5 @@ export class LargeDocuments {
   }
 }
 
-const lengthOf = ({ passages }: Reading): number => passages.reduce((sum, { text }) => sum + text.length, 0)
+const lengthOf = ({ passages }: Reading): number =>
+  passages.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0)
