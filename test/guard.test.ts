@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { ReparteeError } from '../src/core/errors.ts'
 import type { ChatModel, ModelReply } from '../src/core/model.ts'
 import { Breaker } from '../src/models/breaker.ts'
-import { failed, refused } from '../src/models/failure.ts'
+import { failed, refused, sentNoText } from '../src/models/failure.ts'
 import { guardModels } from '../src/models/guard.ts'
 import { request } from './contract/model.ts'
 
@@ -37,6 +37,7 @@ describe('what opens the breaker of a provider', () => {
     ['429 that says when to come back', refused(429, { 'retry-after': '30' }, ''), false],
     ['401', refused(401, {}, ''), false],
     ['a reply that is too long', failed('too long'), false],
+    ['a reply without text', sentNoText(), false],
   ]
   for (const [about, error, opens] of kinds) {
     test(`${about}: ${opens ? 'yes' : 'no'}`, async () => {

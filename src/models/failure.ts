@@ -17,6 +17,11 @@ export const failed = (why: string, circumstances: Circumstances = {}): Repartee
 export const notUnderstood = (cause?: unknown): ReparteeError =>
   failed('the provider sent something that is no reply', { transient: true, cause })
 
+/** Why there is no reply though the provider answered: a prompt alone can bring that about. */
+export class NoText extends Error {}
+
+export const sentNoText = (): ReparteeError => failed('the provider sent no text', { transient: true, cause: new NoText() })
+
 export const endedEarly = (): ReparteeError => failed("the provider's reply broke off before its end", { transient: true })
 
 /** The provider reported a failure of its own where a reply was under way. */

@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../core/ports.ts'
 import { Breaker, type BreakerLimits } from './breaker.ts'
 import { CallSlots } from './call-slots.ts'
-import { Refusal, stopped } from './failure.ts'
+import { NoText, Refusal, stopped } from './failure.ts'
 
 export interface GuardLimits extends BreakerLimits {
   /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */
@@ -104,9 +104,9 @@ async function inTime<T>(ms: number, call: EmbeddingCall, embed: (call: Embeddin
   }
 }
 
-/** Too many requests, or a request that the provider refuses, is no sign that it is down. */
+/** Too many requests, a request that the provider refuses, or a reply without text, is no sign that it is down. */
 function speaksOfProvider(error: unknown): boolean {
-  if (!(error instanceof ReparteeError)) return false
+  if (!(error instanceof ReparteeError) || error.cause instanceof NoText) return false
   return error.code === 'model_timeout' || (error.cause instanceof Refusal ? error.cause.status >= 500 : error.transient)
 }
 

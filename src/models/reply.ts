@@ -1,5 +1,5 @@
 import type { Finish, ModelReply, ModelUsage } from '../core/model.ts'
-import { failed } from './failure.ts'
+import { failed, sentNoText } from './failure.ts'
 
 /** What came of a call whose end did arrive. */
 export interface Outcome {
@@ -13,7 +13,7 @@ export function toReply(model: string, { text, finish, usage }: Outcome): ModelR
   if (text.trim() !== '') return { text, model, finish, usage }
   if (finish === 'filtered') throw failed("the provider's filter held the reply back")
   if (finish === 'length') throw failed('the reply met the limit of its length before it had any text')
-  throw failed('the provider sent no text', { transient: true })
+  throw sentNoText()
 }
 
 /** More tokens than any model takes: a day's sum of such counts must stay a whole number. */
