@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import { InTurn } from '../src/core/in-turn.ts'
 import { type Response, serveInTurn } from '../src/knowledge/rpc.ts'
+import { NotYet } from '../src/store/knowledge-filters.ts'
 
 describe('what waits in turn', () => {
   test('is taken owner by owner, and of each in order of arrival', () => {
@@ -35,5 +36,33 @@ test('a question to one agent does not wait for many to another', async () => {
     asked.filter((ask) => ask.startsWith('busy')),
     Array.from({ length: 20 }, (_, n) => `busy${n}`),
   )
+  caller.close()
+})
+
+test('a question that needs several turns lets others come in between', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  const asked: string[] = []
+  let turns = 0
+  serveInTurn(thread, {
+    ask(agentId: string) {
+      asked.push(agentId)
+      if (agentId === 'large' && ++turns < 4) throw new NotYet()
+      return `answer of ${agentId}`
+    },
+  })
+  const answers: Response[] = []
+  const both = new Promise<void>((resolve) => {
+    caller.on('message', (response: Response) => {
+      if (answers.push(response) === 2) resolve()
+    })
+  })
+  caller.postMessage({ id: 1, method: 'ask', args: ['large'] })
+  caller.postMessage({ id: 2, method: 'ask', args: ['small'] })
+  await both
+  assert.deepEqual(answers, [
+    { id: 2, value: 'answer of small' },
+    { id: 1, value: 'answer of large' },
+  ])
+  assert.deepEqual(asked, ['large', 'small', 'large', 'large', 'large'])
   caller.close()
 })

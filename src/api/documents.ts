@@ -114,6 +114,7 @@ export const documentOperations = (limits: Limits) => {
       path: '/agents/{agentId}/documents',
       tag: 'Knowledge',
       summary: 'List documents, newest first',
+      description: 'A page holds fewer documents than `limit` where their metadata is large.',
       scopes: ['knowledge'],
       params: AgentPath,
       query: Type.Object(

@@ -37,7 +37,7 @@ const searched = (text: string): string =>
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
   history.map((entry) => ({ ...entry, content: searched(entry.content) }))
 
-/** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. */
+/** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. What takes a filter may throw `NotYet`. */
 export class Questions {
   readonly #store: Pick<KnowledgeStore, 'openToRead'>
   readonly #indexes = new Map<string, KnowledgeIndex>()
@@ -81,6 +81,7 @@ export class Questions {
   retrieve(agentId: string, given: RetrieveInput): Retrieval {
     const input = { ...given, query: searched(given.query), history: searchedOf(given.history) }
     return this.#in(agentId, nothingFound, (index) => {
+      index.prepare(input.filter)
       const vectors = this.#vectorsOf(index)
       const retrieval = retrieve(index, input, vectors)
       if (input.vector !== undefined) retrieval.vectorModel = vectors.model(index.base, index.version)
@@ -103,11 +104,12 @@ export class Questions {
 
   suggest(agentId: string, given: SuggestInput): Suggestion[] {
     const input = { ...given, asked: given.asked.map(searched) }
-    return this.#in(agentId, [], (index) =>
-      suggestQuestions(input, (query) =>
+    return this.#in(agentId, [], (index) => {
+      index.prepare(input.filter)
+      return suggestQuestions(input, (query) =>
         retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter }),
-      ),
-    )
+      )
+    })
   }
 
   /** Closes the agent's base, which is about to go. */

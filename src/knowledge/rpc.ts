@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
 import { DamagedFile } from '../store/damaged.ts'
+import { NotYet } from '../store/knowledge-filters.ts'
 import { isTransient } from '../store/transient.ts'
 
 /** What a worker thread can be asked. Arguments and results are copied from thread to thread. */
@@ -73,10 +74,10 @@ export const fromSentCause = ({ message, ...fields }: SentCause): Error => Objec
 
 /** Answers every request on the port with the method of its name. */
 export function serve(port: MessagePort, methods: Methods): void {
-  port.on('message', (request: Request) => void answer(port, methods, request))
+  port.on('message', async (request: Request) => port.postMessage(await answer(methods, request)))
 }
 
-/** Like `serve`, but agents take turns: many questions to one agent do not delay questions to others. */
+/** Like `serve`, but agents take turns: many questions to one agent do not delay questions to others. One that throws `NotYet` gets in line again. */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()
   let isWorking = false
@@ -84,24 +85,29 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
     const request = waiting.next()
     isWorking = request !== undefined
     if (request === undefined) return
-    void answer(port, methods, request)
+    void tryOnce(request)
     // Requests that arrived in the meantime are queued before the next one is chosen.
     setImmediate(work)
   }
-  port.on('message', (request: Request) => {
+  const add = (request: Request) => {
     waiting.add(String(request.args[0]), request)
     if (isWorking) return
     isWorking = true
     setImmediate(work)
-  })
+  }
+  const tryOnce = async (request: Request) => {
+    const response = await answer(methods, request)
+    if (response === undefined) add(request)
+    else port.postMessage(response)
+  }
+  port.on('message', add)
 }
 
-async function answer(port: MessagePort, methods: Methods, { id, method, args }: Request): Promise<void> {
-  let response: Response
+/** Undefined where it is to be asked again. */
+async function answer(methods: Methods, { id, method, args }: Request): Promise<Response | undefined> {
   try {
-    response = { id, value: await methods[method]!(...args) }
+    return { id, value: await methods[method]!(...args) }
   } catch (error) {
-    response = { id, error: toSentError(error) }
+    return error instanceof NotYet ? undefined : { id, error: toSentError(error) }
   }
-  port.postMessage(response)
 }

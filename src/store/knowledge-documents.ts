@@ -3,6 +3,7 @@ import type { Document, DocumentSource, DocumentStatus, Metadata, NewDocument, P
 import { invalid } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
+import { raiseVersion } from './knowledge-index.ts'
 import { passageIdOf, positionOf } from './knowledge-passages.ts'
 
 /** A row of `document`. */
@@ -42,6 +43,9 @@ export const COLUMNS = `number, id, title, title_given, source, media_type, byte
   created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,
   (SELECT s.id FROM site s WHERE s.number = site) AS site_id, etag, last_modified`
 
+/** To be set wherever metadata or passages become others, in a transaction that raises the version. */
+export const IS_CHANGED = 'changed = (SELECT version + 1 FROM manifest)'
+
 function toDocument(row: DocumentRow): Document {
   return {
     id: row.id,
@@ -68,19 +72,30 @@ export function findDocument(base: KnowledgeBase, id: string): Document | undefi
   return row === undefined ? undefined : toDocument(row)
 }
 
-/** Newest first. Undefined where the cursor is no document of this file. */
+/** Characters of metadata on one page: some 25 ms of work for the thread that answers, whatever it holds. */
+const PAGE_METADATA = 262_144
+
+/** Newest first; fewer than asked for where their metadata is large. Undefined where the cursor is no document of this file. */
 export function listDocuments(base: KnowledgeBase, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
   const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
   const [condition, params] = page.status === undefined ? ['', []] : ['status = ? AND', [page.status]]
-  const rows = base.all<DocumentRow>(
+  const items: Document[] = []
+  let metadata = 0
+  let hasMore = false
+  for (const row of base.iterate<DocumentRow>(
     `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`,
     ...params,
     after,
     page.limit + 1,
-  )
+  )) {
+    metadata += row.metadata.length
+    hasMore = items.length === page.limit || (items.length > 0 && metadata > PAGE_METADATA)
+    if (hasMore) break
+    items.push(toDocument(row))
+  }
   const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition} true`, ...params)!
-  return { items: rows.slice(0, page.limit).map(toDocument), hasMore: rows.length > page.limit, total }
+  return { items, hasMore, total }
 }
 
 /** In reading order. Undefined where there is no such document, or the cursor is no passage of it. */
@@ -193,10 +208,11 @@ export function acceptVersion(base: KnowledgeBase, id: string, document: NewDocu
   if (url !== null && base.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
     throw invalid('body.url', 'is the address of another document of this agent')
   if (isUnchanged(base, row, document)) return changeDocument(base, id, { metadata: document.metadata }, at)
+  raiseVersion(base)
   base.run(
     `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,
        content_hash = ?, status = 'queued', progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL,
-       etag = NULL, last_modified = NULL, site = NULL WHERE id = ?`,
+       etag = NULL, last_modified = NULL, site = NULL, ${IS_CHANGED} WHERE id = ?`,
     ...given(document, at),
     id,
   )
@@ -233,8 +249,15 @@ export function changeDocument(
   change: { title?: string; metadata?: Metadata },
   at: number,
 ): Document | undefined {
-  if (change.metadata !== undefined)
-    base.run('UPDATE document SET metadata = ?, updated_at = ? WHERE id = ?', JSON.stringify(change.metadata), at, id)
+  if (change.metadata !== undefined) {
+    raiseVersion(base)
+    base.run(
+      `UPDATE document SET metadata = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`,
+      JSON.stringify(change.metadata),
+      at,
+      id,
+    )
+  }
   if (change.title !== undefined) {
     base.run(
       `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,

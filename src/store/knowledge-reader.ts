@@ -1,9 +1,9 @@
 import type { MetadataFilter } from '../core/agent.ts'
-import type { Metadata } from '../core/document.ts'
 import { gramHashes } from '../text/analyse.ts'
 import type { Language } from '../text/languages.ts'
 import { BaseGone, type KnowledgeBase } from './knowledge-base.ts'
 import { ByteCache, CacheBudget } from './knowledge-cache.ts'
+import { Filters } from './knowledge-filters.ts'
 import type { Posting } from './knowledge-posting.ts'
 import { lowerBound } from './knowledge-ranges.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
@@ -57,6 +57,8 @@ export class KnowledgeIndex {
   #segments: { segment: Segment; offset: number }[] = []
   #hidden: Uint8Array | undefined
   readonly #lists: ByteCache<string, TermLists>
+  readonly #filters: Filters
+  /** By filter, as of the version loaded. */
   #masks = new Map<string, Uint8Array>()
   /** By slot, as of the version loaded. */
   readonly #passages: ByteCache<number, FoundPassage>
@@ -73,6 +75,7 @@ export class KnowledgeIndex {
   constructor(base: KnowledgeBase, budget = new CacheBudget()) {
     this.#base = base
     this.vocabulary = new Vocabulary(base)
+    this.#filters = new Filters(base)
     this.#lists = new ByteCache(budget)
     this.#passages = new ByteCache(budget)
     this.#sketches = new ByteCache(budget)
@@ -137,7 +140,12 @@ export class KnowledgeIndex {
     }
   }
 
-  /** The passages that may not be found: 1 by slot. Undefined where all may. */
+  /** Throws `NotYet` where the documents have not all been looked at yet, before anything else is done for the question. */
+  prepare(filter: MetadataFilter | null): void {
+    this.hidden(filter)
+  }
+
+  /** The passages that may not be found: 1 by slot. Undefined where all may. Throws `NotYet`. */
   hidden(filter: MetadataFilter | null): Uint8Array | undefined {
     if (filter === null || Object.keys(filter).length === 0) return this.#hidden
     const key = JSON.stringify(filter)
@@ -173,13 +181,10 @@ export class KnowledgeIndex {
   }
 
   #maskOf(filter: MetadataFilter): Uint8Array {
-    const mask = new Uint8Array(this.slots).fill(1)
-    for (const row of this.#base.iterate<{ metadata: string; first: number; last: number }>(
-      'SELECT metadata, first, last FROM document WHERE last >= first',
-    )) {
-      if (passes(JSON.parse(row.metadata) as Metadata, filter)) this.#fill(mask, row.first, row.last, 0)
-    }
-    if (this.#hidden !== undefined) for (let slot = 0; slot < mask.length; slot++) mask[slot]! |= this.#hidden[slot]!
+    const passing = this.#filters.passing(filter, this.#version)
+    const mask = this.#hidden?.slice() ?? new Uint8Array(this.slots)
+    for (const { segment, offset } of this.#segments)
+      for (const [i, id] of segment.ids.entries()) if (!passing.has(id)) mask[offset + i] = 1
     return mask
   }
 
@@ -263,14 +268,4 @@ export class KnowledgeIndex {
     const place = this.#segments.findLast(({ offset }) => offset <= slot)!
     return place.segment.ids[slot - place.offset]!
   }
-}
-
-/** A document passes when each key of its metadata equals the value, or one of the values. */
-function passes(metadata: Metadata, filter: MetadataFilter): boolean {
-  return Object.entries(filter).every(([key, wanted]) => {
-    if (!Object.hasOwn(metadata, key)) return false
-    const held = metadata[key]!
-    const values = Array.isArray(held) ? held : [held]
-    return (Array.isArray(wanted) ? wanted : [wanted]).some((value) => values.includes(value))
-  })
 }

@@ -34,7 +34,7 @@ export function scope(sql: string): Scoped {
   let numbered: string | undefined
   const head = (insertion ?? change)?.[0].length ?? 0
   let start = text.slice(0, head)
-  let rest = text.slice(head).replace(new RegExp(`\\b(FROM|JOIN) (${TABLES})\\b(?: (?:AS )?([a-z]+)\\b)?`, 'g'), named)
+  let rest = text.slice(head)
   if (insertion !== null) {
     const [, table, columns] = insertion
     const isNumbered = table! in NUMBERED
@@ -60,7 +60,7 @@ export function scope(sql: string): Scoped {
         )
       : `${rest} WHERE ${own}`
   }
-  text = start + rest
+  text = start + rest.replace(new RegExp(`\\b(FROM|JOIN) (${TABLES})\\b(?: (?:AS )?([a-z]+)\\b)?`, 'g'), named)
   return { text, numbered }
 }
 

@@ -1,6 +1,6 @@
 import type { DocumentSource, Passage } from '../core/document.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { COLUMNS, type DocumentRow, type Extent, type Work } from './knowledge-documents.ts'
+import { COLUMNS, type DocumentRow, type Extent, IS_CHANGED, type Work } from './knowledge-documents.ts'
 
 /** A document with work to be done. */
 export interface Task extends Extent {
@@ -77,7 +77,7 @@ export function finishTask(
   at: number,
 ): boolean {
   const done = base.get(
-    `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1,
+    `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1, ${IS_CHANGED},
        news = coalesce(?, news), work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
     mediaType,
     title,

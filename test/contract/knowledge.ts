@@ -185,6 +185,68 @@ export function knowledgeContract(
       assert.deepEqual(await by({ toString: 'x' }), [])
     })
 
+    test('a filter knows of every change: of a document that comes, changes, is replaced and goes', async () => {
+      const filter = { region: 'north' }
+      const by = async (): Promise<string[]> =>
+        (await knowledge.retrieve(agent, { query: 'rain', history: [], topK: 100, filter })).hits.map(({ title }) => title).sort()
+      const [first, second] = [
+        await add('Rain in the north.', { title: 'a', metadata: filter }),
+        await add('Rain in the south.', { title: 'b', metadata: { region: 'south' } }),
+      ]
+      assert.deepEqual(await by(), ['a'])
+      await knowledge.updateDocument(agent, second.id, { metadata: filter })
+      assert.deepEqual(await by(), ['a', 'b'])
+      await knowledge.updateDocument(agent, first.id, { metadata: { region: 'south' } })
+      assert.deepEqual(await by(), ['b'])
+      await add('Rain in the east.', { title: 'c', metadata: filter })
+      assert.deepEqual(await by(), ['b', 'c'])
+      await knowledge.replaceDocument(
+        agent,
+        second.id,
+        textOf('No rain, but snow.', { title: 'b', metadata: { region: 'west' } }),
+      )
+      await settled(knowledge, agent)
+      assert.deepEqual(await by(), ['c'])
+      await knowledge.replaceDocument(agent, first.id, textOf('Rain, rain.', { title: 'a', metadata: filter }))
+      await settled(knowledge, agent)
+      assert.deepEqual(await by(), ['a', 'c'])
+      await knowledge.deleteDocument(agent, first.id)
+      assert.deepEqual(await by(), ['c'])
+    })
+
+    test('a page of documents with large metadata is shorter, and the pages hold all of them', async () => {
+      const notes = Array.from({ length: 16 }, () => 'x'.repeat(1_000))
+      const added = await Promise.all(
+        Array.from({ length: 40 }, (_, i) => knowledge.addDocument(agent, textOf(`Note ${i}.`, { metadata: { notes } }))),
+      )
+      const listed: string[] = []
+      for (let hasMore = true; hasMore; ) {
+        const cursor = listed.at(-1)
+        const page = await knowledge.listDocuments(agent, { limit: 100, ...(cursor && { cursor }) })
+        assert.ok(page!.items.length > 0 && JSON.stringify(page!.items).length < 400_000)
+        assert.equal(page!.total, 40)
+        listed.push(...page!.items.map(({ id }) => id))
+        hasMore = page!.hasMore
+      }
+      assert.deepEqual(listed.toSorted(), added.map(({ id }) => id).toSorted())
+    })
+
+    test('a filter goes through many documents, and many filters at once', async () => {
+      await Promise.all(
+        Array.from({ length: 700 }, (_, i) =>
+          knowledge.addDocument(agent, textOf(`Rain on day ${i}.`, { title: `${i}`, metadata: { third: i % 3, day: i } })),
+        ),
+      )
+      await settled(knowledge, agent)
+      const by = async (filter: Record<string, number>): Promise<string[]> =>
+        (await knowledge.retrieve(agent, { query: 'rain', history: [], topK: 100, filter })).hits.map(({ title }) => title)
+      const days = Array.from({ length: 40 }, (_, i) => i * 17)
+      assert.deepEqual(await Promise.all(days.map((day) => by({ day }))), days.map((day) => [`${day}`])) // biome-ignore format: one line
+      const third = await by({ third: 1 })
+      assert.equal(third.length, 100)
+      assert.ok(third.every((title) => Number(title) % 3 === 1))
+    })
+
     test('a bare question is understood from the conversation, a full one ignores it', async () => {
       await add('Marie Curie was born in Warsaw.', { title: 'Curie' })
       await add('Isaac Newton was born in Woolsthorpe.', { title: 'Newton' })
