@@ -28,7 +28,7 @@ interface DocumentRow {
   last: number
 }
 
-/** The passages that one filter lets be found, by their ids. What is buried is not taken out. */
+/** The passages of documents that pass a filter, by their ids. Some of them may be buried. */
 class Passing {
   #bits = new Uint8Array(1_024)
 
@@ -49,7 +49,7 @@ class Passing {
   }
 }
 
-/** Goes on from the documents that it has looked at to those that changed since. */
+/** One filter, and how far the documents were looked at for it. They are looked at in order of their last change. */
 class FilterState {
   readonly passing = new Passing()
   readonly #wanted: [key: string, values: Set<unknown>][]
@@ -92,7 +92,7 @@ class FilterState {
   }
 }
 
-/** What filters let be found in one agent's base. The first question with a filter looks at all documents, over several turns. */
+/** The filters of one agent's base. The first question with a filter looks at all documents, over several turns. */
 export class Filters {
   readonly #base: KnowledgeBase
   readonly #turnMs: number

@@ -144,7 +144,7 @@ export function eraseSome(base: KnowledgeBase): boolean {
   return true
 }
 
-/** Removes the lists of a segment for these terms where only the dead stand in them. */
+/** Removes those lists of a segment, of the terms given, in which all passages are dead. */
 function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: SegmentBuilder): void {
   const ranges = listDead(base)
   const mostDead = ranges.reduce((sum, { first, last }) => sum + lowerBound(ids, last + 1) - lowerBound(ids, first), 0)

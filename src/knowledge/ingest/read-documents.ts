@@ -21,7 +21,7 @@ export interface ReadWork {
   read: (input: ReadInput) => Promise<ReadDocument>
   /** Documents of this agent that are still being read when their turn is over. */
   slow: SlowReadings<Reading | undefined>
-  /** Told of each document that is done with. */
+  /** Called for each document that became ready or failed. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
 

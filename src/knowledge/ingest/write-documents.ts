@@ -38,7 +38,7 @@ export interface WriteWork {
   isOver: () => boolean
   /** Of all agents. */
   large: LargeDocuments
-  /** Told of each document that is done with. */
+  /** Called for each document that became ready. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
 
@@ -53,7 +53,7 @@ export function writeTogether(base: KnowledgeBase, readings: readonly Reading[],
   raiseVersion(base)
 }
 
-/** Puts the new passages in the place of the old, or away where the document has changed meanwhile. */
+/** Replaces the old passages by the new. If the document has changed meanwhile, the new ones are buried. */
 function settle(
   base: KnowledgeBase,
   { task, mediaType, title, indexedTitle }: Reading,
