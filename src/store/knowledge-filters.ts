@@ -28,7 +28,7 @@ interface DocumentRow {
   last: number
 }
 
-/** The passages of documents that pass a filter, by their ids. Some of them may be buried. */
+/** A set of passage ids: those of documents that pass a filter. Passages that were deleted may still be in it. */
 class Passing {
   #bits = new Uint8Array(1_024)
 

@@ -53,7 +53,7 @@ export function writeTogether(base: KnowledgeBase, readings: readonly Reading[],
   raiseVersion(base)
 }
 
-/** Replaces the old passages by the new. If the document has changed meanwhile, the new ones are buried. */
+/** Replaces the old passages by the new. Hides the new ones where the document has changed since it was read. */
 function settle(
   base: KnowledgeBase,
   { task, mediaType, title, indexedTitle }: Reading,
