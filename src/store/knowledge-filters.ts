@@ -28,7 +28,7 @@ interface DocumentRow {
   last: number
 }
 
-/** A set of passage ids: those of documents that pass a filter. Passages that were deleted may still be in it. */
+/** Passages whose documents pass a filter, by id. Those of deleted documents stay. */
 class Passing {
   #bits = new Uint8Array(1_024)
 
