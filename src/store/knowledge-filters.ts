@@ -28,7 +28,7 @@ interface DocumentRow {
   last: number
 }
 
-/** Passages whose documents pass a filter, by id. Those of deleted documents stay. */
+/** The set of passages that a filter lets through, as one bit for each id. Ids of deleted passages are not removed. */
 class Passing {
   #bits = new Uint8Array(1_024)
 
