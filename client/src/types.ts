@@ -384,6 +384,7 @@ export interface Document {
   }
   mediaType: string
   bytes: number
+  /** Up to 16,384 bytes as JSON. */
   metadata: Metadata
   status: DocumentStatus
   progress: number
@@ -1039,6 +1040,7 @@ export interface AddDocumentBody {
   html?: string | undefined
   /** Where the document is to be fetched from. */
   url?: string | undefined
+  /** Up to 16,384 bytes as JSON. */
   metadata?: Metadata | undefined
 }
 
@@ -1092,6 +1094,7 @@ export interface ReplaceDocumentBody {
   html?: string | undefined
   /** Where the document is to be fetched from. */
   url?: string | undefined
+  /** Up to 16,384 bytes as JSON. */
   metadata?: Metadata | undefined
 }
 
@@ -1106,6 +1109,7 @@ export interface ReplaceDocumentResponse {
 export interface UpdateDocumentBody {
   /** Left out: taken from the content. */
   title?: string | undefined
+  /** Up to 16,384 bytes as JSON. */
   metadata?: Metadata | undefined
 }
 
@@ -1157,6 +1161,7 @@ export interface SearchBody {
     role: Role
     content: string
   }[] | undefined
+  /** Up to 16,384 bytes as JSON. */
   filter?: Metadata | undefined
   /** Further fields wanted in the answer. */
   include?: 'trace'[] | undefined

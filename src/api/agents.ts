@@ -14,7 +14,13 @@ const MetadataValue = Type.Union([Type.String({ maxLength: 1000 }), Type.Number(
 export const MetadataMap = Type.Record(
   Type.String({ pattern: '^(?!__proto__$)[\\s\\S]+$' }),
   Type.Union([MetadataValue, Type.Array(MetadataValue, { maxItems: 100 })]),
-  { maxProperties: 50, 'x-maxJsonBytes': 16_384, propertyNames: { maxLength: 100 }, ...closed },
+  {
+    maxProperties: 50,
+    'x-maxJsonBytes': 16_384,
+    propertyNames: { maxLength: 100 },
+    ...closed,
+    description: 'Up to 16,384 bytes as JSON.',
+  },
 )
 
 const count = Type.Integer({ minimum: 1, maximum: 10, description: 'How many questions at most.' })

@@ -20,7 +20,7 @@ export function toOpenApi(contract: Contract, baseUrl: string): object {
   for (const op of Object.values(contract) as Operation[]) {
     paths[op.path] = { ...paths[op.path], [op.method.toLowerCase()]: toOperation(op) }
   }
-  return {
+  return withoutOurKeywords({
     openapi: '3.1.0',
     info: {
       title: 'Repartee',
@@ -37,8 +37,12 @@ export function toOpenApi(contract: Contract, baseUrl: string): object {
         bearer: { type: 'http', scheme: 'bearer' },
       },
     },
-  }
+  })
 }
+
+/** Strict validators of JSON Schema refuse keywords that they do not know. */
+const withoutOurKeywords = (document: object): object =>
+  JSON.parse(JSON.stringify(document, (key, value: unknown) => (key === 'x-maxJsonBytes' ? undefined : value))) as object
 
 function toOperation(op: Operation): object {
   return {
