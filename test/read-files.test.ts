@@ -314,6 +314,15 @@ describe('the process that reads', () => {
     for (const reader of readers) reader.close()
   })
   const text = (content: string) => ({ content: new Uint8Array(Buffer.from(content)), mediaType: 'text/plain' })
+  /** Has a new reader read a first document, and returns the process that did. */
+  const processOf = async (reader: DocumentReader): Promise<ChildProcess> => {
+    const started: ChildProcess[] = []
+    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
+    subscribe('child_process', note)
+    await reader.read('document', text('Warm.'))
+    unsubscribe('child_process', note)
+    return started[0]!
+  }
   /** 400 MB of spaces drawn on a page, packed twice. */
   const bomb = () => {
     const packed = deflateSync(deflateSync(Buffer.alloc(400_000_000, 32))).toString('latin1')
@@ -388,16 +397,12 @@ describe('the process that reads', () => {
 
   test('blames no document when the process ends that has read others before', async () => {
     const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
-    const started: ChildProcess[] = []
-    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
-    subscribe('child_process', note)
-    await reader.read('document', text('Warm.'))
-    unsubscribe('child_process', note)
-    started[0]!.kill('SIGSTOP')
+    const started = await processOf(reader)
+    started.kill('SIGSTOP')
     const next = reader.read('document', text('A walnut.'))
     // As one that is out of memory, it ends by itself and does not answer.
-    started[0]!.disconnect()
-    started[0]!.kill('SIGCONT')
+    started.disconnect()
+    started.kill('SIGCONT')
     assert.equal((await next).passages[0]!.text, 'A walnut.')
   })
 
@@ -432,14 +437,10 @@ describe('the process that reads', () => {
 
   test('may be killed by somebody else: each document is read', async () => {
     const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
-    const started: ChildProcess[] = []
-    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
-    subscribe('child_process', note)
-    await reader.read('document', text('Warm.'))
-    unsubscribe('child_process', note)
+    const started = await processOf(reader)
     const texts = Array.from({ length: 60 }, (_, i) => `Walnut ${i}.`)
     const reads = texts.map((one) => reader.read('document', text(one)))
-    started[0]!.kill('SIGKILL')
+    started.kill('SIGKILL')
     assert.deepEqual(
       (await Promise.all(reads)).map(({ passages }) => passages[0]!.text),
       texts,

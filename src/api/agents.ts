@@ -10,7 +10,7 @@ const OrNull = <T extends ReturnType<typeof Type.Number> | ReturnType<typeof Typ
 ) => Type.Union([type, Type.Null()])
 const MetadataValue = Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()])
 
-/** `{ key: value or [values] }`, for a document's metadata and for filters over it. A key is any text, of 1 to 100 characters. Lists of documents hold that of each. */
+/** `{ key: value or [values] }`, for a document's metadata and for filters over it. A key is any text, of 1 to 100 characters. Its size is limited because a list of documents holds the metadata of each. */
 export const MetadataMap = Type.Record(
   Type.String({ pattern: '^(?!__proto__$)[\\s\\S]+$' }),
   Type.Union([MetadataValue, Type.Array(MetadataValue, { maxItems: 100 })]),
