@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
  * Calls `done` once, when the response or its connection closes, or immediately if the connection is already closed. Returns a function that cancels the call.
  */
 export function whenOver({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply, done: () => void): () => void {
-  // The socket emits `close` to a copy of its listeners, so removing one inside the event does not stop it.
   let isOpen = true
   // A pipelined response that waits for its turn has no connection yet, and Node emits no `close` for it if the connection closes before that.
   const isWaiting = response.socket === null
@@ -13,15 +12,17 @@ export function whenOver({ raw: { socket } }: FastifyRequest, { raw: response }:
     response.off('close', over)
     if (isWaiting) socket.off('close', over)
   }
+  // A response takes its listeners with it. A connection serves more requests: without this its listeners would pile up.
   const over = () => {
     if (!isOpen) return
-    forget()
+    isOpen = false
+    if (isWaiting) socket.off('close', over)
     done()
   }
   if (socket.destroyed) done()
   else {
-    response.once('close', over)
-    if (isWaiting) socket.once('close', over)
+    response.on('close', over)
+    if (isWaiting) socket.on('close', over)
   }
   return forget
 }
