@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import type { Turn } from '../chat/turn.ts'
 import type { ApiKey } from '../core/api-key.ts'
@@ -50,7 +50,7 @@ export class EventStreams {
   /** Writes the head of the answer: from now on whatever happens is told as an event. A key that has ended meanwhile gets none. */
   open(reply: FastifyReply, key: ApiKey, head: StreamHead = EVENT_SOURCE): EventStream {
     reply.hijack()
-    const stream = new EventStream(reply.raw, key, head)
+    const stream = new EventStream(reply, key, head)
     if (this.#hasEnded(key)) stream.cut()
     // Whoever asked may have left while the turn was waiting for its session.
     if (stream.isOpen) this.#open.add(stream)
@@ -140,10 +140,12 @@ export class EventStream {
   #writtenAt = performance.now()
   #unwatch: (() => void) | undefined
 
-  constructor(response: ServerResponse, key: ApiKey, { headers, text }: StreamHead) {
+  constructor(reply: FastifyReply, key: ApiKey, { headers, text }: StreamHead) {
+    const response = reply.raw
     this.key = key
     this.#response = response
-    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no', ...headers })
+    const own = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no', ...headers }
+    response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...own })
     if (text === '') response.flushHeaders()
     else response.write(text)
     response.on('drain', () => {
