@@ -15,8 +15,10 @@ const MOST_ROUTES = 5
 export interface PressureOptions {
   /** Work may wait for so long before new work is refused; 0: for ever. */
   maxDelayMs: number
-  /** For how long the oldest work has waited elsewhere than in the event loop, in milliseconds. */
-  waits: (() => number)[]
+  /** For how long the oldest work has waited elsewhere than in the event loop, where all wait in one line, in milliseconds. */
+  sharedWait(): number
+  /** The same where agents take turns; of one agent's work, where it is named. */
+  wait(agentId?: string): number
   warn(about: string): void
   /** Receives each delay of the event loop that is worth a line in the log. */
   stalled(stall: Stall): void
@@ -47,6 +49,8 @@ export class Pressure {
   #refusedEver = 0
   /** Of new requests, from 0 to 1. */
   #share = 0
+  /** At the last look: how late everybody's work was, in milliseconds. */
+  #sharedMs = 0
   /** Since the last look. */
   #came = 0
   /** By route: requests that are being worked on. */
@@ -83,23 +87,27 @@ export class Pressure {
     else this.#atWork.set(route, left)
   }
 
-  /** Whether the request that has just come in is one too many. */
-  refuses(): boolean {
+  /** Returns true if the request that has just come in is one too many. `agentId`: the agent it is about, if its path names one. */
+  refuses(agentId?: string): boolean {
     this.#came++
     if (this.#share === 0 || Math.random() >= this.#share) return false
+    // Too much work for other agents is no reason: they take turns.
+    const { maxDelayMs, wait } = this.#options
+    if (agentId !== undefined && this.#sharedMs <= maxDelayMs && wait(agentId) <= maxDelayMs) return false
     this.#refused++
     this.#refusedEver++
     return true
   }
 
   #look(): void {
-    const { maxDelayMs, waits, warn, stalled } = this.#options
+    const { maxDelayMs, sharedWait, wait, warn, stalled } = this.#options
     const now = performance.now()
     const stalledMs = now - this.#lastAt - TICK_MS
     this.#lastAt = now
     if (stalledMs >= STALL_MS) stalled({ ms: Math.round(stalledMs), routes: [...this.#worked].slice(0, MOST_ROUTES).map(nameOf) })
     this.#worked = new Set(this.#atWork.keys())
-    const delayMs = Math.max(stalledMs, ...waits.map((wait) => wait()))
+    this.#sharedMs = Math.max(stalledMs, sharedWait())
+    const delayMs = Math.max(this.#sharedMs, wait())
     const isLate = maxDelayMs > 0 && delayMs > maxDelayMs && Math.max(this.requests, this.#came) >= LEAST_REQUESTS
     this.#came = 0
     this.#late = isLate ? this.#late + 1 : 0

@@ -91,6 +91,8 @@ export interface ServerOptions {
   allowedOrigins: string | undefined
 }
 
+type Params = Record<string, string | undefined>
+
 /** Blanks at its ends would be lost on the way back. */
 const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
 /** A header block of more is 431; a path cannot be longer than its header block. */
@@ -153,7 +155,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const inOrder = onePerConnection()
   const pressure = new Pressure({
     maxDelayMs: deps.limits.maxDelayMs,
-    waits: [() => deps.knowledge.waitMs(), () => deps.db.waitMs()],
+    sharedWait: () => deps.db.waitMs(),
+    wait: (agentId) => deps.knowledge.waitMs(agentId),
     warn: deps.warn,
     stalled: log.stalled,
   })
@@ -187,7 +190,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       reply.header('connection', 'close')
       throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
     }
-    if (!isHealth && pressure.refuses()) throw overloaded()
+    if (!isHealth && pressure.refuses((request.params as Params).agentId?.toLowerCase())) throw overloaded()
     // The next request goes to another process, where a proxy keeps connections.
     if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })

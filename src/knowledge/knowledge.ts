@@ -169,7 +169,7 @@ export function openKnowledge({
       await ingest.call('removeAgent', agentId)
       if (questions.started) await questions.call('forget', agentId)
     },
-    waitMs: () => questions.waitMs,
+    waitMs: (agentId) => questions.waitMs(agentId),
     async start() {
       if (known.haveWork()) await withPatience(ingest.call('start'))
     },

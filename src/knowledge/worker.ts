@@ -3,6 +3,8 @@ import { ReparteeError } from '../core/errors.ts'
 import { fromSentError, type Methods, type Request, type Response, type ThreadEvent } from './rpc.ts'
 
 interface Call {
+  /** Its first argument. */
+  about: unknown
   /** On the clock of `performance`. */
   at: number
   resolve: (value: never) => void
@@ -42,9 +44,9 @@ export class WorkerHandle<M extends Methods> {
     return this.#worker !== undefined
   }
 
-  /** For how long the call that is open longest has waited, in milliseconds. */
-  get waitMs(): number {
-    const [oldest] = this.#calls.values()
+  /** For how long the oldest open call has waited, in milliseconds. `about`: the oldest of those with this first argument. */
+  waitMs(about?: string): number {
+    const oldest = this.#calls.values().find((call) => about === undefined || call.about === about)
     return oldest === undefined ? 0 : performance.now() - oldest.at
   }
 
@@ -69,7 +71,7 @@ export class WorkerHandle<M extends Methods> {
       const request: Request = { id, method, args }
       // Throws for what cannot be copied. Then nothing is open.
       worker.postMessage(request, transfer)
-      this.#calls.set(id, { at: performance.now(), resolve, reject })
+      this.#calls.set(id, { about: args[0], at: performance.now(), resolve, reject })
       worker.ref()
     })
   }
