@@ -14,6 +14,7 @@ import { isTransient } from '../../store/transient.ts'
 import type { ReadInput } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
 import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
+import { Bursts } from './bursts.ts'
 import { Changes } from './changes.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
 import { LargeDocuments } from './large-documents.ts'
@@ -42,12 +43,8 @@ export interface IngestOptions {
   warn?: (about: string, error: unknown) => void
 }
 
-/** Work starts when no change has come for so long, or the first has waited so long: what is indexed together costs far less. */
-const QUIET_MS = 25
-/** In the midst of many changes, each soon after the one before. */
-const QUIET_IN_BURST_MS = 100
-const BURST = 5
-const MAX_WAIT_MS = 500
+/** So often it is looked whether the changes of an agent have come to an end. */
+const LOOK_FOR_QUIET_EVERY_MS = 8
 /** Other processes may have left work, and at times bases of agents that were deleted. */
 const LOOK_EVERY_MS = 1_000
 const SWEEP_EVERY = 3_600
@@ -94,9 +91,7 @@ export class Ingest {
   #restTimer: NodeJS.Timeout | undefined
   #lookTimer: NodeJS.Timeout | undefined
   #looks = 0
-  #changedAt = 0
-  /** Changes in a row, each soon after the one before. */
-  #row = 0
+  readonly #bursts = new Bursts()
   #running: Promise<void> | undefined
   #active: string | undefined
   #closing = false
@@ -132,9 +127,7 @@ export class Ingest {
         return base
       },
       changed: (agentId) => {
-        const now = performance.now()
-        this.#row = now - this.#changedAt < QUIET_IN_BURST_MS ? this.#row + 1 : 0
-        this.#changedAt = now
+        this.#bursts.changed(agentId, performance.now())
         this.#tidying.delete(agentId)
         this.#schedule(agentId)
       },
@@ -290,13 +283,13 @@ export class Ingest {
 
   async #work(): Promise<void> {
     for (;;) {
-      await this.#quiet()
-      const [agentId] = this.#waiting
-      if (agentId === undefined || this.#closing) return
+      const agentId = await this.#next()
+      if (agentId === undefined) return
       this.#waiting.delete(agentId)
       this.#active = agentId
       const more = await this.#tryTurn(agentId)
       this.#active = undefined
+      this.#bursts.endTurn(agentId, performance.now())
       // An agent without a mark was deleted meanwhile.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
       else if (
@@ -308,13 +301,15 @@ export class Ingest {
     }
   }
 
-  /** Lets requests in, and waits for the end of a burst of them, but not for long. */
-  async #quiet(): Promise<void> {
-    const start = performance.now()
+  /** Lets requests in, and waits for an agent that is not in the midst of a burst of changes. Undefined when nothing is left to do. */
+  async #next(): Promise<string | undefined> {
     await nextTurn()
-    const isOver = (now: number) =>
-      now - this.#changedAt >= (this.#row < BURST ? QUIET_MS : QUIET_IN_BURST_MS) || now - start >= MAX_WAIT_MS
-    while (!this.#closing && !isOver(performance.now())) await pauseMs(QUIET_MS / 3)
+    for (;;) {
+      if (this.#closing || this.#waiting.size === 0) return undefined
+      const now = performance.now()
+      for (const agentId of this.#waiting) if (this.#bursts.isOver(agentId, now)) return agentId
+      await pauseMs(LOOK_FOR_QUIET_EVERY_MS)
+    }
   }
 
   #tryRest(agentId: string): void {
