@@ -99,6 +99,7 @@ export function validator(schema: object, part: Part, { tellsFirst = false } = {
     validate ??= openAjv(tellsFirst ? 'first' : 'all').compile(schema)
     dropNulls(schema, data)
     cutShort(schema, data)
+    cutTexts(schema, data)
     if (validate(data)) return
     const details = toDetails(validate.errors ?? [], part, schema)
     const [first] = details
@@ -108,6 +109,7 @@ export function validator(schema: object, part: Part, { tellsFirst = false } = {
 
 interface Shape {
   type?: string
+  maxLength?: number
   anyOf?: Shape[]
   properties?: Record<string, Shape>
   patternProperties?: Record<string, Shape>
@@ -115,6 +117,7 @@ interface Shape {
   items?: Shape
   maxItems?: number
   maxProperties?: number
+  propertyNames?: { maxLength?: number }
 }
 
 /** `null` in an optional field is the same as leaving it out, except where the schema knows null as a value of its own. */
@@ -148,6 +151,30 @@ function cutShort(shape: Shape, data: unknown): void {
     for (const inner of Object.values(patternProperties)) for (const value of Object.values(fields)) cutShort(inner, value)
   }
 }
+
+/**
+ * Cuts what is far too long, so that it is still too long: a body may hold a text or a name of 48 MB, and patterns and sizes of it take long. Of a value that
+ * may be of several shapes nothing is cut: another one may allow more.
+ */
+function cutTexts({ properties = {}, patternProperties, propertyNames }: Shape, data: unknown): void {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return
+  const fields = data as Record<string, unknown>
+  for (const [name, shape] of Object.entries(properties)) {
+    const value = fields[name]
+    if (typeof value === 'string') fields[name] = cutText(value, shape.maxLength)
+    else cutTexts(shape, value)
+  }
+  if (patternProperties === undefined) return
+  for (const name of Object.keys(fields)) {
+    const cut = cutText(name, propertyNames?.maxLength)
+    if (cut === name) continue
+    fields[cut] = fields[name]
+    delete fields[name]
+  }
+}
+
+/** A character may take two units. */
+const cutText = (text: string, maxLength = text.length) => (text.length > 2 * maxLength ? text.slice(0, 2 * maxLength + 1) : text)
 
 /** As many as a reader has use for: of a body of a megabyte there may be half a million. */
 function toDetails(errors: ErrorObject[], part: Part, schema: object): ErrorDetail[] {
