@@ -5,8 +5,18 @@ import { openFetch } from './fetch.ts'
 import { below, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 
-/** The vectors of one answer. */
-const VECTORS = { mostValues: 2_000_000, maxBytes: 33_554_432 }
+/** Twice as many as any known model has. */
+const MOST_DIMENSIONS = 8_192
+/** A number as text, with its comma. */
+const MAX_NUMBER_BYTES = 24
+/** What an answer holds beside its numbers. */
+const OTHER_VALUES = 1_000
+const OTHER_BYTES = 65_536
+/** What an answer with the vectors of so many texts may hold: parsing more than could be of use would hold up everybody. */
+const vectorsOf = (texts: readonly string[]) => ({
+  mostValues: OTHER_VALUES + texts.length * MOST_DIMENSIONS,
+  maxBytes: OTHER_BYTES + texts.length * MOST_DIMENSIONS * MAX_NUMBER_BYTES,
+})
 
 const MAX_TEXTS = 64
 /** Of Google's API. */
@@ -35,7 +45,7 @@ function openAiEmbeddings(name: string, provider: Provider): EmbeddingModel {
   let takesBase64 = true
   const ask = async (input: readonly string[], signal: AbortSignal): Promise<unknown> => {
     const body = { model: name, input, ...(takesBase64 ? { encoding_format: 'base64' } : {}) }
-    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, VECTORS)
+    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, vectorsOf(input))
   }
   return {
     maxTexts: MAX_TEXTS,
@@ -69,7 +79,7 @@ function ollamaEmbeddings(name: string, provider: Provider): EmbeddingModel {
     maxTexts: MAX_TEXTS,
     async embed(texts, { signal }) {
       const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
-      const { embeddings } = (await readJson(response, signal, VECTORS)) as { embeddings?: unknown }
+      const { embeddings } = (await readJson(response, signal, vectorsOf(texts))) as { embeddings?: unknown }
       if (!Array.isArray(embeddings)) throw notUnderstood()
       return checkedVectors(embeddings, texts.length)
     },
