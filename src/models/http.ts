@@ -18,8 +18,10 @@ const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 100_000
 /** On average. A token of a stream takes a few hundred. */
 const LEAST_PIECE_BYTES = 16
-/** What ends an event, or a line. A JSON answer is one piece. */
-const ENDS: Record<string, string[]> = { 'text/event-stream': ['\n\n', '\n\r\n'], 'application/json': [] }
+/** What ends an event of a stream, whatever its type says. */
+const EVENT_ENDS = ['\n\n', '\n\r\n']
+/** A JSON answer is one piece. */
+const ENDS: Record<string, string[]> = { 'application/json': [], 'application/x-ndjson': ['\n'] }
 /** How much is read, and for how long, of what a provider says about its refusal. */
 const MAX_WORDS_BYTES = 4_096
 const WORDS_WITHIN_MS = 1_000
@@ -67,7 +69,7 @@ export function readBody(
   maxParsedBytes = MAX_PARSED_BYTES,
 ): Promise<void> {
   const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
-  const ends = ENDS[type.trim().toLowerCase()] ?? ['\n']
+  const ends = ENDS[type.trim().toLowerCase()] ?? EVENT_ENDS
   return new Promise((resolve, reject) => {
     let bytes = 0
     let parsedBytes = 0

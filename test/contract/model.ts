@@ -183,6 +183,10 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
       test('an answer, or an event of a stream, that is too long to be parsed in one go is a failure', async () => {
         assert.equal((await failure(says('x'.repeat(5_000_000)))).transient, false)
         assert.equal((await ask(says('x'.repeat(1_000_000)))).text.length, 1_000_000)
+        // As text of another type, too, in lines that each are short.
+        const lines = Buffer.from(`${' '.repeat(60_000)}\n`.repeat(80))
+        const inLines: Behaviour = (_call, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(lines)
+        if (streaming) assert.match((await failure(inLines)).message, /more than a reply can hold/)
         if (streaming) assert.equal((await ask(streams(['x'.repeat(1_500_000), 'y'.repeat(1_500_000)]))).text.length, 3_000_000)
       })
 
