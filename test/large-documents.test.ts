@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import { isLarge } from '../src/knowledge/ingest/write-documents.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
 
 const taskOf = (number: number, revision = 1) => ({ number, revision }) as Task
@@ -35,6 +36,8 @@ test('headings count, which every passage below them holds', () => {
   const [first] = readingOf(taskOf(1), 50).passages
   const reading = { ...readingOf(taskOf(1), 50), passages: [{ ...first!, heading: 'x'.repeat(45) }] }
   assert.equal(large.begin('a', reading)?.chars, 95)
+  assert.equal(isLarge(reading, { passages: 10, words: 9, pieces: 10 }), true)
+  assert.equal(isLarge(reading, { passages: 10, words: 10, pieces: 10 }), false)
 })
 
 test('a short document never waits: where there is no room it is indexed in one turn', () => {

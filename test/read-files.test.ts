@@ -152,6 +152,32 @@ describe('Word', () => {
     assert.deepEqual(passages, [{ text: '# Yard\n\n## Gates\n\nThey open at six.', heading: 'Yard › Gates', page: null }])
   })
 
+  // Headings of ever deeper levels would all stand above what follows, and each passage says the headings above it.
+  test('a level that Word does not have is none', async () => {
+    const levels = ['-0.9', '-0.5', '0.5', '1e1', 'x', '']
+    const headings = levels.map((at) => paragraph(`Level ${at}`, `<w:outlineLvl w:val="${at}"/>`)).join('')
+    assert.deepEqual(
+      (await read(docx(headings))).passages.map(({ heading }) => heading),
+      [''],
+    )
+    const styles = levels.map((at, n) => `<w:style w:styleId="${n}"><w:pPr><w:outlineLvl w:val="${at}"/></w:pPr></w:style>`)
+    const styled = levels.map((at, n) => paragraph(`Level ${at}`, `<w:pStyle w:val="${n}"/>`)).join('')
+    const { passages } = await read(
+      docx(styled, {
+        parts: { 'word/styles.xml': `<w:styles>${styles.join('')}</w:styles>` },
+        relations: [['a', 'styles', 'styles.xml']],
+      }),
+    )
+    assert.deepEqual(
+      passages.map(({ heading }) => heading),
+      [''],
+    )
+    const items = ['-1', '0.5', '1e8'].map((at) =>
+      paragraph(`Item ${at}`, `<w:numPr><w:ilvl w:val="${at}"/><w:numId w:val="6"/></w:numPr>`),
+    )
+    assert.equal(await textOf(docx(items.join(''), { parts, relations })), '- Item -1\n- Item 0.5\n- Item 1e8')
+  })
+
   test('lists have the numbers that Word shows', async () => {
     const body =
       item('Terms', 0) +

@@ -112,5 +112,5 @@ export class LargeDocuments {
   }
 }
 
-const lengthOf = ({ passages }: Reading): number =>
+export const lengthOf = ({ passages }: Reading): number =>
   passages.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0)

@@ -15,7 +15,7 @@ import {
 } from '../../store/knowledge-index.ts'
 import { finishTask, isWaiting, setProgress, type Task } from '../../store/knowledge-tasks.ts'
 import { adoptVectors } from '../vectors/build.ts'
-import type { LargeDocument, LargeDocuments } from './large-documents.ts'
+import { type LargeDocument, type LargeDocuments, lengthOf } from './large-documents.ts'
 import type { Reading } from './read-documents.ts'
 
 /** For text without repeated words. */
@@ -74,9 +74,8 @@ export function isFull({ passages, builder }: Batch, limits: TransactionLimits):
 }
 
 /** Returns true if the document may not fit into one transaction. */
-export function isLarge({ passages }: Reading, limits: TransactionLimits): boolean {
-  if (passages.length > limits.passages) return true
-  return passages.reduce((sum, { text }) => sum + text.length, 0) > limits.words * CHARS_A_WORD
+export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
+  return reading.passages.length > limits.passages || lengthOf(reading) > limits.words * CHARS_A_WORD
 }
 
 /**

@@ -7,6 +7,8 @@ import { type Attributes, attribute, OfficeFile, type PartHandler } from './ooxm
 const PASSED_OVER = new Set(['Fallback', 'del', 'moveFrom', 'instrText', 'delText'])
 const HEADING = /^heading (\d)$/i
 const DEEPEST_HEADING = 6
+/** Of the outline, and of a list. */
+const LEVEL = /^\d$/
 
 /** What a style says of its paragraphs, where it says anything. */
 interface Style {
@@ -24,6 +26,8 @@ interface Paragraph {
   level: number
   list?: ListPlace | undefined
 }
+
+const levelOf = (value: string): number => (LEVEL.test(value) ? Number(value) : 0)
 
 /** A Word document: headings by their styles, lists with their numbers, tables, notes at the end. */
 export async function readDocx(content: Uint8Array): Promise<Reading> {
@@ -55,10 +59,10 @@ async function readStyles(file: OfficeFile, part: string): Promise<Map<string, S
         const level = HEADING.exec(value)?.[1]
         if (level !== undefined) style.level = Number(level)
         else if (/^title$/i.test(value)) style.level = 1
-      } else if (name === 'outlineLvl') style.level ??= Number(value) + 1
+      } else if (name === 'outlineLvl' && LEVEL.test(value)) style.level ??= Number(value) + 1
       else if (name === 'basedOn') style.basedOn = value
       else if (name === 'numId') style.list = { level: 0, ...style.list, id: value }
-      else if (name === 'ilvl') style.list = { id: '', ...style.list, level: Number(value) || 0 }
+      else if (name === 'ilvl') style.list = { id: '', ...style.list, level: levelOf(value) }
     },
     close: (name) => {
       if (name === 'style') style = undefined
@@ -124,9 +128,10 @@ class Body {
     if (name === 'pStyle') {
       paragraph.level = this.#inherited(value, 'level') ?? 0
       paragraph.list = this.#inherited(value, 'list')
-    } else if (name === 'outlineLvl') paragraph.level = Number(value) < DEEPEST_HEADING ? Number(value) + 1 : 0
+    } else if (name === 'outlineLvl' && LEVEL.test(value))
+      paragraph.level = Number(value) < DEEPEST_HEADING ? Number(value) + 1 : 0
     else if (name === 'numId') paragraph.list = { level: 0, ...paragraph.list, id: value }
-    else if (name === 'ilvl') paragraph.list = { id: '', ...paragraph.list, level: Number(value) || 0 }
+    else if (name === 'ilvl') paragraph.list = { id: '', ...paragraph.list, level: levelOf(value) }
   }
 
   #inherited<K extends 'level' | 'list'>(id: string, what: K): Style[K] | undefined {
