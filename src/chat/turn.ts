@@ -126,11 +126,12 @@ export class Turn {
     this.#half = ''
   }
 
-  /** The text from a place on, of so many characters at most, and never half of a surrogate pair. Readers that keep up do not make the whole text be copied together for each piece. */
+  /** The text from a place on, of so many characters at most, and never half of a surrogate pair. Nothing else of it is copied. */
   read(start: number, chars: number): string {
-    const isRecent = start >= this.#older.length
-    const [text, from] = isRecent ? [this.#recent, start - this.#older.length] : [this.text, start]
-    const piece = text.slice(from, from + chars)
+    const end = start + chars
+    const recentFrom = this.#older.length
+    const piece =
+      this.#older.slice(start, end) + this.#recent.slice(Math.max(0, start - recentFrom), Math.max(0, end - recentFrom))
     const last = piece.charCodeAt(piece.length - 1)
     return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece
   }
