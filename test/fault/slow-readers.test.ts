@@ -1,23 +1,18 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { get as httpGet, type IncomingMessage } from 'node:http'
 import { after, describe, test } from 'node:test'
 import { isOk } from '../support/assert.ts'
 import { readEvents } from '../support/events.ts'
 import { gauge } from '../support/gauge.ts'
+import { openMemory } from '../support/memory.ts'
 import { until } from '../support/poll.ts'
-import { needsProcess, startService } from '../support/service.ts'
+import { needsProcess, type Service, startService } from '../support/service.ts'
 import { Speaker } from '../support/speaker.ts'
 import { storeOf } from '../support/store.ts'
 
-/** Long enough that the reader that does read is not cut off on a busy machine. */
-const STALL_MS = 10_000
-const service = await startService({ REPARTEE_STREAM_STALL_MS: String(STALL_MS), REPARTEE_MAX_REPLY_CHARS: '100000000' })
-after(() => service.stop())
-const { client, model } = service
 const READERS = 30
 const MEGABYTES = 12
-const memoryMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid()}/status`, 'latin1'))![1]) / 1024
+const PIECE_CHARS = 200_000
 
 describe('a reader of a long list that does not read', { skip: needsProcess }, () => {
   test('holds nobody up while something is deleted, and is cut off', async () => {
@@ -48,33 +43,59 @@ describe('a reader of a long list that does not read', { skip: needsProcess }, (
   })
 })
 
+/** A turn with readers of which only the first goes on reading, once the first words have come. */
+async function readBy(service: Service) {
+  const { client, model } = service
+  const session = await service.newSession(await service.newAgent())
+  const speaker = new Speaker()
+  model.behaviour = speaker.behaviour
+  const reader = await readEvents(client, 'POST', `${session}/messages`, { body: { message: 'Hello' } })
+  const { data } = await reader.find('turn.started')
+  await speaker.say('begun ')
+  await reader.textOf(6)
+  const stream = `${session}/messages/${data.userMessage.id}/stream`
+  const slow = await Promise.all(Array.from({ length: READERS }, () => readEvents(client, 'GET', stream)))
+  for (const { pause } of slow) pause()
+  const sayMuch = async () => {
+    for (let i = 0; i < (MEGABYTES * 1_000_000) / PIECE_CHARS; i++) await speaker.say('x'.repeat(PIECE_CHARS))
+  }
+  return { session, stream, speaker, reader, slow, sayMuch }
+}
+
 describe('readers of a stream that do not read', { skip: needsProcess }, () => {
-  test('cost no memory, are cut off, hold nobody up, and can take the stream up again', async () => {
-    const session = await service.newSession(await service.newAgent())
-    const speaker = new Speaker()
-    model.behaviour = speaker.behaviour
-    const reader = await readEvents(client, 'POST', `${session}/messages`, { body: { message: 'Hello' } })
-    const { data } = await reader.find('turn.started')
-    await speaker.say('begun ')
-    await reader.textOf(6)
-    const stream = `${session}/messages/${data.userMessage.id}/stream`
-    const slow = await Promise.all(Array.from({ length: READERS }, () => readEvents(client, 'GET', stream)))
-    for (const { pause } of slow) pause()
-    const before = memoryMb()
-    const piece = 'x'.repeat(200_000)
-    for (let i = 0; i < MEGABYTES * 5; i++) await speaker.say(piece)
+  const REPARTEE_MAX_REPLY_CHARS = '100000000'
+
+  test('cost no memory and hold nobody up', async () => {
+    const memory = openMemory()
+    // None of them is cut off before the memory is measured.
+    const service = await startService({ REPARTEE_MAX_REPLY_CHARS, REPARTEE_STREAM_STALL_MS: '3600000', ...memory.env })
+    after(() => service.stop())
+    const { session, speaker, reader, slow, sayMuch } = await readBy(service)
+    const before = await memory.megabytes(service.pid()!)
+    await sayMuch()
     await reader.textOf(MEGABYTES * 1_000_000)
-    // The text once, and what the sockets hold; not the text for each of them.
-    assert.ok(
-      memoryMb() - before < MEGABYTES * (READERS / 2),
-      `${memoryMb() - before} MB more for ${READERS} readers of ${MEGABYTES} MB`,
-    )
-    isOk(await client.get(session))
-    await until('all but the one that reads are cut off', async () => (await gauge(client, 'event_streams')) === 1)
+    const more = (await memory.megabytes(service.pid()!)) - before
+    assert.equal(await gauge(service.client, 'event_streams'), READERS + 1)
+    // The text, and what was last sent to each of them; not the text for each of them.
+    assert.ok(more < MEGABYTES * (READERS / 2), `${more} MB more for ${READERS} readers of ${MEGABYTES} MB`)
+    isOk(await service.client.get(session))
+    for (const { leave } of slow) leave()
+    await speaker.end()
+    await reader.ended
+  })
+
+  test('are cut off, and can take the stream up again', async () => {
+    // Long enough that the reader that does read is not cut off on a busy machine.
+    const service = await startService({ REPARTEE_MAX_REPLY_CHARS, REPARTEE_STREAM_STALL_MS: '10000' })
+    after(() => service.stop())
+    const { stream, speaker, slow, sayMuch } = await readBy(service)
+    await sayMuch()
+    await until('all but the one that reads are cut off', async () => (await gauge(service.client, 'event_streams')) === 1)
     for (const { resume } of slow) resume()
     await Promise.all(slow.map(({ ended }) => assert.rejects(ended)))
     const [one] = slow
-    const again = await readEvents(client, 'GET', stream, { headers: { 'last-event-id': one!.events.at(-1)!.id } })
+    const lastEventId = one!.events.at(-1)!.id
+    const again = await readEvents(service.client, 'GET', stream, { headers: { 'last-event-id': lastEventId } })
     await speaker.end()
     await again.ended
     assert.equal((one!.text() + again.text()).length, 6 + MEGABYTES * 1_000_000)
