@@ -73,9 +73,14 @@ export function withoutMarks(text: string, marks: Mark[]): string {
 
 const cut = (text: string, { start, end }: Span): string => text.slice(Math.max(start, end - MAX_CHARS), end)
 
+const BLANK = /[^\S\n]/
+
 function standsAlone(text: string, { start, end }: Mark): boolean {
-  const line = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
-  return line.trim() === '' && /^[ \t]*(?:\n|$)/.test(text.slice(end, end + 50))
+  let lineStart = start
+  // Going back to the last line break would read a line of many marks once for each of them.
+  while (lineStart > 0 && BLANK.test(text[lineStart - 1]!)) lineStart--
+  const isFirst = lineStart === 0 || text[lineStart - 1] === '\n'
+  return isFirst && /^[ \t]*(?:\n|$)/.test(text.slice(end, end + 50))
 }
 
 /** Back to the blank line before it. */

@@ -8,23 +8,28 @@ export interface Citation {
   source: Source
 }
 
+const NUMBER = /\[(\d+)\]/g
+/** Two UTF-16 units that are one code point. */
+const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g
+
 /** The marks of a reply that name a source, in order. */
 export function citationsIn(content: string, sources: Source[]): Citation[] {
   const byIndex = new Map(sources.map((source) => [source.index, source]))
   if (byIndex.size === 0) return []
+  const citations: Citation[] = []
   let seen = 0
   let points = 0
   const pointsTo = (offset: number): number => {
-    for (const _ of content.slice(seen, offset)) points++
+    points += offset - seen - (content.slice(seen, offset).match(PAIR)?.length ?? 0)
     seen = offset
     return points
   }
-  return findMarks(content).marks.flatMap(({ start, end }) =>
-    [...content.slice(start, end).matchAll(/\[(\d+)\]/g)].flatMap(({ 0: mark, 1: n, index }) => {
+  for (const { start, end } of findMarks(content).marks) {
+    for (const { 0: mark, 1: n, index } of content.slice(start, end).matchAll(NUMBER)) {
       const source = byIndex.get(Number(n))
-      if (source === undefined) return []
       const at = start + index
-      return [{ start: pointsTo(at), end: pointsTo(at + mark.length), source }]
-    }),
-  )
+      if (source !== undefined) citations.push({ start: pointsTo(at), end: pointsTo(at + mark.length), source })
+    }
+  }
+  return citations
 }
