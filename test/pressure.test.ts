@@ -18,11 +18,17 @@ after(() => pressure.close())
 
 /** How many of 100 requests are refused. */
 const refusedOf = (agentId?: string) => Array.from({ length: 100 }, () => pressure.refuses(agentId)).filter((is) => is).length
+const refusedLater = (agentId: string) =>
+  Array.from({ length: 100 }, () => pressure.refusesFor(agentId)).filter((is) => is).length
 
 test('too much work for one agent is no reason to refuse requests for another', async () => {
   await until('requests for the busy agent are refused', () => refusedOf('busy') > 50)
   assert.equal(refusedOf('idle'), 0)
-  assert.ok(refusedOf() > 0, 'which agent it is about is not known')
+  assert.equal(refusedOf(), 0, 'which agent it is about is not known yet')
+  assert.ok(refusedLater('busy') > 0)
+  assert.equal(refusedLater('idle'), 0)
   sharedMs = 4 * DAY_MS
   await until('requests for every agent are refused', () => refusedOf('idle') > 0)
+  assert.ok(refusedOf() > 0)
+  assert.equal(refusedLater('idle'), 0, 'it was let in a moment ago')
 })

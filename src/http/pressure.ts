@@ -90,10 +90,19 @@ export class Pressure {
   /** Returns true if the request that has just come in is one too many. `agentId`: the agent it is about, if its path names one. */
   refuses(agentId?: string): boolean {
     this.#came++
-    if (this.#share === 0 || Math.random() >= this.#share) return false
-    // Too much work for other agents is no reason: they take turns.
+    if (this.#sharedMs > this.#options.maxDelayMs) return this.#isOneTooMany()
+    return agentId !== undefined && this.refusesFor(agentId)
+  }
+
+  /** The same for an agent that became known later. Too much work for other agents is no reason: they take turns. */
+  refusesFor(agentId: string): boolean {
     const { maxDelayMs, wait } = this.#options
-    if (agentId !== undefined && this.#sharedMs <= maxDelayMs && wait(agentId) <= maxDelayMs) return false
+    if (this.#share === 0 || this.#sharedMs > maxDelayMs || wait(agentId) <= maxDelayMs) return false
+    return this.#isOneTooMany()
+  }
+
+  #isOneTooMany(): boolean {
+    if (Math.random() >= this.#share) return false
     this.#refused++
     this.#refusedEver++
     return true

@@ -59,6 +59,8 @@ declare module 'fastify' {
     /** For searches in sessions: each goes through all messages of an agent. */
     searchPlaces: Places
     heldBodies: HeldBodies
+    /** Throws `unavailable` where too much is asked of an agent. For requests whose path names none. */
+    refuseTooMuch(agentId: string): void
     /** Closes connections on which nothing was asked yet. */
     closeUnused(): void
   }
@@ -205,6 +207,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('uploadPlaces', new Places(deps.limits.uploadsAtOnce))
   app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
   app.decorate('searchPlaces', new Places(SEARCHES_AT_ONCE))
+  app.decorate('refuseTooMuch', (agentId: string) => {
+    if (pressure.refusesFor(agentId)) throw overloaded()
+  })
   app.decorate('heldBodies', new HeldBodies(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)
