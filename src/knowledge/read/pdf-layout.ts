@@ -124,13 +124,19 @@ function commonSize(pages: readonly (readonly Line[])[]): number {
 function headingLevels(pages: readonly (readonly Line[])[], textSize: number): (line: Line) => number {
   const isHeading = ({ size, text }: Line) =>
     size >= textSize * HEADING_SCALE && text.length <= HEADING_CHARS && /\p{L}{2}/u.test(text) && textSize > 0
-  const sizes = [
+  const largest = [
     ...new Set(
       pages
         .flat()
         .filter(isHeading)
         .map((line) => line.size),
     ),
-  ].toSorted((a, b) => b - a)
-  return (line) => (isHeading(line) ? Math.min(HEADING_LEVELS, sizes.indexOf(line.size) + 1) : 0)
+  ]
+    .toSorted((a, b) => b - a)
+    .slice(0, HEADING_LEVELS - 1)
+  return (line) => {
+    if (!isHeading(line)) return 0
+    const at = largest.indexOf(line.size)
+    return at === -1 ? HEADING_LEVELS : at + 1
+  }
 }
