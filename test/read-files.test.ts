@@ -9,6 +9,7 @@ import { readLinks } from '../src/knowledge/read/links.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 import { readSitemap } from '../src/knowledge/read/sitemap.ts'
 import { DocumentReader } from '../src/knowledge/reader/reader.ts'
+import { SlowOwners } from '../src/knowledge/reader/slow-owners.ts'
 import { docx, paragraph, pptx, shape, xlsx } from './support/office.ts'
 import { assemble, type PdfText, pdf, stream } from './support/pdf.ts'
 import { zip } from './support/zip.ts'
@@ -459,6 +460,37 @@ describe('the process that reads', () => {
     unsubscribe('child_process', note)
     assert.equal(started.length, 3, 'another process for each of the two')
     assert.deepEqual(ended.toSorted(), ['one', 'slow', 'two'])
+  })
+
+  test('reads the documents of an owner elsewhere from the beginning, once two held up those of others', async () => {
+    const limits = { timeoutMs: 300_000, memoryMb: 512 }
+    const reader = newReader(limits, newReader(limits))
+    const started: ChildProcess[] = []
+    const note = (message: unknown) => started.push((message as { process: ChildProcess }).process)
+    subscribe('child_process', note)
+    /** Has the process of the first reader answer no more. */
+    const stopFirst = async () => {
+      await reader.read('document', text('Warm.'))
+      started.at(-1)!.kill('SIGSTOP')
+    }
+    for (const word of ['first', 'second']) {
+      await stopFirst()
+      const slow = reader.read('document', text(word), 'slow')
+      await Promise.all([slow, reader.read('document', text('A walnut.'), 'other')])
+    }
+    await stopFirst()
+    unsubscribe('child_process', note)
+    assert.equal((await reader.read('document', text('third'), 'slow')).passages[0]!.text, 'third')
+  })
+
+  test('takes an owner as any other when its slow documents are ten minutes old', () => {
+    const owners = new SlowOwners()
+    owners.note('slow', 0)
+    owners.note('other', 1_000)
+    assert.equal(owners.has('slow', 1_000), false)
+    owners.note('slow', 2_000)
+    assert.deepEqual([owners.has('slow', 599_999), owners.has('other', 599_999)], [true, false])
+    assert.equal(owners.has('slow', 600_001), false)
   })
 
   test('may be killed by somebody else: each document is read', async () => {

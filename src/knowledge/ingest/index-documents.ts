@@ -14,7 +14,7 @@ export interface IndexLimits extends TransactionLimits, LargeLimits {
   mergeMs: number
   /** After so long it is another agent's turn. */
   turnMs: number
-  /** After so long, the turn goes on without a document that is still being read. */
+  /** After so long, the turn goes on without a document that is still being read; at once where another of the agent is. */
   slowMs: number
 }
 
@@ -120,7 +120,8 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     // What is read already does not wait for a document that takes long.
     if (!isQuick) finish()
     const { task } = next
-    if (!isQuick && !(await isSettled(next.reading, limits.slowMs)) && !isOver()) {
+    const patienceMs = work.slow.size > 0 ? 0 : limits.slowMs
+    if (!isQuick && !(await isSettled(next.reading, patienceMs)) && !isOver()) {
       work.slow.keep(task, next.reading)
       ahead.end()
       continue

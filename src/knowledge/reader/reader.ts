@@ -4,6 +4,7 @@ import { InTurn } from '../../core/in-turn.ts'
 import { moduleBeside } from '../../core/module-beside.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { readableFolders } from './readable-folders.ts'
+import { SlowOwners } from './slow-owners.ts'
 
 /** What reading one document may take. */
 export interface ReadLimits {
@@ -41,11 +42,12 @@ interface Read {
  * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. That process may
  * read the program's own files alone, write none and start nothing. One document at a time is read; a few small ones wait in the process. When it ends, each
  * of those is sent alone, and is to blame only where the process has read nothing else. A slow document for which others wait is moved to another reader, and
- * read there from its beginning.
+ * read there from its beginning. So is, at once, every document of an owner who had too many that were slow or ended the process.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
   readonly #forSlow: DocumentReader | undefined
+  readonly #slowOwners = new SlowOwners()
   readonly #waiting = new InTurn<Read>()
   /** Comes before all others: what had no room, and what an ended process left. */
   #first: Read[] = []
@@ -70,7 +72,8 @@ export class DocumentReader {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
       const request = { what, input } as ReadRequest
-      this.#add({ request, owner, isSuspect: false, wasKilled: false, resolve, reject })
+      const reader = this.#slowOwners.has(owner, performance.now()) ? (this.#forSlow ?? this) : this
+      reader.#add({ request, owner, isSuspect: false, wasKilled: false, resolve, reject })
     })
   }
 
@@ -156,6 +159,7 @@ export class DocumentReader {
     this.#kill()
     this.#sent.shift()
     this.#takeBack()
+    this.#slowOwners.note(slow.owner, performance.now())
     forSlow.#add(slow)
     this.#next()
   }
@@ -200,6 +204,7 @@ export class DocumentReader {
     // Answers that were on their way are lost with the process, so that of several any may be the cause. Or the memory was full of what was read before.
     if (read !== undefined && this.#sent.length === 1 && !this.#isUsed && !this.#isPardoned(read, signal)) {
       this.#sent = []
+      this.#slowOwners.note(read.owner, performance.now())
       read.reject(
         code === OUT_OF_MEMORY
           ? tooCostly(`more than ${this.#limits.memoryMb} MB of memory`)
