@@ -337,6 +337,15 @@ describe('MCP', { skip: needsProcess }, async () => {
     assert.deepEqual([heard.status, heard.text], [202, ''])
   })
 
+  test('a long progress token is refused: each notification would hold it', async () => {
+    const call = (progressToken: string) => {
+      const _meta = { [`${META}protocolVersion`]: CURRENT, [`${META}clientCapabilities`]: {}, progressToken }
+      return sends(client, own, { method: 'tools/call', params: { _meta, name: 'search', arguments: { query: 'lantern' } } })
+    }
+    assert.equal((await call('x'.repeat(1_000))).status, 200)
+    isProtocolError(await call('x'.repeat(1_001)), 400, -32602)
+  })
+
   test('what is no message is refused', async () => {
     const raw = (bytes: string, headers = {}) =>
       client.request('POST', `^${own}`, { bytes, headers: { 'content-type': 'application/json', ...headers } })

@@ -23,6 +23,9 @@ declare module 'fastify' {
 /** What tools are there changes with the key's scopes and with a new release. */
 const TOOLS_MS = 300_000
 
+/** Each notification of progress holds it. */
+const MAX_TOKEN_CHARS = 1_000
+
 /** Agents as servers of the Model Context Protocol: each by itself, and all that a key sees together. */
 export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
   const tools = mcpTools(deps.limits)
@@ -88,6 +91,10 @@ async function callTool({ params, meta, isCurrent }: Message, { toolbox, ...cont
   if (typeof name !== 'string') throw new ProtocolError('invalidParams', 'params.name must be the name of a tool.', { status })
   if (!toolbox.has(name)) throw new ProtocolError('invalidParams', `Unknown tool: ${toShown(name)}`, { status })
   const token = meta['progressToken']
+  if (typeof token === 'string' && token.length > MAX_TOKEN_CHARS)
+    throw new ProtocolError('invalidParams', `params._meta.progressToken is longer than ${MAX_TOKEN_CHARS} characters.`, {
+      status,
+    })
   const progressToken = typeof token === 'string' || typeof token === 'number' ? token : undefined
   const { agent, caller } = context.request
   const work = { ...context, key: caller!, progressToken, stopsWithCaller: isCurrent }
