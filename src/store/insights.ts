@@ -26,6 +26,7 @@ interface SessionPlace {
   id: string
   userId: string
   lastMessageAt: number
+  createdAt: number
   messages: number
 }
 
@@ -33,9 +34,9 @@ const SESSIONS_A_PAGE = 100
 /** Gone through in one go: a message is read whole to find out whether it is a reply, and may have 200,000 characters. */
 const MESSAGES_A_SLICE = 100
 const QUESTION_CHARS = 2_000
-/** Those that were active in the span or later, in slices, latest first: a session's messages lie no later than that. */
-const SESSIONS = `SELECT id, user_id, last_message_at, message_count FROM session WHERE agent_id = $1 AND last_message_at >= $2 AND created_at < $3
-  AND (last_message_at, id) < ($4, $5) ORDER BY last_message_at DESC, id DESC LIMIT ${SESSIONS_A_PAGE}`
+/** Those that were active in the span or later, latest first. A condition on `created_at` here would look at any number of them in one go. */
+const SESSIONS = `SELECT id, user_id, last_message_at, created_at, message_count FROM session WHERE agent_id = $1 AND last_message_at >= $2
+  AND (last_message_at, id) < ($3, $4) ORDER BY last_message_at DESC, id DESC LIMIT ${SESSIONS_A_PAGE}`
 const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS question, q.created_at AS asked_at, r.created_at AS replied_at, r.took_ms, r.answered, r.detail, r.feedback
   FROM message r JOIN message q ON q.agent_id = r.agent_id AND q.session_id = r.session_id AND q.seq = r.seq - 1
   WHERE r.agent_id = $1 AND r.session_id IN (SELECT value FROM json_each($2)) AND r.seq > $5 AND r.seq <= $6 AND r.role = 'AI' AND q.role = 'USER' AND r.model IS NOT NULL
@@ -43,15 +44,16 @@ const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS
 
 /** Replies of an agent in a span, in slices, so that little is held and nobody waits long. */
 export async function* listReplies(db: Database, agentId: string, { from, to }: Span): AsyncGenerator<ReplyRow[]> {
-  let last: SessionPlace = { id: '', userId: '', lastMessageAt: Number.MAX_SAFE_INTEGER, messages: 0 }
+  let last: Pick<SessionPlace, 'id' | 'lastMessageAt'> = { id: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
   for (;;) {
-    const sessions = (await db.scan(SESSIONS, [agentId, from, to, last.lastMessageAt, last.id])).map(toPlace)
-    if (sessions.length === 0) return
+    const page = (await db.scan(SESSIONS, [agentId, from, last.lastMessageAt, last.id])).map(toPlace)
+    const sessions = page.filter(({ createdAt }) => createdAt < to)
     const users = new Map(sessions.map(({ id, userId }) => [id, userId]))
     for (const { ids, after, upto } of slicesOf(sessions))
       yield (await db.scan(REPLIES, [agentId, JSON.stringify(ids), from, to, after, upto])).map((row) => toReply(row, users))
-    if (sessions.length < SESSIONS_A_PAGE) return
-    last = sessions.at(-1)!
+    if (page.length < SESSIONS_A_PAGE) return
+    last = page.at(-1)!
+    await new Promise(setImmediate)
   }
 }
 
@@ -80,6 +82,7 @@ const toPlace = (row: Row): SessionPlace => ({
   id: row.id as string,
   userId: row.user_id as string,
   lastMessageAt: row.last_message_at as number,
+  createdAt: row.created_at as number,
   messages: row.message_count as number,
 })
 

@@ -101,14 +101,23 @@ export interface SessionPlace {
   id: string
 }
 
-const WHERE = 'agent_id = $1 AND CAST($2 AS TEXT) IS NULL AND last_message_at >= $3 AND last_message_at < $4'
-const WHERE_USER = 'agent_id = $1 AND user_id = $2 AND last_message_at >= $3 AND last_message_at < $4'
+const PERIOD = 'last_message_at >= $3 AND (last_message_at, id) < ($4, $5)'
+const WHERE = `agent_id = $1 AND CAST($2 AS TEXT) IS NULL AND ${PERIOD}`
+const WHERE_USER = `agent_id = $1 AND user_id = $2 AND ${PERIOD}`
 const ORDER = 'ORDER BY last_message_at DESC, id DESC'
 const where = (filter: SessionFilter) => (filter.userId === undefined ? WHERE : WHERE_USER)
 // Beyond all times that a date can name.
 const EARLIEST = Number.MIN_SAFE_INTEGER
 const LATEST = Number.MAX_SAFE_INTEGER
-const filterParams = (f: SessionFilter) => [f.agentId, f.userId ?? null, f.from ?? EARLIEST, f.to ?? LATEST]
+
+/** With two upper bounds, SQLite would use the first alone and go through all sessions before the other. */
+function filterParams(
+  { agentId, userId = undefined, from = EARLIEST, to = LATEST }: SessionFilter,
+  after?: SessionPlace,
+): Value[] {
+  const end = after === undefined || to <= after.lastMessageAt ? { lastMessageAt: to, id: '' } : after
+  return [agentId, userId ?? null, from, end.lastMessageAt, end.id]
+}
 
 /** All sessions that pass, last activity first, in slices over one consistent view. */
 export async function* streamSessions(db: Database, filter: SessionFilter, sliceRows: number): AsyncGenerator<Session[]> {
@@ -122,18 +131,43 @@ export async function listSessions(
   after: SessionPlace | undefined,
   limit: number,
 ): Promise<Session[]> {
-  const place = after ?? { lastMessageAt: LATEST, id: '' }
-  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} AND (last_message_at, id) < ($5, $6) ${ORDER} LIMIT $7`
-  return (await db.readValues(sql, [...filterParams(filter), place.lastMessageAt, place.id, limit])).map(fromValues)
+  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE ${where(filter)} ${ORDER} LIMIT $6`
+  return (await db.readValues(sql, [...filterParams(filter, after), limit])).map(fromValues)
 }
 
+/** The sessions of a whole agent have a counter. Others are counted in slices. */
 export async function countSessions(db: Database, filter: SessionFilter): Promise<number> {
   const { agentId, userId, from, to } = filter
   const isWhole = userId === undefined && from === undefined && to === undefined
-  const [row] = isWhole
-    ? await db.read('SELECT coalesce(sum(sessions), 0) AS n FROM session_count WHERE agent_id = $1', [agentId])
-    : await db.scan(`SELECT count(*) AS n FROM session WHERE ${where(filter)}`, filterParams(filter))
+  if (!isWhole) return sumSessions(db, filter, '1', 20_000)
+  const [row] = await db.read('SELECT coalesce(sum(sessions), 0) AS n FROM session_count WHERE agent_id = $1', [agentId])
   return row!.n as number
+}
+
+/** Counts the messages of one user, in slices. */
+export const countMessagesOfUser = (db: Database, agentId: string, userId: string): Promise<number> =>
+  sumSessions(db, { agentId, userId }, 'message_count', 1_000)
+
+/** Adds up a column over the sessions that pass. Other requests are answered between two slices of `sliceRows`. */
+async function sumSessions(
+  db: Database,
+  filter: SessionFilter,
+  column: '1' | 'message_count',
+  sliceRows: number,
+): Promise<number> {
+  const rest = `FROM session WHERE ${where(filter)} ${ORDER}`
+  const sumSlice = `SELECT count(*) AS n, coalesce(sum(value), 0) AS sum FROM (SELECT ${column} AS value ${rest} LIMIT ${sliceRows}) slice`
+  const findEnd = `SELECT last_message_at, id ${rest} LIMIT 1 OFFSET ${sliceRows - 1}`
+  let sum = 0
+  for (let after: SessionPlace | undefined; ; ) {
+    const params = filterParams(filter, after)
+    const [slice] = await db.scan(sumSlice, params)
+    sum += slice!.sum as number
+    const [end] = slice!.n === sliceRows ? await db.scan(findEnd, params) : []
+    if (end === undefined) return sum
+    after = { lastMessageAt: end.last_message_at as number, id: end.id as string }
+    await new Promise(setImmediate)
+  }
 }
 
 const SLICE_ROWS = 5_000

@@ -1,4 +1,5 @@
 import type { Database, Row } from './database.ts'
+import { countMessagesOfUser, countSessions } from './sessions.ts'
 
 /** An end user of an agent, as far as their sessions tell. */
 export interface User {
@@ -8,31 +9,45 @@ export interface User {
   lastMessageAt: number
 }
 
-/** By id, in order; those behind `after`. */
+const SLICE_SESSIONS = 1_000
+const USERS_OF_SLICE = `SELECT user_id AS id, count(*) AS sessions, sum(message_count) AS messages, max(last_message_at) AS last FROM
+  (SELECT user_id, message_count, last_message_at FROM session WHERE agent_id = $1 AND user_id > $2 ORDER BY user_id LIMIT ${SLICE_SESSIONS}) slice
+  GROUP BY user_id ORDER BY user_id`
+
+/** Returns users in order of their ids, from the first after `after`. Reads sessions in slices: other requests are answered in between. */
 export async function listUsers(db: Database, agentId: string, after: string, limit: number): Promise<User[]> {
-  const sql = `SELECT user_id AS id, count(*) AS sessions, sum(message_count) AS messages, max(last_message_at) AS last FROM session
-    WHERE agent_id = $1 AND user_id > $2 GROUP BY user_id ORDER BY user_id LIMIT $3`
-  const rows = await db.scan(sql, [agentId, after, limit])
-  return rows.map((row) => ({
-    id: row.id as string,
-    sessions: row.sessions as number,
-    messages: row.messages as number,
-    lastMessageAt: row.last as number,
-  }))
+  const users: User[] = []
+  while (users.length < limit) {
+    const slice = (await db.scan(USERS_OF_SLICE, [agentId, users.at(-1)?.id ?? after])).map(toUser)
+    users.push(...slice)
+    if (slice.reduce((sum, { sessions }) => sum + sessions, 0) < SLICE_SESSIONS) break
+    // A full slice may end before the sessions of its last user do.
+    const last = users.at(-1)!
+    last.sessions = await countSessions(db, { agentId, userId: last.id })
+    last.messages = await countMessagesOfUser(db, agentId, last.id)
+  }
+  return users.slice(0, limit)
 }
 
-const SLICE_USERS = 2_000
-const COUNT_SLICE = `SELECT count(*) AS n, max(user_id) AS last FROM
-  (SELECT DISTINCT user_id FROM session WHERE agent_id = $1 AND user_id > $2 ORDER BY user_id LIMIT ${SLICE_USERS}) slice`
+const toUser = (row: Row): User => ({
+  id: row.id as string,
+  sessions: row.sessions as number,
+  messages: row.messages as number,
+  lastMessageAt: row.last as number,
+})
 
-/** In slices: others are served between them. */
+const COUNTED_SESSIONS = 10_000
+const COUNT_SLICE = `SELECT count(*) AS sessions, count(DISTINCT user_id) AS users, max(user_id) AS last FROM
+  (SELECT user_id FROM session WHERE agent_id = $1 AND user_id > $2 ORDER BY user_id LIMIT ${COUNTED_SESSIONS}) slice`
+
+/** Counts users in slices of sessions: other requests are answered in between. */
 export async function countUsers(db: Database, agentId: string): Promise<number> {
   let users = 0
   for (let after = ''; ; ) {
-    const [row] = await db.scan(COUNT_SLICE, [agentId, after])
-    users += row!.n as number
-    if ((row!.n as number) < SLICE_USERS) return users
-    after = row!.last as string
+    const [slice] = await db.scan(COUNT_SLICE, [agentId, after])
+    users += slice!.users as number
+    if ((slice!.sessions as number) < COUNTED_SESSIONS) return users
+    after = slice!.last as string
     await new Promise(setImmediate)
   }
 }
