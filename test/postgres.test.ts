@@ -9,6 +9,7 @@ import { PostgresDatabase } from '../src/store/postgres.ts'
 import { exchange } from '../src/store/postgres-exchange.ts'
 import { insertSession } from '../src/store/sessions.ts'
 import { databaseContract } from './contract/database.ts'
+import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
 import { throughPooler } from './support/pgbouncer.ts'
@@ -24,6 +25,7 @@ databaseContract('PostgreSQL', open)
 databaseContract('PostgreSQL behind a pooler', openThroughPooler)
 // Without a pooler it is what the tests of the specification run on, on this engine.
 storeContract('PostgreSQL behind a pooler', openThroughPooler)
+slicesContract('PostgreSQL', open)
 
 test('replicas that start at once bring the schema up once, and all of them work', async () => {
   const url = await newDatabase()

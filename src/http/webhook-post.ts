@@ -8,6 +8,7 @@ import { type Delivery, TEST_EVENT, type Webhook } from '../core/webhook.ts'
 import { FetchError } from '../net/fetch-error.ts'
 import type { FetchRules } from '../net/guarded-fetch.ts'
 import { guardedPost } from '../net/guarded-post.ts'
+import { findAgent } from '../store/agents.ts'
 import { findMessage, findMessageAt, type WholeMessage } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
 import { toMessage } from './answer.ts'
@@ -35,8 +36,8 @@ async function dataOf(deps: ReadDeps, { event, agentId, sessionId, target }: Del
       return document && { agentId, document: toDocument(document) }
     }
     default: {
-      const session = await findSession(deps.db, agentId, sessionId)
-      if (session === undefined) return undefined
+      const [agent, session] = await Promise.all([findAgent(deps.db, agentId), findSession(deps.db, agentId, sessionId)])
+      if (agent === undefined || session === undefined) return undefined
       const about = { agentId, session: toCreated(session) }
       if (event === 'session.created') return about
       const turn = await turnOf(deps, agentId, sessionId, target)

@@ -3,20 +3,57 @@ import { type Database, type Statement, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
 import { countOneLess, deleteCounts } from './sessions.ts'
 
-/** Rows deleted in one transaction: small enough that no other request waits noticeably. */
+/** Deleted of a table in one transaction: so little that other requests do not wait noticeably. */
 const SLICE_ROWS = 500
+const SLICE_BYTES = 1_000_000
 
-const DELETE_MESSAGES = 'DELETE FROM message WHERE agent_id = $1 AND session_id = $2'
-/** What else holds text of a session, or tells of it. */
-const DELETE_REST = ['message_version', 'summary', 'kept_answer', 'webhook_delivery'].map(
-  (table) => `DELETE FROM ${table} WHERE agent_id = $1 AND session_id = $2`,
+const OF_SESSION = 'agent_id = $1 AND session_id = $2'
+/** All that belongs to a session: the key within it, and the size of its text in bytes. */
+const PARTS: readonly [table: string, key: string, bytes: string][] = [
+  ['kept_answer', 'api_key_id, key_hash', 'coalesce(octet_length(answer), 0)'],
+  ['webhook_delivery', 'webhook_id, id', '0'],
+  ['summary', 'upto', 'octet_length(text)'],
+  ['message_version', 'message_id, version', sizeOf('content', 'markdown', 'detail')],
+  ['message', 'seq', sizeOf('content', 'markdown', 'detail')],
+]
+
+function sizeOf(...columns: string[]): string {
+  return columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
+}
+
+/** Deletes the first rows by their key, and at least one. */
+const DELETE_SLICES = PARTS.map(
+  ([table, key, bytes]) => `DELETE FROM ${table} WHERE ${OF_SESSION} AND (${key}) IN (SELECT ${key} FROM
+    (SELECT ${key}, sum(bytes) OVER (ORDER BY ${key}) AS total, row_number() OVER (ORDER BY ${key}) AS n FROM
+      (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE ${OF_SESSION} ORDER BY ${key} LIMIT ${SLICE_ROWS}) first) counted
+    WHERE total <= ${SLICE_BYTES} OR n = 1)`,
 )
-const DELETE_SLICE = `${DELETE_MESSAGES} AND seq <= (SELECT min(seq) + ${SLICE_ROWS} FROM message WHERE agent_id = $1 AND session_id = $2) RETURNING seq`
-const MARK = `INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`
+
+/** The mark of a whole agent has no session. */
+const WHOLE_AGENT = ''
+const MARK = 'INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING'
+const FIRST_SESSIONS = `SELECT id FROM session WHERE agent_id = $1 ORDER BY id LIMIT ${SLICE_ROWS}`
+const MARK_SESSIONS = `INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE agent_id = $1 AND id IN (${FIRST_SESSIONS})
+  ON CONFLICT DO NOTHING`
+const DELETE_SESSIONS = `DELETE FROM session WHERE agent_id = $1 AND id IN (${FIRST_SESSIONS})`
+const NOTHING_LEFT = PARTS.map(([table]) => `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${OF_SESSION})`).join(' AND ')
+/** Returns a row when everything is deleted. */
+const UNMARK = `DELETE FROM purge WHERE ${OF_SESSION} AND ${NOTHING_LEFT} RETURNING session_id`
+const UNMARK_AGENT = UNMARK.replace(' RETURNING', ' AND NOT EXISTS (SELECT 1 FROM session WHERE agent_id = $1) RETURNING')
+
+/** One step of a deletion that is marked. The last statement returns a row when there is nothing left to do. */
+function deleteSlices(agentId: string, sessionId: string): Statement[] {
+  const isAgent = sessionId === WHOLE_AGENT
+  return [
+    ...(isAgent ? [statement(MARK_SESSIONS, agentId), statement(DELETE_SESSIONS, agentId)] : []),
+    ...DELETE_SLICES.map((sql) => statement(sql, agentId, sessionId)),
+    statement(isAgent ? UNMARK_AGENT : UNMARK, agentId, sessionId),
+  ]
+}
 
 /**
- * Deletes a session for good; resolves to undefined where there is none, else to the lease of the turn that ran in it. A long history is gone
- * from sight at once, and from the disk in slices soon after.
+ * Deletes a session for good; resolves to undefined where there is none, else to the lease of the turn that ran in it. A session with much text is
+ * gone from sight at once, and from the disk in slices soon after.
  */
 export async function deleteSession(
   db: Database,
@@ -24,61 +61,47 @@ export async function deleteSession(
   alongside: Statement[] = [],
 ): Promise<{ lease: string | null } | undefined> {
   const { agentId, id } = session
-  const long = session.totalMessages > SLICE_ROWS
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
-  const rest = DELETE_REST.map((sql) => statement(sql, agentId, id))
-  const messages = statement(long ? MARK : DELETE_MESSAGES, agentId, id)
-  const done = await db.writeIf([remove, countOneLess(agentId), messages, ...rest, ...alongside])
+  const slices = deleteSlices(agentId, id)
+  const done = await db.writeIf([remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices])
   if (done === undefined) return undefined
   db.scrub()
-  if (long) purgeSession(db, agentId, id).catch(() => {}) // still marked: the next start takes it up
+  // A failure leaves the mark: the next start continues.
+  if (done.at(-1)!.length === 0) purge(db, agentId, id).catch(() => {})
   return { lease: done[0]![0]!.lease as string | null }
 }
 
-/** Deletes an agent's rows: the agent at once, its sessions one by one. */
+/** Deletes an agent's rows: the agent at once, what belongs to it in slices. */
 export async function deleteAgentRows(db: Database, agentId: string): Promise<boolean> {
-  const mark =
-    'INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE agent_id = $1 ON CONFLICT DO NOTHING'
   const remove = statement('DELETE FROM agent WHERE id = $1 RETURNING id', agentId)
-  const done = await db.writeIf([
-    remove,
-    deleteCounts(agentId),
-    raiseGeneration,
-    statement(mark, agentId),
-    statement('DELETE FROM session WHERE agent_id = $1', agentId),
-    statement("DELETE FROM kept_answer WHERE agent_id = $1 AND session_id = ''", agentId),
-    statement('DELETE FROM webhook_delivery WHERE agent_id = $1', agentId),
-  ])
+  const mark = statement(MARK, agentId, WHOLE_AGENT)
+  const done = await db.writeIf([remove, deleteCounts(agentId), raiseGeneration, mark, ...deleteSlices(agentId, WHOLE_AGENT)])
   if (done === undefined) return false
   db.scrub()
-  purgeMarked(db).catch(() => {}) // still marked: the next start takes it up
+  // A failure leaves the marks: the next start continues.
+  purgeMarked(db).catch(() => {})
   return true
 }
 
-/** A session of this id was deleted, and its history is still being taken from the disk. */
+/** Tells whether a session of this id was deleted, and its rows still are being deleted. */
 export async function isPurged(db: Database, agentId: string, sessionId: string): Promise<boolean> {
   const rows = await db.read('SELECT session_id FROM purge WHERE agent_id = $1 AND session_id = $2', [agentId, sessionId])
   return rows.length > 0
 }
 
-/** Takes up deletions that a crash cut off. */
+/** Continues deletions that are marked. */
 export async function purgeMarked(db: Database): Promise<void> {
   for (;;) {
     const marked = await db.read('SELECT agent_id, session_id FROM purge LIMIT 100', [])
     if (marked.length === 0) return
-    for (const row of marked) await purgeSession(db, row.agent_id as string, row.session_id as string)
+    for (const row of marked) await purge(db, row.agent_id as string, row.session_id as string)
   }
 }
 
-async function purgeSession(db: Database, agentId: string, sessionId: string): Promise<void> {
+async function purge(db: Database, agentId: string, sessionId: string): Promise<void> {
   for (;;) {
-    const [rows] = await db.write([statement(DELETE_SLICE, agentId, sessionId)])
-    if (rows!.length < SLICE_ROWS) break
+    const done = await db.write(deleteSlices(agentId, sessionId))
+    if (done.at(-1)!.length > 0 || !(await isPurged(db, agentId, sessionId))) break
   }
-  await db.write([
-    statement(DELETE_MESSAGES, agentId, sessionId),
-    ...DELETE_REST.map((sql) => statement(sql, agentId, sessionId)),
-    statement('DELETE FROM purge WHERE agent_id = $1 AND session_id = $2', agentId, sessionId),
-  ])
   db.scrub()
 }

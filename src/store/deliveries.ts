@@ -1,5 +1,5 @@
 import type { Delivery, Happened, TEST_EVENT } from '../core/webhook.ts'
-import { type Database, type Row, type Statement, statement } from './database.ts'
+import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 
 const COLUMNS =
   'agent_id, webhook_id, id, event, session_id, target, state, attempts, created_at, next_at, attempted_at, response_status, error'
@@ -133,12 +133,24 @@ export async function redeliver(db: Database, webhookId: string, id: string, now
   return rows![0] && toDelivery(rows![0])
 }
 
-const DELETE_SLICE = `DELETE FROM webhook_delivery WHERE (agent_id, webhook_id, id) IN
-  (SELECT agent_id, webhook_id, id FROM webhook_delivery WHERE created_at < $1 AND state <> 'waiting' LIMIT 500) RETURNING id`
+const DELETE_SLICE_ROWS = 500
+const deleteSlice = (condition: string) => `DELETE FROM webhook_delivery WHERE (agent_id, webhook_id, id) IN
+  (SELECT agent_id, webhook_id, id FROM webhook_delivery x WHERE ${condition} LIMIT ${DELETE_SLICE_ROWS}) RETURNING id`
 
-export async function deleteDeliveriesBefore(db: Database, time: number): Promise<void> {
+const DELETE_OLD = deleteSlice(
+  "created_at < $1 AND (state <> 'waiting' OR NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = x.webhook_id))",
+)
+
+export const deleteDeliveriesBefore = (db: Database, time: number): Promise<void> => deleteDeliveries(db, DELETE_OLD, time)
+
+const DELETE_OF_WEBHOOK = deleteSlice('webhook_id = $1')
+
+export const deleteDeliveriesOf = (db: Database, webhookId: string): Promise<void> =>
+  deleteDeliveries(db, DELETE_OF_WEBHOOK, webhookId)
+
+async function deleteDeliveries(db: Database, slice: string, param: Value): Promise<void> {
   for (;;) {
-    const [rows] = await db.write([statement(DELETE_SLICE, time)])
-    if (rows!.length < 500) return
+    const [rows] = await db.write([statement(slice, param)])
+    if (rows!.length < DELETE_SLICE_ROWS) return
   }
 }

@@ -19,11 +19,13 @@ export interface KeptAnswer {
   answer: string | null
 }
 
+const IS_BEING_DELETED =
+  "EXISTS (SELECT 1 FROM purge p WHERE p.agent_id = kept_answer.agent_id AND p.session_id IN (kept_answer.session_id, ''))"
 const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at)
   VALUES ($1, $2, $3, $4, '', $5, $6, $7)
   ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, session_id = '', user_id = '', claim = $5, claimed_until = $6,
     status = NULL, answer = NULL, created_at = $7
-  WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 END RETURNING claim`
+  WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 OR ${IS_BEING_DELETED} END RETURNING claim`
 
 /** Resolves to undefined where the claim was made, else to what stands in its way. What was kept before `expiredBefore` counts as gone. */
 export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<KeptAnswer | undefined> {

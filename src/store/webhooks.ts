@@ -1,5 +1,6 @@
 import type { Webhook, WebhookEvent } from '../core/webhook.ts'
 import { type Database, type Row, statement } from './database.ts'
+import { deleteDeliveriesOf } from './deliveries.ts'
 import { raiseGeneration } from './replicas.ts'
 
 const COLUMNS = 'id, url, events, agent_ids, secret, created_at, disabled_at'
@@ -26,14 +27,13 @@ export async function listWebhooks(db: Database): Promise<Webhook[]> {
   return (await db.read(`SELECT ${COLUMNS} FROM webhook ORDER BY id DESC`, [])).map(toWebhook)
 }
 
-/** With what waits for it. Resolves to false where there was none. */
+/** Deletes a webhook. Its deliveries are found no more, and are deleted in slices. Resolves to false if there is no such webhook. */
 export async function deleteWebhook(db: Database, id: string): Promise<boolean> {
-  const done = await db.writeIf([
-    statement('DELETE FROM webhook WHERE id = $1 RETURNING id', id),
-    statement('DELETE FROM webhook_delivery WHERE webhook_id = $1', id),
-    raiseGeneration,
-  ])
-  return done !== undefined
+  const remove = statement('DELETE FROM webhook WHERE id = $1 RETURNING id', id)
+  if ((await db.writeIf([remove, raiseGeneration])) === undefined) return false
+  // Those that a failure leaves are deleted when they are old.
+  deleteDeliveriesOf(db, id).catch(() => {})
+  return true
 }
 
 /** Null: it is told of events again. */

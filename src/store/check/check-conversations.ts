@@ -15,7 +15,8 @@ const OF_SESSION = `SELECT x.agent_id || '/' || x.session_id AS example FROM`
 /** Each lists what is wrong. Text of deleted sessions whose rows are still being deleted is none of it. */
 const CHECKS: Record<string, string> = {
   'sessions of an agent that does not exist': `SELECT agent_id || '/' || id AS example FROM session
-    WHERE NOT EXISTS (SELECT 1 FROM agent WHERE agent.id = session.agent_id)`,
+    WHERE NOT EXISTS (SELECT 1 FROM agent WHERE agent.id = session.agent_id)
+    AND NOT EXISTS (SELECT 1 FROM purge p WHERE p.agent_id = session.agent_id AND p.session_id = '')`,
   'sessions whose messages are not numbered from 1 without gaps, or are not as many as the session says': `SELECT s.agent_id || '/' || s.id AS example
     FROM session s LEFT JOIN (SELECT agent_id, session_id, count(*) AS n, min(seq) AS first, max(seq) AS last FROM message
       GROUP BY agent_id, session_id) m ON m.agent_id = s.agent_id AND m.session_id = s.id

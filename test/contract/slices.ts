@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Agent } from '../../src/core/agent.ts'
+import type { Session } from '../../src/core/session.ts'
+import { insertAgent } from '../../src/store/agents.ts'
+import { type Database, statement } from '../../src/store/database.ts'
+import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
+import { deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
+import { listReplies } from '../../src/store/insights.ts'
+import { claimKey } from '../../src/store/kept-answers.ts'
+import { insertConversation } from '../../src/store/messages.ts'
+import { countSessions, findSession, insertSession } from '../../src/store/sessions.ts'
+import { countUsers, listUsers } from '../../src/store/users.ts'
+import { deleteWebhook, insertWebhook } from '../../src/store/webhooks.ts'
+import { until } from '../support/poll.ts'
+
+const AGENT = '01980000-0000-7000-8000-00000000000a'
+const OTHER = '01980000-0000-7000-8000-00000000000b'
+/** More than a slice of any kind. */
+const MANY = 20_500
+
+/** Rows are read and deleted in slices, whatever their number: nobody else waits for all of them. */
+export function slicesContract(engine: string, open: () => Promise<Database>): void {
+  describe(`slices contract: ${engine}`, () => {
+    const withAgents = async (run: (db: Database) => Promise<void>) => {
+      const db = await open()
+      try {
+        for (const id of [AGENT, OTHER]) await insertAgent(db, { ...({} as Agent), id, name: 'a', createdAt: 1, updatedAt: 1 })
+        await run(db)
+      } finally {
+        await db.close()
+      }
+    }
+
+    test('the sessions of a user are counted over slices, and others are served in between', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', MANY)
+        for (const userId of ['t', 'v']) await insertSession(db, session({ id: userId, userId }))
+        const counts = await servingOthers(() => countSessions(db, { agentId: AGENT, userId: 'u' }))
+        assert.equal(counts, MANY)
+        assert.equal(await countSessions(db, { agentId: AGENT, from: 3 }), (MANY / 5) * 2 + 2)
+        assert.equal(await countSessions(db, { agentId: AGENT, userId: 'u', to: 1 }), MANY / 5)
+      }))
+
+    test('users are listed and counted over slices of their sessions', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', MANY)
+        for (const userId of ['t', 'v']) await insertSession(db, session({ id: userId, userId, totalMessages: 1 }))
+        const small = (id: string) => ({ id, sessions: 1, messages: 1, lastMessageAt: 1000 })
+        const large = { id: 'u', sessions: MANY, messages: 2 * MANY, lastMessageAt: 4 }
+        assert.deepEqual(await servingOthers(() => listUsers(db, AGENT, '', 10)), [small('t'), large, small('v')])
+        assert.deepEqual(await listUsers(db, AGENT, '', 2), [small('t'), large])
+        assert.deepEqual(await listUsers(db, AGENT, 'u', 10), [small('v')])
+        assert.equal(await servingOthers(() => countUsers(db, AGENT)), 3)
+      }))
+
+    test('replies of a span are looked for in pages of sessions, also where none of them belongs to it', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', 450)
+        const { counted, calls } = counting(db)
+        for await (const _ of listReplies(counted, AGENT, { from: 0, to: 1 }));
+        assert.equal(calls.scans, 5)
+      }))
+
+    test('a session with much text is deleted at once, and its text in several transactions', () =>
+      withAgents(async (db) => {
+        const large = session({ id: 'large', totalMessages: 20 })
+        const text = 'x'.repeat(200_000)
+        await insertConversation(
+          db,
+          large,
+          Array.from({ length: 20 }, (_, i) => ({ id: `m${i}`, role: 'USER' as const, content: text, createdAt: 1 })),
+        )
+        const { counted, calls } = counting(db)
+        assert.deepEqual(await deleteSession(counted, large), { lease: null })
+        assert.equal(await findSession(db, AGENT, 'large'), undefined)
+        await until('the tables are empty', async () => (await countRows(db, 'message', 'purge')) === 0)
+        // 4 MB, of which a transaction deletes 1 MB at most.
+        assert.equal(calls.writes, 4)
+      }))
+
+    test('an agent with many sessions is deleted at once, its sessions in several transactions, and those of others not', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', 1200)
+        await insertSessions(db, OTHER, 'u', 3)
+        let left = 0
+        const { counted } = counting(db, async () => {
+          left = await countRows(db, 'session')
+        })
+        assert.equal(await deleteAgentRows(counted, AGENT), true)
+        assert.equal(left, 703, 'after the first transaction')
+        await until('the marks are gone', async () => (await countRows(db, 'purge')) === 0)
+        assert.equal(await countRows(db, 'session'), 3)
+      }))
+
+    test('an answer kept for a session that is being deleted is not given any more', () =>
+      withAgents(async (db) => {
+        const claim = {
+          apiKeyId: 'k',
+          keyHash: 'h',
+          fingerprint: 'f',
+          agentId: AGENT,
+          claim: 'c',
+          claimedUntil: 2000,
+          createdAt: 1000,
+        }
+        for (const marked of ['s', '']) {
+          await db.write([
+            statement('DELETE FROM kept_answer'),
+            statement('DELETE FROM purge'),
+            statement(
+              `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at, status, answer)
+              VALUES ('k', 'h', 'f', $1, 's', 'c', 1, 1000, 200, 'its text')`,
+              AGENT,
+            ),
+          ])
+          assert.equal((await claimKey(db, claim, 0))?.answer, 'its text')
+          await db.write([statement('INSERT INTO purge (agent_id, session_id) VALUES ($1, $2)', AGENT, marked)])
+          assert.equal(await claimKey(db, claim, 0), undefined)
+        }
+      }))
+
+    test('deliveries to a webhook that is deleted go in slices, and what a crash leaves of them goes with the old ones', () =>
+      withAgents(async (db) => {
+        const webhook = { id: 'w', url: 'http://x.test', events: [], agentIds: null, secret: 's', createdAt: 1, disabledAt: null }
+        await insertWebhook(db, webhook)
+        await insertDeliveries(db, 'w', 1200)
+        await insertDeliveries(db, 'other', 3)
+        const { counted, calls } = counting(db)
+        assert.equal(await deleteWebhook(counted, 'w'), true)
+        await until('its deliveries are gone', async () => (await countRows(db, 'webhook_delivery')) === 3)
+        assert.equal(calls.writes, 4)
+        await deleteDeliveriesBefore(db, 2)
+        assert.equal(await countRows(db, 'webhook_delivery'), 0)
+      }))
+  })
+}
+
+const session = (change: Partial<Session>): Session => ({
+  ...{ id: '', agentId: AGENT, name: 'n', userId: 'u', totalMessages: 0, lastMessageAt: 1000, createdAt: 1000, updatedAt: 1000 },
+  ...change,
+})
+
+/** Two messages each, last active at the times from 0 to 4. */
+const insertSessions = (db: Database, agentId: string, userId: string, count: number) =>
+  db.write([
+    statement(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
+      SELECT CAST($1 AS TEXT), 's' || i, 'n', CAST($2 AS TEXT), 2, i % 5, 1, 1 FROM n`,
+      agentId,
+      userId,
+    ),
+  ])
+
+const insertDeliveries = (db: Database, webhookId: string, count: number) =>
+  db.write([
+    statement(
+      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+      INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, session_id, target, created_at)
+      SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), 'd' || i, 'e', 's', 't', 1 FROM n`,
+      AGENT,
+      webhookId,
+    ),
+  ])
+
+async function countRows(db: Database, ...tables: string[]): Promise<number> {
+  const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`)
+  return (await db.read(`SELECT ${counts.join(' + ')} AS n`, []))[0]!.n as number
+}
+
+/** Fails if the event loop did not go round while it ran. */
+async function servingOthers<T>(run: () => Promise<T>): Promise<T> {
+  let isServed = false
+  setImmediate(() => {
+    isServed = true
+  })
+  const result = await run()
+  assert.ok(isServed)
+  return result
+}
+
+/** Counts calls; `afterFirst` runs after the transaction that a deletion begins with. */
+function counting(
+  db: Database,
+  afterFirst?: () => Promise<void>,
+): { counted: Database; calls: { scans: number; writes: number } } {
+  const calls = { scans: 0, writes: 0 }
+  const counted: Pick<Database, 'read' | 'scrub' | 'scan' | 'write' | 'writeIf'> = {
+    read: (sql, params) => db.read(sql, params),
+    scrub: () => db.scrub(),
+    scan: (sql, params) => {
+      calls.scans++
+      return db.scan(sql, params)
+    },
+    write: (statements) => {
+      calls.writes++
+      return db.write(statements)
+    },
+    writeIf: async (statements) => {
+      calls.writes++
+      const done = await db.writeIf(statements)
+      await afterFirst?.()
+      return done
+    },
+  }
+  return { counted: counted as Database, calls }
+}
