@@ -278,7 +278,7 @@ export const settings = {
     fallback: 268_435_456,
     min: 1_048_576,
     about:
-      'Bytes of memory for the bodies of requests that are running. JSON counts as up to 16 times its size, because that is what it can take when it is parsed; bodies up to 4 KiB do not count. One caller may have as much as stays free, so up to half. More is refused with 503.',
+      'Bytes of memory for the bodies of requests that are running, and for answers that are not read yet. JSON in a body counts as up to 16 times its size, because that is what it can take when it is parsed; bodies up to 4 KiB do not count. An answer of more than 16,384 characters counts as 3 bytes a character, and a long list, which is read in parts, as 2 MiB. One caller may have as much as stays free, so up to half. More is refused with 503.',
   },
   maxWaitingSends: {
     env: 'REPARTEE_MAX_WAITING_SENDS',

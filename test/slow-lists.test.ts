@@ -1,4 +1,4 @@
-// On PostgreSQL a list that is read whole holds one of a few connections for as long as its reader takes.
+// A list that is read whole uses one of a few connections to the database for as long as its reader takes.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
@@ -6,27 +6,40 @@ import { isOk } from './support/assert.ts'
 import { endsBy } from './support/cleanup.ts'
 import { until } from './support/poll.ts'
 import { dropDatabase, newDatabase, query } from './support/postgres.ts'
-import { needsProcess, startService } from './support/service.ts'
+import { keepsFiles, needsProcess, startService } from './support/service.ts'
+import { storeOf } from './support/store.ts'
 
-test('slow readers of one caller do not keep others from their lists', { skip: needsProcess }, async () => {
+test('slow readers of one caller do not keep others from their lists: PostgreSQL', { skip: needsProcess }, async () => {
   const url = await newDatabase()
   endsBy('the database', () => dropDatabase(url))
-  const service = await startService({ REPARTEE_DATABASE_URL: url })
+  await slowReaders({ REPARTEE_DATABASE_URL: url }, 3)
+})
+
+test(
+  'slow readers of one caller do not keep others from their lists: embedded store',
+  { skip: needsProcess || !keepsFiles },
+  () => slowReaders({}, 8),
+)
+
+/** `share`: as many as one caller may read at the same time. */
+async function slowReaders(env: { REPARTEE_DATABASE_URL?: string }, share: number): Promise<void> {
+  const service = await startService(env)
   const { client } = service
   const agent = await service.newAgent()
   // More than the sockets and what is read ahead can take.
-  const id = `md5('s' || i)::uuid::text`
-  await query(
-    url,
-    `INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
-       SELECT '${agent}', ${id}, repeat(md5('n' || i), 200), ${id}, 0, i, i, i FROM generate_series(1, 6000) i`,
-  )
+  const url = env.REPARTEE_DATABASE_URL
+  const padded = url !== undefined ? `lpad(i::text, 12, '0')` : `printf('%012d', i)`
+  const name = url !== undefined ? `repeat('x', 6400)` : `replace(hex(zeroblob(3200)), '0', 'x')`
+  const insert = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+    INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
+    SELECT '${agent}', '00000000-0000-4000-8000-' || ${padded}, ${name}, 'u', 0, i, i, i FROM n`
+  await (url === undefined ? storeOf(service).run(insert) : query(url, insert))
   const key = (await client.post('/keys', { name: 'slow', scopes: ['read'] })).body.secret
   const { hostname, port, pathname } = new URL(`${client.address.baseUrl}/agents/${agent}/sessions`)
   const head = `GET ${pathname} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`
-  const slow = await Promise.all(Array.from({ length: 8 }, begin))
+  const slow = await Promise.all(Array.from({ length: 2 * share + 2 }, begin))
   const begun = () => slow.filter((socket) => socket.bytesRead > 0).length
-  await until('as many as may are begun', () => begun() === 3)
+  await until('as many as may are begun', () => begun() === share)
   const other = await service.newSession(await service.newAgent())
   for (let i = 0; i < 3; i++) isOk(await client.get(other.replace(/\/[^/]+$/, '')))
   isOk(await client.get(`/agents/${agent}/sessions`))
@@ -34,7 +47,7 @@ test('slow readers of one caller do not keep others from their lists', { skip: n
     slow.every((socket) => !socket.closed),
     'the slow ones are still there',
   )
-  assert.equal(begun(), 3, 'the others wait')
+  assert.equal(begun(), share, 'the others wait')
   for (const socket of slow) socket.destroy()
   await service.stop()
 
@@ -47,4 +60,4 @@ test('slow readers of one caller do not keep others from their lists', { skip: n
     socket.write(head)
     return socket
   }
-})
+}

@@ -9,10 +9,15 @@ import { route } from './route.ts'
 const USUAL_SPAN_MS = 30 * DAY_MS
 
 export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.getInsights, async ({ agent, query }) => {
+  route(app, deps, contract.getInsights, async ({ agent, query, request, reply }) => {
     const to = query.to === undefined ? deps.clock() + 1 : Date.parse(query.to)
     const from = query.from === undefined ? to - USUAL_SPAN_MS : Date.parse(query.from)
     if (from >= to) throw invalid('query.from', 'must lie before "to"')
+    await app.scanPlaces.take(request, reply)
+    if (request.raw.socket.destroyed) {
+      reply.hijack()
+      return undefined
+    }
     const { unanswered, ...rest } = await findInsights(deps, agent.id, { from, to })
     return { ...rest, unanswered: unanswered.map((group) => ({ ...group, lastAskedAt: toIso(group.lastAskedAt) })) }
   })

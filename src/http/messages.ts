@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
@@ -14,7 +13,7 @@ import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import {
   findPlace,
-  listMessages,
+  listMessagesAfter,
   listMessagesBefore,
   listVersions,
   type MessageVersion,
@@ -23,7 +22,8 @@ import {
 import { toMessage } from './answer.ts'
 import type { EventStreams } from './event-stream.ts'
 import { checkInclude } from './include.ts'
-import { jsonStream } from './json-stream.ts'
+import { answerList } from './list-answer.ts'
+import { messageSlices, SLICE_CHARS } from './message-slices.ts'
 import { route } from './route.ts'
 import { answerTurn, resumeTurn } from './turn-answer.ts'
 
@@ -65,7 +65,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
 
   route(app, deps, contract.streamMessage, (call) => resumeTurn(deps, streams, call))
 
-  route(app, deps, contract.listMessages, async ({ session, query }) => {
+  route(app, deps, contract.listMessages, async ({ session, query, request, reply }) => {
     const { cursor, limit = pageLimit.default, order } = query
     const { agentId, id: sessionId, totalMessages } = session
     const place = cursor === undefined ? undefined : await findPlace(deps.db, agentId, sessionId, cursor.toLowerCase())
@@ -74,24 +74,24 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const found =
       order === 'desc'
         ? await listMessagesBefore(deps.db, agentId, sessionId, place ?? totalMessages + 1, limit + 1)
-        : await listMessages(deps.db, agentId, sessionId, after, limit + 1)
-    const messages = found.slice(0, limit)
+        : await listMessagesAfter(deps.db, agentId, sessionId, after, limit + 1)
+    const listed = found.slice(0, limit)
     const hasMore = found.length > limit
     // The session was read before its messages: one may have been appended in between.
     const total = order === 'desc' ? Math.max(totalMessages, after) : Math.max(totalMessages, after + found.length)
-    const toListed = ({ id, role, content, createdAt }: Message) => ({
+    const toItem = ({ id, role, content, createdAt }: Message): Listed => ({
       id,
       role,
       content,
       type: 'TEXT' as const,
       createdAt: toIso(createdAt),
     })
-    const pagination = { hasMore, nextCursor: hasMore ? messages.at(-1)!.id : null, total }
-    const chars = messages.reduce((sum, { content }) => sum + content.length, 0)
-    if (chars <= LONG_PAGE_CHARS) return { messages: messages.map(toListed), pagination }
-    const slices = Readable.from(slicesOf(messages, LONG_TEXTS_A_SLICE))
+    const pagination = { hasMore, nextCursor: hasMore ? listed.at(-1)!.id : null, total }
+    const chars = listed.reduce((sum, { content }) => sum + (content?.length ?? SLICE_CHARS), 0)
+    if (chars < SLICE_CHARS) return { messages: (listed as Message[]).map(toItem), pagination }
     const tail = `],"pagination":${JSON.stringify(pagination)}}`
-    return jsonStream('{"success":true,"messages":[', slices, toListed satisfies (message: Message) => Listed, tail)
+    const slices = messageSlices(deps.db, session, listed)
+    return answerList({ request, reply }, { head: '{"success":true,"messages":[', slices, toItem, tail })
   })
 
   route(app, deps, contract.getMessage, async ({ session, params, query, key }) => {
@@ -117,7 +117,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return { message: 'Nothing is said of the reply any more.' }
   })
 
-  route(app, deps, contract.listVersions, async ({ session, params }) => {
+  route(app, deps, contract.listVersions, async ({ session, params, request, reply }) => {
     const message = await getMessage(deps, session, params.messageId)
     let madeAt = message.createdAt
     const toVersion = ({ content, model, feedback, replacedAt }: MessageVersion): Version => {
@@ -131,18 +131,20 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
         ...(feedback === null ? {} : { feedback: toFeedback(feedback) }),
       }
     }
-    return jsonStream('{"success":true,"versions":[', versionsOf(deps, session, message.id), toVersion, ']}')
+    const slices = versionsOf(deps, session, message.id)
+    return answerList({ request, reply }, { head: '{"success":true,"versions":[', slices, toItem: toVersion, tail: ']}' })
   })
 }
 
 type Version = ResponseOf<Contract['listVersions']>['versions'][number]
 
 async function* versionsOf({ db }: Deps, session: Session, messageId: string): AsyncGenerator<MessageVersion[]> {
+  // One at a time, because each may hold 200,000 characters.
   for (let after = 0; ; ) {
-    const slice = await listVersions(db, session, messageId, after, LONG_TEXTS_A_SLICE)
-    if (slice.length > 0) yield slice
-    if (slice.length < LONG_TEXTS_A_SLICE) return
-    after = slice.at(-1)!.version
+    const slice = await listVersions(db, session, messageId, after, 1)
+    if (slice.length === 0) return
+    yield slice
+    after = slice[0]!.version
   }
 }
 
@@ -173,14 +175,6 @@ function extrasOf(message: WholeMessage, include: string[]): Pick<OneMessage, 'm
 }
 
 type Listed = ResponseOf<Contract['listMessages']>['messages'][number]
-
-/** More is written in slices, between which other requests are let in. */
-const LONG_PAGE_CHARS = 1_000_000
-const LONG_TEXTS_A_SLICE = 5
-
-function* slicesOf<T>(items: readonly T[], size: number): Generator<T[]> {
-  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size)
-}
 
 const invalidCursor = () =>
   new ReparteeError('invalid_cursor', 'query.cursor is not a message of this session', {

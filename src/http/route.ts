@@ -85,7 +85,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
         }
       }
       if (op.body !== undefined || op.upload) refuseEncoded(request)
-      app.heldBodies.take(request, reply)
+      app.bufferedBytes.takeBody(request, reply)
       if (!op.upload) return
       checkMediaType(op.upload, request)
       if (isLarge(request)) await app.uploadPlaces.take(request, reply)

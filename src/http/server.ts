@@ -10,13 +10,13 @@ import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE } from './body.ts'
+import { BufferedBytes } from './buffered-bytes.ts'
 import { closeIfAnsweredEarly, withoutSmallChunks } from './chunked.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
 import { overloaded, statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
-import { HeldBodies } from './held-bodies.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { parseLargeJson } from './large-json.ts'
@@ -54,11 +54,11 @@ declare module 'fastify' {
     allowedOrigins: AllowedOrigins
     /** For large uploads: each is held in memory until it is stored. */
     uploadPlaces: Places
-    /** For lists that are read whole: each holds a connection to the database for as long as its reader takes. */
+    /** For lists that are read whole: each uses a connection to the database for as long as its reader takes. */
     listPlaces: Places
-    /** For searches in sessions: each goes through all messages of an agent. */
-    searchPlaces: Places
-    heldBodies: HeldBodies
+    /** For searches in sessions and for insights: each reads all messages of an agent. */
+    scanPlaces: Places
+    bufferedBytes: BufferedBytes
     /** Throws `unavailable` where too much is asked of an agent. For requests whose path names none. */
     refuseTooMuch(agentId: string): void
     /** Closes connections on which nothing was asked yet. */
@@ -102,7 +102,7 @@ const MAX_HEADER_BYTES = 16_384
 const SLACK_MS = 30_000
 
 /** A key may have one of them. */
-const SEARCHES_AT_ONCE = 2
+const SCANS_AT_ONCE = 2
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
@@ -206,14 +206,22 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('allowedOrigins', origins)
   app.decorate('uploadPlaces', new Places(deps.limits.uploadsAtOnce))
   app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
-  app.decorate('searchPlaces', new Places(SEARCHES_AT_ONCE))
+  app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
   app.decorate('refuseTooMuch', (agentId: string) => {
     if (pressure.refusesFor(agentId)) throw overloaded()
   })
-  app.decorate('heldBodies', new HeldBodies(deps.limits.heldBytes, deps.limits.maxBodyBytes))
+  app.decorate('bufferedBytes', new BufferedBytes(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
+  })
+  app.addHook('onSend', (request, reply, payload, done) => {
+    try {
+      if (typeof payload === 'string') app.bufferedBytes.takeAnswer(request, reply, payload)
+      done(null, payload)
+    } catch (error) {
+      done(error as Error)
+    }
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'

@@ -11,11 +11,12 @@ import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { listMessages } from '../store/messages.ts'
 import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
-import { jsonStream, SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
+import { SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
+import { answerList } from './list-answer.ts'
+import { historySlices } from './message-slices.ts'
 import { type Call, route } from './route.ts'
 
 export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
@@ -54,7 +55,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const now = deps.clock()
     if (q !== undefined) {
       checkText('query.q', q)
-      await app.searchPlaces.take(call.request, call.reply)
+      await app.scanPlaces.take(call.request, call.reply)
     }
     const isWhole = call.query.limit === undefined && cursor === undefined
     if (isWhole) {
@@ -81,16 +82,19 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
   })
 
-  route(app, deps, contract.getSession, async ({ session }) => {
+  route(app, deps, contract.getSession, async ({ session, request, reply }) => {
     const head = JSON.stringify({
       success: true,
       session: { id: session.id, name: session.name, createdAt: toIso(session.createdAt) },
     })
-    return jsonStream(
-      `${head.slice(0, -1)},"messages":[`,
-      history(deps, session),
-      toMessage satisfies (message: Message) => ResponseOf<Contract['getSession']>['messages'][number],
-      ']}',
+    return answerList(
+      { request, reply },
+      {
+        head: `${head.slice(0, -1)},"messages":[`,
+        slices: historySlices(deps.db, session),
+        toItem: toMessage satisfies (message: Message) => ResponseOf<Contract['getSession']>['messages'][number],
+        tail: ']}',
+      },
     )
   })
 
@@ -103,25 +107,6 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     await deleteSession(deps, session)
     return { message: 'The session and all its messages were deleted.' }
   })
-}
-
-/** A slice of about so many characters takes a few milliseconds. */
-const SLICE_CHARS = 250_000
-const LEAST_SLICE_ROWS = 2
-
-/** The history as it stands, in slices. It only ever grows at its end, so pages of it are one consistent view. */
-async function* history(deps: Deps, { agentId, id, totalMessages }: Session) {
-  let rows = SLICE_ROWS / 10
-  for (let after = 0; after < totalMessages; ) {
-    const slice = await listMessages(deps.db, agentId, id, after, Math.min(rows, totalMessages - after))
-    if (slice.length === 0) throw new Error('the session was deleted while it was being read')
-    yield slice
-    after += slice.length
-    // The next ones are likely to be as long.
-    const chars = slice.reduce((sum, { content }) => sum + content.length, 0)
-    const fitting = Math.floor((SLICE_CHARS * slice.length) / Math.max(1, chars))
-    rows = Math.max(LEAST_SLICE_ROWS, Math.min(SLICE_ROWS, rows * 10, fitting))
-  }
 }
 
 /** A token is of one user, and all others are not there for it. */

@@ -66,16 +66,49 @@ export async function listMessages(
   return (await db.readValues(sql, [agentId, sessionId, after, limit])).map(fromValues)
 }
 
-/** Messages before a place, newest first. */
+/** A message of a list. */
+export interface ListedMessage extends Omit<Message, 'content'> {
+  /** Position in the session, from 1. */
+  seq: number
+  /** Null if it is long: `readContent` reads it. */
+  content: string | null
+}
+
+/** A page of a hundred texts is read in one go. */
+const SHORT_BYTES = 16_384
+const LISTED = `id, role, CASE WHEN octet_length(content) <= ${SHORT_BYTES} THEN content END, created_at, seq`
+/** From the values of `LISTED`. */
+const toListed = ([id, role, content, createdAt, seq]: Value[]) => ({ id, role, content, createdAt, seq }) as ListedMessage
+
+/** Returns messages after a position, oldest first, without long texts. */
+export async function listMessagesAfter(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  after: number,
+  limit: number,
+): Promise<ListedMessage[]> {
+  const sql = `SELECT ${LISTED} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`
+  return (await db.readValues(sql, [agentId, sessionId, after, limit])).map(toListed)
+}
+
+/** Returns messages before a position, newest first, without long texts. */
 export async function listMessagesBefore(
   db: Database,
   agentId: string,
   sessionId: string,
   before: number,
   limit: number,
-): Promise<Message[]> {
-  const sql = `SELECT ${MESSAGE} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`
-  return (await db.readValues(sql, [agentId, sessionId, before, limit])).map(fromValues)
+): Promise<ListedMessage[]> {
+  const sql = `SELECT ${LISTED} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4`
+  return (await db.readValues(sql, [agentId, sessionId, before, limit])).map(toListed)
+}
+
+/** Returns the text of a message, undefined if there is no such message. */
+export async function readContent(db: Database, agentId: string, sessionId: string, seq: number): Promise<string | undefined> {
+  const sql = 'SELECT content FROM message WHERE agent_id = $1 AND session_id = $2 AND seq = $3'
+  const [row] = await db.readValues(sql, [agentId, sessionId, seq])
+  return row?.[0] as string | undefined
 }
 
 /** A message with all that is held of it. */

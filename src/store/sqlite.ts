@@ -32,8 +32,8 @@ export interface SqliteOptions {
 
 /** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
 export class SqliteDatabase implements Database {
-  /** Each reads for itself. */
-  readonly listsAtOnce = Number.POSITIVE_INFINITY
+  /** Each needs a connection, with its cache and descriptors of its own. */
+  readonly listsAtOnce = 16
   readonly #path: string
   readonly #db: DatabaseSync
   readonly #connection: SqliteConnection

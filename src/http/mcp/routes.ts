@@ -57,7 +57,7 @@ async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, 
     request.agent = await getAgentFor(deps, key, agentId.toLowerCase())
   }
   refuseEncoded(request)
-  app.heldBodies.take(request, reply)
+  app.bufferedBytes.takeBody(request, reply)
 }
 
 interface Context {

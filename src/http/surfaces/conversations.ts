@@ -6,7 +6,8 @@ import type { ApiKey } from '../../core/api-key.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
-import { findMessage, findPlace, listMessages } from '../../store/messages.ts'
+import { findMessage, findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
+import { answerList } from '../list-answer.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
 import { readConversationId, readItemId, toConversationId, toItemId } from './openai-ids.ts'
@@ -81,11 +82,14 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
   })
 
   const list = { method: 'GET', url: `${one}/items`, query: Items } as const
-  surfaceRoute(app, deps, { ...list, scopes: ['chat', 'read'] }, async ({ key, params, query }) => {
+  surfaceRoute(app, deps, { ...list, scopes: ['chat', 'read'] }, async ({ key, params, query, request, reply }) => {
     const session = await get(key, params['conversationId']!)
-    const { messages, hasMore } = await readPage(deps, session, query)
-    const data = await Promise.all(messages.map((message) => toConversationItem(deps, session, message)))
-    return { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: hasMore }
+    const { listed, hasMore } = await readPage(deps, session, query)
+    const [first, last] = [listed[0], listed.at(-1)].map((message) => (message === undefined ? null : toItemId(message.id)))
+    const rest = JSON.stringify({ first_id: first, last_id: last, has_more: hasMore })
+    const slices = itemSlices(deps, session, listed)
+    const list = { head: '{"object":"list","data":[', slices, toItem: (item: object) => item, tail: `],${rest.slice(1)}` }
+    return answerList({ request, reply }, list)
   })
 }
 
@@ -101,23 +105,33 @@ async function readPage(
   { db }: Deps,
   { agentId, id, totalMessages }: Session,
   { limit = USUAL_ITEMS, order = 'desc', after }: { limit?: number; order?: string; after?: string },
-): Promise<{ messages: Message[]; hasMore: boolean }> {
+): Promise<{ listed: ListedMessage[]; hasMore: boolean }> {
   const messageId = after === undefined ? undefined : readItemId(after)
   const place = messageId === undefined ? undefined : await findPlace(db, agentId, id, messageId)
   if (after !== undefined && place === undefined) throw invalid('query.after', 'is no item of this conversation')
   if (order === 'asc') {
-    const found = await listMessages(db, agentId, id, place ?? 0, limit + 1)
-    return { messages: found.slice(0, limit), hasMore: found.length > limit }
+    const found = await listMessagesAfter(db, agentId, id, place ?? 0, limit + 1)
+    return { listed: found.slice(0, limit), hasMore: found.length > limit }
   }
   const end = (place ?? totalMessages + 1) - 1
   const start = Math.max(0, end - limit)
-  const found = end === 0 ? [] : await listMessages(db, agentId, id, start, end - start)
-  return { messages: found.reverse(), hasMore: start > 0 }
+  const found = end === 0 ? [] : await listMessagesAfter(db, agentId, id, start, end - start)
+  return { listed: found.reverse(), hasMore: start > 0 }
 }
 
-async function toConversationItem(deps: Deps, session: Session, message: Message) {
-  const whole = message.role === 'AI' ? await findMessage(deps.db, session.agentId, session.id, message.id) : undefined
-  if (whole !== undefined) return toOutputItem(await readOutcome(deps, session, whole))
-  const content = [{ type: 'input_text', text: message.content }]
-  return { id: toItemId(message.id), type: 'message', status: 'completed', role: 'user', content }
+/** One at a time, because each may hold 200,000 characters and many citations. */
+async function* itemSlices(deps: Deps, session: Session, listed: readonly ListedMessage[]): AsyncGenerator<object[]> {
+  for (const { id } of listed) {
+    const message = await findMessage(deps.db, session.agentId, session.id, id)
+    if (message === undefined) throw sessionNotFound()
+    yield [message.role === 'AI' ? toOutputItem(await readOutcome(deps, session, message)) : toInputItem(message)]
+  }
 }
+
+const toInputItem = ({ id, content }: Message) => ({
+  id: toItemId(id),
+  type: 'message',
+  status: 'completed',
+  role: 'user',
+  content: [{ type: 'input_text', text: content }],
+})

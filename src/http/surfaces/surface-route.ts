@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, type TObject, type TSchema, Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
@@ -57,7 +58,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
       const { agentId } = request.params as Record<string, string>
       if (agentId !== undefined) request.agent = await getNamedAgent(deps, key, agentId)
       if (op.body !== undefined) refuseEncoded(request)
-      app.heldBodies.take(request, reply)
+      app.bufferedBytes.takeBody(request, reply)
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { params, query, agent, caller: key } = request
@@ -69,7 +70,8 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
       const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
       const answer = await deps.tracer.within(request.headers, () => handler(call))
       if (answer === undefined) return reply
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
+      if (answer instanceof Readable) request.raw.socket.setTimeout(deps.limits.streamStallMs)
+      return reply.type('application/json; charset=utf-8').send(answer instanceof Readable ? answer : JSON.stringify(answer))
     },
   })
 }
