@@ -63,8 +63,24 @@ export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === n
 
 const LOOK_EVERY_MS = 500
 
-/** How a turn ended that another process runs: the store tells it. Undefined where nobody wants to know any more. Throws `session_not_found`. */
-export async function waitForEnd(
+/**
+ * Resolves to how a turn ended that another process runs, as the store shows it; to undefined if nobody wants it any more. All callers share one look at
+ * the store. Throws `session_not_found`.
+ */
+export function waitForEnd(
+  deps: Deps,
+  session: Session,
+  messageId: string,
+  isWanted: () => boolean,
+): Promise<Exchange | ReparteeError | undefined> {
+  if (deps.replicas === undefined) return lookForEnd(deps, session, messageId, isWanted)
+  return deps.replicas.ends.join(messageId, isWanted, (isAnyWanted) => {
+    const result = lookForEnd(deps, session, messageId, isAnyWanted)
+    return { result, done: result }
+  })
+}
+
+async function lookForEnd(
   deps: Deps,
   { agentId, id }: Session,
   messageId: string,

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ReparteeError } from '../core/errors.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
@@ -19,9 +20,11 @@ import {
 } from '../store/replicas.ts'
 import { enterQueue, isFree, leaveQueue } from '../store/waiting.ts'
 import type { AgentBook } from './agent-book.ts'
+import type { Exchange } from './exchange.ts'
 import { followTurn, publishTurn } from './follow-turn.ts'
 import type { KeyRing } from './key-ring.ts'
 import { sessionNotFound } from './sessions.ts'
+import { SharedWork } from './shared-work.ts'
 import { type StopReason, Turn } from './turn.ts'
 import { busy, stopping, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
 import type { WebhookBook } from './webhook-book.ts'
@@ -59,6 +62,12 @@ const LOOK_EVERY_MS = 50
 const STOPS_EVERY_MS = 500
 const FORGET_EVERY_MS = 60_000
 
+/** A turn that another replica runs; `text` resolves when all of its text is there. */
+export interface FollowedTurn {
+  turn: Turn
+  text: Promise<void>
+}
+
 /** This process among those that serve the same database. */
 export class Replicas implements TurnQueue {
   readonly id: string
@@ -72,6 +81,10 @@ export class Replicas implements TurnQueue {
   readonly #missed = new Map<string, number>()
   /** Turns whose text is put down for readers elsewhere. */
   readonly #published = new WeakSet<Turn>()
+  /** Turns elsewhere that are read here, by lease. */
+  readonly #followed = new SharedWork<FollowedTurn>()
+  /** Waits for the ends of turns elsewhere, by message. */
+  readonly ends = new SharedWork<Promise<Exchange | ReparteeError | undefined>>()
   #tellChanged: () => void = () => {}
 
   constructor(id: string, turns: (queue: Replicas) => Turns, parts: ReplicaParts) {
@@ -174,17 +187,21 @@ export class Replicas implements TurnQueue {
   }
 
   /**
-   * The turn that another replica runs in a session, its text growing as it does there as long as that is wanted; `text` resolves when all of it is there.
-   * Undefined where none runs one.
+   * Returns the turn that another replica runs in a session, undefined if none does. Its text grows as it does there as long as any caller wants it:
+   * all callers share one turn.
    */
-  async follow({ agentId, id }: Session, isWanted: () => boolean): Promise<{ turn: Turn; text: Promise<void> } | undefined> {
+  async follow({ agentId, id }: Session, isWanted: () => boolean): Promise<FollowedTurn | undefined> {
     const { db, clock, warn } = this.#parts
     const lease = await askToFollow(db, agentId, id, clock())
     if (lease === undefined) return undefined
     this.tell({ follow: lease })
-    const turn = new Turn(agentId, id, lease.slice(lease.indexOf('/') + 1), lease)
-    const text = followTurn(db, turn, isWanted).catch((error: unknown) => warn('a turn elsewhere could not be followed', error))
-    return { turn, text }
+    return this.#followed.join(lease, isWanted, (isAnyWanted) => {
+      const turn = new Turn(agentId, id, lease.slice(lease.indexOf('/') + 1), lease)
+      const text = followTurn(db, turn, isAnyWanted).catch((error: unknown) =>
+        warn('a turn elsewhere could not be followed', error),
+      )
+      return { result: { turn, text }, done: text }
+    })
   }
 
   #publish(lease: string): void {

@@ -136,6 +136,11 @@ export class Turn {
     return last >= 0xd800 && last <= 0xdbff ? piece.slice(0, -1) : piece
   }
 
+  /** How many watch its text. */
+  get readers(): number {
+    return this.#watchers.size
+  }
+
   /** Calls back whenever there is more to read. Returns how to stop that. */
   watch(tell: () => void): () => void {
     this.#wasWatched = true

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Turn } from '../chat/turn.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Clock } from '../core/ports.ts'
+import { overloaded } from './errors.ts'
 
 /** Text of one event: a long reply that is caught up with comes in pieces. */
 const PIECE_CHARS = 16_384
@@ -25,6 +26,14 @@ export interface StreamHead {
 }
 
 const EVENT_SOURCE: StreamHead = { headers: {}, text: `retry: ${RETRY_MS}\n\n` }
+
+/** More cannot follow one turn: its last event holds the whole reply. */
+const MAX_READERS = 100
+
+/** To be called before a stream is opened. Throws `unavailable` if too many readers follow the turn. */
+export function checkReaders(turn: Turn): void {
+  if (turn.readers >= MAX_READERS) throw overloaded()
+}
 
 /** What is to be sent next of a turn, as the text of events; undefined where there is nothing for now. Asked only when it can be sent. */
 export type Feed = () => string | undefined
@@ -89,7 +98,7 @@ export class EventStreams {
   }
 }
 
-/** After so long, other requests get their turn. A thousand streams may follow one turn. */
+/** After so long, other requests get their turn. */
 const SLICE_MS = 5
 /** Node needs about as long again to send what was written. */
 const PAUSE_TIMES = 4
@@ -134,7 +143,7 @@ export class EventStream {
   readonly key: ApiKey
   readonly #response: ServerResponse
   #next: Feed | undefined
-  #last: string | undefined
+  #last: (() => string | Buffer) | undefined
   #isBlocked = false
   #isPumping = false
   #writtenAt = performance.now()
@@ -175,10 +184,10 @@ export class EventStream {
     this.#write(events)
   }
 
-  /** The last events, behind whatever is still to be sent. */
-  end(events: string): void {
+  /** Sends the last events after everything else. They are made when they can be sent, because they may hold a whole reply. */
+  end(events: () => string | Buffer): void {
     this.#last = events
-    this.#pump()
+    this.#pumpSoon()
   }
 
   cut(): void {
@@ -217,11 +226,11 @@ export class EventStream {
     const last = this.#last
     this.#last = undefined
     this.#unwatch?.()
-    this.#write(last)
+    if (this.isOpen) this.#write(last())
     this.#response.end()
   }
 
-  #write(text: string): void {
+  #write(text: string | Buffer): void {
     if (!this.isOpen) return
     this.#writtenAt = performance.now()
     this.#isBlocked = !this.#response.write(text)

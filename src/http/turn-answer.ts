@@ -12,7 +12,16 @@ import type { Session } from '../core/session.ts'
 import { wantsEvents } from './accept.ts'
 import { type Answer, toAnswer, toMessage } from './answer.ts'
 import { toErrorBody, toReparteeError } from './errors.ts'
-import { deltasOf, type EventStream, type EventStreams, eventId, eventIdOf, positionAfter, toEvent } from './event-stream.ts'
+import {
+  checkReaders,
+  deltasOf,
+  type EventStream,
+  type EventStreams,
+  eventId,
+  eventIdOf,
+  positionAfter,
+  toEvent,
+} from './event-stream.ts'
 import { isKept, keepNothing } from './idempotency.ts'
 import type { Call } from './route.ts'
 
@@ -46,7 +55,10 @@ export async function answerTurn(
     })
     if (!asEvents) return answer
     if (isKept(answer)) replay(streams, call, answer)
-    else open?.stream.end(toEvent('turn.completed', eventId(open.turn, 'end'), { success: true, ...answer }))
+    else if (open !== undefined) {
+      const id = eventId(open.turn, 'end')
+      open.stream.end(() => toEvent('turn.completed', id, { success: true, ...answer }))
+    }
   } catch (thrown) {
     if (open === undefined) throw thrown
     fail(open.stream, eventId(open.turn, 'end'), call, thrown)
@@ -62,16 +74,17 @@ const toStarted = (session: Session, message: Message) => ({
 function fail(stream: EventStream, id: string, { request }: Pick<TurnCall, 'request'>, thrown: unknown): void {
   const error = toReparteeError(thrown)
   request.server.logFailure(request, error)
-  stream.end(toEvent('turn.failed', id, { error: toErrorBody(error, request.id).error }))
+  stream.end(() => toEvent('turn.failed', id, { error: toErrorBody(error, request.id).error }))
 }
 
 /** An answer that was kept, as the events of a turn that took no time. */
 function replay(streams: EventStreams, { reply, key }: TurnCall, { answer }: Kept): void {
   reply.raw.setHeader('Idempotency-Replayed', 'true')
   const stream = streams.open(reply, key)
-  const { chatSession, userMessage } = JSON.parse(answer) as Answer
+  const exchange = JSON.parse(answer) as Answer
+  const { chatSession, userMessage } = exchange
   stream.send(toEvent('turn.started', eventIdOf(userMessage.id, 0), { chatSession, userMessage }))
-  stream.end(toEvent('turn.completed', eventIdOf(userMessage.id, 'end'), JSON.parse(answer) as object))
+  stream.end(() => toEvent('turn.completed', eventIdOf(userMessage.id, 'end'), exchange))
 }
 
 /** The end of a turn may be known before the end of its text. */
@@ -93,10 +106,11 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
     reply.code(204).send()
     return
   }
-  const stream = streams.open(reply, key)
-  const isWanted = () => stream.isOpen
+  const isWanted = () => !reply.raw.destroyed && !reply.raw.writableEnded
   const elsewhere = isElsewhere ? await deps.replicas?.follow(session, isWanted) : undefined
   const running = turn ?? elsewhere?.turn
+  if (running !== undefined) checkReaders(running)
+  const stream = streams.open(reply, key)
   const id = running === undefined ? endId : eventId(running, 'end')
   try {
     if (running !== undefined) {
@@ -107,14 +121,25 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
     if (turn !== undefined) {
       const end = await turn.finished
       if ('error' in end) throw end.error
-      stream.end(toEvent('turn.completed', id, { success: true, ...toAnswer(end.exchange) }))
+      stream.end(() => completedEvent(id, end.exchange))
       return
     }
     const exchange = await waitForEnd(deps, session, message.id, isWanted)
     if (elsewhere?.turn.text) await Promise.race([elsewhere.text, pause(TEXT_WITHIN_MS)])
     if (exchange instanceof ReparteeError) throw exchange
-    if (exchange !== undefined) stream.end(toEvent('turn.completed', id, { success: true, ...toAnswer(exchange) }))
+    if (exchange !== undefined) stream.end(() => completedEvent(id, exchange))
   } catch (thrown) {
     fail(stream, id, call, thrown)
   }
+}
+
+const completedEvents = new WeakMap<Exchange, Buffer>()
+
+/** Made once for all readers of a turn, who share its bytes. */
+function completedEvent(id: string, exchange: Exchange): Buffer {
+  const made = completedEvents.get(exchange)
+  if (made !== undefined) return made
+  const event = Buffer.from(toEvent('turn.completed', id, { success: true, ...toAnswer(exchange) }))
+  completedEvents.set(exchange, event)
+  return event
 }

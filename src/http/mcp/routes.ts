@@ -39,7 +39,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
         if (message.id === undefined) return reply.code(202).send()
         const answer = await answerTo(message, { deps, streams, toolbox, request, reply })
         if (request.mcpStream === undefined) return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
-        request.mcpStream.end(toEvent('message', undefined, answer))
+        request.mcpStream.end(() => toEvent('message', undefined, answer))
         return reply
       },
     })

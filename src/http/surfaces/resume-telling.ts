@@ -6,7 +6,7 @@ import { ReparteeError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import type { WholeMessage } from '../../store/messages.ts'
 import { toReparteeError } from '../errors.ts'
-import type { EventStreams } from '../event-stream.ts'
+import { checkReaders, type EventStreams } from '../event-stream.ts'
 import { toBegun, toldTo, toOutcome } from './outcome.ts'
 import { OpenTelling, type Teller, type Telling } from './tell-turn.ts'
 
@@ -25,8 +25,10 @@ export async function resumeTelling(
   const isWanted = () => !reply.raw.destroyed && !reply.raw.writableEnded
   // Before anything is written: where it fails, the answer can still say so.
   const elsewhere = own === undefined ? await deps.replicas?.follow(session, isWanted) : undefined
+  const running = own ?? elsewhere?.turn
+  if (running !== undefined) checkReaders(running)
   const stream = streams.open(reply, key, head)
-  const turn = own ?? elsewhere?.turn ?? new Turn(session.agentId, session.id, '')
+  const turn = running ?? new Turn(session.agentId, session.id, '')
   const telling = new OpenTelling(stream, teller, turn, toBegun(turn, session, question))
   try {
     if (own !== undefined) {

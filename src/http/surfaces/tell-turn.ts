@@ -77,7 +77,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
     else
       streams
         .open(reply, telling.key, telling.head ?? NO_HEAD)
-        .end(teller.started(outcome) + teller.completed(outcome, outcome.content))
+        .end(() => teller.started(outcome) + teller.completed(outcome, outcome.content))
   } catch (thrown) {
     if (open === undefined) throw thrown
     const error = toReparteeError(thrown)
@@ -117,11 +117,11 @@ export class OpenTelling {
 
   complete(outcome: Outcome): void {
     this.#isOver = true
-    this.#stream.end(this.#teller.completed(outcome, this.#text.rest(outcome.content)))
+    this.#stream.end(() => this.#teller.completed(outcome, this.#text.rest(outcome.content)))
   }
 
   fail(error: ReparteeError): void {
     this.#isOver = true
-    this.#stream.end(this.#teller.failed(error, this.#begun))
+    this.#stream.end(() => this.#teller.failed(error, this.#begun))
   }
 }

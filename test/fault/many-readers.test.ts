@@ -1,0 +1,73 @@
+// Many follow one turn: its end, which holds the whole reply, is told to some of them at a time.
+import assert from 'node:assert/strict'
+import { get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, describe, test } from 'node:test'
+import fastify from 'fastify'
+import type { ApiKey } from '../../src/core/api-key.ts'
+import { EventStreams } from '../../src/http/event-stream.ts'
+import { endsBy } from '../support/cleanup.ts'
+import { readEvents } from '../support/events.ts'
+import { until } from '../support/poll.ts'
+import { needsProcess, startService } from '../support/service.ts'
+import { Speaker } from '../support/speaker.ts'
+
+const MOST = 100
+const REPLY = 'walnut '.repeat(20_000)
+
+describe('the readers of one turn', { skip: needsProcess }, () => {
+  test(`are ${MOST} at most, and all of them get the whole reply and its end`, async () => {
+    const service = await startService()
+    after(() => service.stop())
+    const { client, model } = service
+    const session = await service.newSession(await service.newAgent())
+    const speaker = new Speaker()
+    model.behaviour = speaker.behaviour
+    const sender = await readEvents(client, 'POST', `${session}/messages`, { body: { message: 'Hello' } })
+    const { data } = await sender.find('turn.started')
+    const path = `${session}/messages/${data.userMessage.id}/stream`
+    const readers = await Promise.all(Array.from({ length: MOST - 1 }, () => readEvents(client, 'GET', path)))
+    await until('one more is refused', async () => (await client.get(path)).status === 503)
+    await speaker.say(REPLY)
+    await speaker.end()
+    for (const reader of [sender, ...readers]) {
+      const { data } = await reader.find('turn.completed')
+      assert.equal(data.aiMessage.content.trim(), REPLY.trim())
+    }
+  })
+})
+
+test('the last events of many streams are made and written with other work in between', async () => {
+  const app = fastify()
+  endsBy('the server', () => void app.close())
+  const streams = new EventStreams({ heartbeatMs: 60_000, streamStallMs: 60_000 }, Date.now)
+  const open: ReturnType<EventStreams['open']>[] = []
+  app.get('/', (_request, reply) => {
+    open.push(streams.open(reply, { id: 'k', expiresAt: null } as ApiKey))
+  })
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const answers = Array.from({ length: 50 }, () => new Promise<IncomingMessage>((resolve) => get({ port }, resolve)))
+  const texts = answers.map(async (answer) => (await (await answer).toArray()).join(''))
+  await until('all are open', () => open.length === 50)
+  let rounds = 0
+  const count = () => {
+    rounds++
+    if (made < 50) setImmediate(count)
+  }
+  let made = 0
+  const event = Buffer.from('data: the end\n\n')
+  setImmediate(count)
+  for (const stream of open)
+    stream.end(() => {
+      const start = performance.now()
+      while (performance.now() - start < 2);
+      made++
+      return event
+    })
+  for (const text of await Promise.all(texts)) assert.match(text, /data: the end\n\n$/)
+  // 100 ms of work, of which 5 may be done in one go.
+  assert.ok(rounds >= 10, `${rounds} rounds of the event loop`)
+  streams.close()
+  await app.close()
+})
