@@ -175,6 +175,7 @@ export const agentOperations = (limits: Limits) => {
       path: '/agents/{agentId}/preview',
       tag: 'Agents',
       summary: 'Try an agent, with changes that are not saved',
+      isReadOnly: true,
       description: `The answer is that of a send, in a conversation that only the caller keeps: nothing of it is stored, no webhook tells of it, and its ids lead nowhere.
 ${EVENTS}`,
       scopes: ['admin'],

@@ -219,6 +219,7 @@ export const documentOperations = (limits: Limits) => {
       path: '/agents/{agentId}/search',
       tag: 'Knowledge',
       summary: 'Find the passages that a reply would be grounded in',
+      isReadOnly: true,
       scopes: ['knowledge'],
       params: AgentPath,
       query: Nothing,

@@ -81,9 +81,9 @@ const Header = (name: string, description: string) => ({
   schema: Type.String({ maxLength: 255, description }),
 })
 
-function headersOf({ method, keepsNoAnswer, events }: Operation): object[] {
+function headersOf({ method, keepsNoAnswer, isReadOnly, events }: Operation): object[] {
   const headers = []
-  if (method === 'POST' && !keepsNoAnswer)
+  if (method === 'POST' && !keepsNoAnswer && !isReadOnly)
     headers.push(Header('Idempotency-Key', 'The same for every try of one request: it has one effect, and one answer.'))
   if (events === 'always') headers.push(Header('Last-Event-ID', 'The id of the last event that was seen.'))
   return headers

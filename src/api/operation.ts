@@ -38,6 +38,8 @@ export interface Operation<
   lines?: boolean
   /** Of a POST: its answer holds a secret, so an Idempotency-Key is refused. Answers to other POSTs are kept for replays. */
   keepsNoAnswer?: boolean
+  /** Of a POST: it changes nothing, so an Idempotency-Key is ignored. A stored answer would outlive the documents that it quotes. */
+  isReadOnly?: boolean
   status: 200 | 201 | 202
   response: R
 }

@@ -15,14 +15,14 @@ export type Keep = (answer: object, sessionId?: string, userId?: string) => Stat
 
 export const keepNothing: Keep = () => []
 
-/** The Idempotency-Key of a request. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
+/** The Idempotency-Key of a request that has an effect. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
 export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
   if (op.method !== 'POST') return undefined
   const key = readIdempotencyKey(headers['idempotency-key'])
   if (key !== undefined && op.keepsNoAnswer) {
     throw invalid('header.Idempotency-Key', 'is not taken here: the answer holds a secret, and is never kept')
   }
-  return key
+  return op.isReadOnly ? undefined : key
 }
 
 /** Does the work, unless it was done for the same key and body before. */

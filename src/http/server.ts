@@ -36,6 +36,7 @@ import { sessionRoutes } from './sessions.ts'
 import { answerBrokenRequest } from './socket-errors.ts'
 import { sourceRoutes } from './sources.ts'
 import { staticRoutes } from './static.ts'
+import { Attempts } from './surfaces/attempts.ts'
 import { openAiRoutes } from './surfaces/openai.ts'
 import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -59,6 +60,7 @@ declare module 'fastify' {
     /** For searches in sessions and for insights: each reads all messages of an agent. */
     scanPlaces: Places
     bufferedBytes: BufferedBytes
+    attempts: Attempts
     /** Throws `unavailable` where too much is asked of an agent. For requests whose path names none. */
     refuseTooMuch(agentId: string): void
     /** Closes connections on which nothing was asked yet. */
@@ -211,6 +213,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     if (pressure.refusesFor(agentId)) throw overloaded()
   })
   app.decorate('bufferedBytes', new BufferedBytes(deps.limits.heldBytes, deps.limits.maxBodyBytes))
+  app.decorate('attempts', new Attempts())
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)

@@ -37,7 +37,7 @@ describe('Idempotency-Key', () => {
     assert.equal((await history()).length, 2)
   })
 
-  test('so is every other POST: sessions, imports, agents, documents, cancel, regenerate, search', async () => {
+  test('so is every other POST: sessions, imports, agents, documents, cancel, regenerate', async () => {
     const { body } = await client.post(`${session}/messages`, { message: 'Hello' })
     const posts: [string, object][] = [
       [`/agents/${agent}/sessions`, { name: 'once' }],
@@ -46,7 +46,6 @@ describe('Idempotency-Key', () => {
       [`/agents/${agent}/documents`, { text: 'The shop opens at nine.' }],
       [`${session}/messages/${body.userMessage.id}/cancel`, {}],
       [`${session}/messages/${body.aiMessage.id}/regenerate`, {}],
-      [`/agents/${agent}/search`, { query: 'When does the shop open?' }],
     ]
     for (const [path, sent] of posts) {
       const own = { headers: { 'idempotency-key': randomUUID() } }
@@ -58,6 +57,17 @@ describe('Idempotency-Key', () => {
     }
     assert.equal((await client.get(`/agents/${agent}/sessions`)).body.sessions.length, 3)
     assert.equal((await client.get(`${session}/messages/${body.aiMessage.id}/versions`)).body.versions.length, 1)
+  })
+
+  test('a search changes nothing: it is made again, so that no answer outlives its document', async () => {
+    const created = await client.post(`/agents/${agent}/documents`, { text: 'The shop opens at nine.' })
+    const path = `/agents/${agent}/documents/${created.body.document.id}`
+    await until('it is read', async () => (await client.get(path)).body.document.status === 'ready')
+    const search = () => client.post(`/agents/${agent}/search`, { query: 'When does the shop open?' }, { headers })
+    const ids = async () => (await search()).body.hits.map((hit: { documentId: string }) => hit.documentId)
+    assert.ok((await ids()).includes(created.body.document.id))
+    isOk(await client.delete(path))
+    assert.ok(!(await ids()).includes(created.body.document.id))
   })
 
   test('a file that is repeated is one document; another file under the same key is refused', async () => {

@@ -253,6 +253,30 @@ describe('Responses', { skip: needsProcess }, () => {
     assert.notEqual(other.conversation!.id, first.conversation!.id)
   })
 
+  test('of many copies of a request two wait for its answer, the others are told to come back, and the model is asked once', async () => {
+    const headers = { 'Idempotency-Key': randomUUID() }
+    const ask = () => openai.responses.create({ model: agent, input: 'Once' }, { headers })
+    const go = model.hold(says('Once.'))
+    const first = ask()
+    await model.received(1)
+    let refused = 0
+    const copies = Array.from({ length: 7 }, () =>
+      ask().catch((error: { code?: string }) => {
+        assert.equal(error.code, 'request_in_progress')
+        refused++
+      }),
+    )
+    await until('all but two are refused', () => refused === 5)
+    go()
+    const answers = (await Promise.all([first, ...copies])).filter((answer) => answer !== undefined)
+    const id = (await first).id
+    assert.deepEqual(
+      answers.map((answer) => answer.id),
+      [id, id, id],
+    )
+    assert.equal(model.calls.length, 1)
+  })
+
   test('an answer that was kept for another attempt goes with its session', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     const ask = () => openai.responses.create({ model: agent, input: 'Secret' }, { headers })

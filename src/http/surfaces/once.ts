@@ -1,17 +1,19 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../chat/deps.ts'
 import { type Kept, type RepeatableRequest, readIdempotencyKey } from '../../chat/keep-answer.ts'
 import { callerIdOf } from '../../core/api-key.ts'
 import { ReparteeError } from '../../core/errors.ts'
 import { type Keep, keepNothing, workOnce } from '../idempotency.ts'
+import { Attempts } from './attempts.ts'
 import type { Outcome } from './outcome.ts'
 
 /** Says of itself which attempt it is: the official clients of OpenAI, made with Stainless, which send no Idempotency-Key. */
 const ATTEMPT = 'x-stainless-retry-count'
 /** Clients give up on an attempt after ten minutes, and try again within seconds. */
 const RETRY_WITHIN_MS = 900_000
-const LOOK_EVERY_MS = 250
+/** Another process may be working on it: its answer is looked for after so long, and then less and less often. */
+const FIRST_LOOK_MS = 250
+const LAST_LOOK_MS = 2_000
 
 /** What makes a request the same one as another, beside its `Idempotency-Key`. */
 export interface Sameness {
@@ -28,8 +30,8 @@ export type WorkOnce = (work: (keep: Keep) => Promise<Outcome>) => Promise<Outco
 
 /**
  * Does a turn once for each `Idempotency-Key`. Without one, a request that says that it is another attempt is answered as the newest request
- * of the same body was: whoever did not get that answer must not have sent the message twice. Where the first is still being worked on, the
- * other waits for it.
+ * of the same body was: whoever did not get that answer must not have sent the message twice. While the first is being worked on, a few others wait
+ * for it. Throws `request_in_progress` for more of them.
  */
 export function doneOnce(deps: Deps, request: FastifyRequest, reply: FastifyReply, same: Sameness): WorkOnce {
   const attempt = same.isOfOne === false ? undefined : request.headers[ATTEMPT]
@@ -45,16 +47,19 @@ export function doneOnce(deps: Deps, request: FastifyRequest, reply: FastifyRepl
     const now = deps.clock()
     const keptSince = isFirst ? Number.MAX_SAFE_INTEGER : now - RETRY_WITHIN_MS
     const end = now + deps.limits.maxWaitMs + deps.limits.turnTimeoutMs
-    for (;;) {
+    const { attempts } = request.server
+    const name = Attempts.nameOf(named.apiKeyId, key)
+    const workHere = (keep: Keep) => attempts.work(name, () => work(keep))
+    for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
       try {
-        return await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, work)
+        return await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, workHere)
       } catch (error) {
         if (!(error instanceof ReparteeError && error.code === 'request_in_progress')) throw error
         // Two of the same text at once, neither of which is another attempt.
         if (isFirst) return work(keepNothing)
         if (reply.raw.destroyed || deps.clock() > end) throw error
+        if (!(await attempts.wait(name, request, reply, waitMs))) throw error
       }
-      await pause(LOOK_EVERY_MS)
     }
   }
 }
