@@ -38,7 +38,8 @@ export function withAudit<T>(deps: Deps, op: Operation, request: FastifyRequest,
     agentId: agentId ?? null,
     target: target ?? agentId ?? null,
     requestId: request.id,
-    address: request.ip,
+    // Undefined if the caller has left.
+    address: (request.ip as string | undefined) ?? null,
   }
   return audited(deps, act, work, (outcome) =>
     'done' in outcome

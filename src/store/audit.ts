@@ -1,4 +1,4 @@
-import { type Database, statement } from './database.ts'
+import { type Database, type Row, statement } from './database.ts'
 
 /** An act of whoever runs the service. */
 export interface AuditEntry {
@@ -36,45 +36,59 @@ export async function endAuditEntry(db: Database, id: string, status: number, ta
   await db.write([statement('UPDATE audit_entry SET status = $2, target = $3 WHERE id = $1', id, status, target)])
 }
 
-const WHERE = `at >= $1 AND at < $2 AND (CAST($3 AS TEXT) IS NULL OR agent_id = $3)`
+const WHERE = `at >= $2 AND at < $3 AND (CAST($4 AS TEXT) IS NULL OR agent_id = $4)`
 const paramsOf = ({ from = 0, to = Number.MAX_SAFE_INTEGER, agentId = undefined }: AuditFilter) => [from, to, agentId ?? null]
 
-/** Newest first; those before `cursor` where it is given. */
+/** After every UUID. */
+const LAST = 'g'
+/** Entries that are looked at in one go, whether they pass the filter or not. */
+const SLICE_ROWS = 5_000
+const SLICE_BEFORE = `FROM audit_entry WHERE id < $1 ORDER BY id DESC LIMIT`
+const LIST_SLICE = `SELECT ${COLUMNS} FROM (SELECT ${COLUMNS} ${SLICE_BEFORE} ${SLICE_ROWS}) slice WHERE ${WHERE} ORDER BY id DESC LIMIT $5`
+const END_OF_SLICE = `SELECT id ${SLICE_BEFORE} 1 OFFSET ${SLICE_ROWS - 1}`
+
+/** Returns entries before `cursor`, newest first. Other requests are answered between two slices. */
 export async function listAuditEntries(
   db: Database,
   filter: AuditFilter,
   cursor: string | undefined,
   limit: number,
 ): Promise<AuditEntry[]> {
-  const sql = `SELECT ${COLUMNS} FROM audit_entry WHERE ${WHERE} AND id < $4 ORDER BY id DESC LIMIT $5`
-  const rows = await db.scan(sql, [...paramsOf(filter), cursor ?? LAST, limit])
-  return rows.map((row) => ({
-    id: row.id as string,
-    at: row.at as number,
-    action: row.action as string,
-    keyId: row.key_id as string | null,
-    agentId: row.agent_id as string | null,
-    target: row.target as string | null,
-    requestId: row.request_id as string | null,
-    address: row.address as string | null,
-    status: row.status as number | null,
-  }))
+  const entries: AuditEntry[] = []
+  for (let before = cursor ?? LAST; ; ) {
+    const rows = await db.scan(LIST_SLICE, [before, ...paramsOf(filter), limit - entries.length])
+    entries.push(...rows.map(toEntry))
+    if (entries.length === limit) return entries
+    const [end] = await db.scan(END_OF_SLICE, [before])
+    if (end === undefined) return entries
+    before = end.id as string
+    await new Promise(setImmediate)
+  }
 }
 
-/** Behind every UUID. */
-const LAST = 'g'
-const SLICE_ROWS = 5_000
-const COUNT_SLICE = `SELECT count(*) AS n, max(id) AS last FROM
-  (SELECT id FROM audit_entry WHERE ${WHERE} AND id > $4 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
+const toEntry = (row: Row): AuditEntry => ({
+  id: row.id as string,
+  at: row.at as number,
+  action: row.action as string,
+  keyId: row.key_id as string | null,
+  agentId: row.agent_id as string | null,
+  target: row.target as string | null,
+  requestId: row.request_id as string | null,
+  address: row.address as string | null,
+  status: row.status as number | null,
+})
 
-/** In slices: others are served between them. */
+const COUNT_SLICE = `SELECT count(CASE WHEN ${WHERE} THEN 1 END) AS passing, count(*) AS n, max(id) AS last FROM
+  (SELECT id, at, agent_id FROM audit_entry WHERE id > $1 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
+
+/** Counts entries in slices: other requests are answered in between. */
 export async function countAuditEntries(db: Database, filter: AuditFilter): Promise<number> {
   let entries = 0
   for (let after = ''; ; ) {
-    const [row] = await db.scan(COUNT_SLICE, [...paramsOf(filter), after])
-    entries += row!.n as number
-    if ((row!.n as number) < SLICE_ROWS) return entries
-    after = row!.last as string
+    const [slice] = await db.scan(COUNT_SLICE, [after, ...paramsOf(filter)])
+    entries += slice!.passing as number
+    if ((slice!.n as number) < SLICE_ROWS) return entries
+    after = slice!.last as string
     await new Promise(setImmediate)
   }
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
 import { insertAgent } from '../../src/store/agents.ts'
+import { countAuditEntries, insertAuditEntry, listAuditEntries } from '../../src/store/audit.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
@@ -91,6 +92,38 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         assert.equal(left, 703, 'after the first transaction')
         await until('the marks are gone', async () => (await countRows(db, 'purge')) === 0)
         assert.equal(await countRows(db, 'session'), 3)
+      }))
+
+    test('entries of the audit log are looked for in slices, also where none of them passes', () =>
+      withAgents(async (db) => {
+        const entry = {
+          at: 1,
+          action: 'a',
+          keyId: null,
+          agentId: OTHER,
+          target: null,
+          requestId: null,
+          address: null,
+          status: 200,
+        }
+        await insertAuditEntry(db, { ...entry, id: '0' })
+        await db.write([
+          statement(
+            `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+            INSERT INTO audit_entry (id, at, action, agent_id) SELECT 'a' || i, i, 'a', CAST($1 AS TEXT) FROM n`,
+            AGENT,
+          ),
+        ])
+        assert.deepEqual(await servingOthers(() => listAuditEntries(db, { agentId: OTHER }, undefined, 10)), [
+          { ...entry, id: '0' },
+        ])
+        assert.equal(await servingOthers(() => countAuditEntries(db, { agentId: OTHER })), 1)
+        assert.equal(await countAuditEntries(db, { from: 1, to: 11 }), 11)
+        assert.equal((await listAuditEntries(db, { from: 2 }, undefined, 10)).length, 10)
+        assert.deepEqual(
+          (await listAuditEntries(db, {}, 'a10001', 2)).map(({ id }) => id),
+          ['a10000', 'a1000'],
+        )
       }))
 
     test('an answer kept for a session that is being deleted is not given any more', () =>
