@@ -39,6 +39,24 @@ describe('a signed token', () => {
     }
   })
 
+  test('has one spelling', async () => {
+    const token = tokenOf(await newKey())
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    const spellings = [...letters].map((letter) => token.slice(0, -1) + letter)
+    const taken = await Promise.all(
+      spellings.map((spelling) =>
+        ring.identify(spelling).then(
+          () => spelling,
+          () => undefined,
+        ),
+      ),
+    )
+    assert.deepEqual(
+      taken.filter((spelling) => spelling !== undefined),
+      [token],
+    )
+  })
+
   test('is refused where its key may not chat', async () => {
     for (const scope of ['read', 'knowledge'] as const) await isRefused(tokenOf(await newKey({ scopes: [scope] })))
   })

@@ -38,6 +38,8 @@ export async function admit(
     throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
   const { rates } = deps
   if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
+  const turn = app.fairEntry.enter(key.id)
+  if (turn !== undefined) await turn
   return key
 }
 

@@ -5,8 +5,8 @@ export const SLICE_ROWS = 250
 
 const waiting: (() => void)[] = []
 
-/** However many lists are being written, one slice of one of them is written between two looks at what else there is to do: other requests go in between. */
-function nextSlice(): Promise<void> {
+/** Resolves when a slice may be written. Of all lists, one slice is written in each round of the event loop: other requests go in between. */
+export function nextSlice(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(letNextGo)
   })

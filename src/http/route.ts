@@ -72,6 +72,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     onRequest: async (request, reply) => {
       const ahead = readAhead(deps, request.params as Record<string, string>)
       const key = await admit(app, deps, request, reply, ahead)
+      if (request.raw.socket.destroyed) return reply.hijack()
       checkPath(request.params)
       checkEncoding(request.url)
       checkQuery(query(request.query as Record<string, unknown>))

@@ -17,6 +17,7 @@ import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
 import { overloaded, statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
+import { FairEntry } from './fair-entry.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { parseLargeJson } from './large-json.ts'
@@ -59,7 +60,10 @@ declare module 'fastify' {
     listPlaces: Places
     /** For searches in sessions and for insights: each reads all messages of an agent. */
     scanPlaces: Places
+    /** For exports of users. */
+    exportPlaces: Places
     bufferedBytes: BufferedBytes
+    fairEntry: FairEntry
     attempts: Attempts
     /** Throws `unavailable` where too much is asked of an agent. For requests whose path names none. */
     refuseTooMuch(agentId: string): void
@@ -102,9 +106,13 @@ const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
 /** A header block of more is 431; a path cannot be longer than its header block. */
 const MAX_HEADER_BYTES = 16_384
 const SLACK_MS = 30_000
+/** Parsing so much is about as much work as a small request. */
+const UNIT_BYTES = 65_536
 
 /** A key may have one of them. */
 const SCANS_AT_ONCE = 2
+/** A key may have two of them. */
+const EXPORTS_AT_ONCE = 4
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
@@ -141,9 +149,10 @@ export function openServer(options: ServerOptions): FastifyInstance {
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async ({ caller }: FastifyRequest, bytes: Buffer) =>
-    parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller)),
-  )
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async ({ caller }: FastifyRequest, bytes: Buffer) => {
+    if (caller !== undefined && bytes.length > UNIT_BYTES) await app.fairEntry.enter(caller.id, bytes.length / UNIT_BYTES)
+    return parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller))
+  })
   app.addContentTypeParser(MULTIPART_TYPE, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
     // The handler reads the file itself, as it comes in.
     if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')
@@ -209,11 +218,13 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('uploadPlaces', new Places(deps.limits.uploadsAtOnce))
   app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
   app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
+  app.decorate('exportPlaces', new Places(EXPORTS_AT_ONCE))
   app.decorate('refuseTooMuch', (agentId: string) => {
     if (pressure.refusesFor(agentId)) throw overloaded()
   })
   app.decorate('bufferedBytes', new BufferedBytes(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('attempts', new Attempts())
+  app.decorate('fairEntry', new FairEntry())
   app.decorate('logFailure', ({ id, routeOptions }: FastifyRequest, error: ReparteeError) => {
     metrics.failed(error.code)
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)

@@ -7,6 +7,7 @@ import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import { listSessions } from '../store/sessions.ts'
 import { countUsers, listUsers } from '../store/users.ts'
+import { nextSlice } from './json-stream.ts'
 import { route } from './route.ts'
 
 export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
@@ -30,6 +31,11 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
   route(app, deps, contract.exportUser, async ({ agent, params, reply, request }) => {
     const userId = params.externalUserId.toLowerCase()
     if ((await listSessions(deps.db, { agentId: agent.id, userId }, undefined, 1)).length === 0) throw userNotFound()
+    await app.exportPlaces.take(request, reply)
+    if (request.raw.socket.destroyed) {
+      reply.hijack()
+      return undefined
+    }
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
     reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(toLines(exportUser(deps, agent.id, userId))))
     return undefined
@@ -42,5 +48,9 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
 }
 
 async function* toLines(slices: AsyncIterable<Kept[]>): AsyncGenerator<string> {
-  for await (const slice of slices) if (slice.length > 0) yield `${slice.map((kept) => JSON.stringify(kept)).join('\n')}\n`
+  for await (const slice of slices) {
+    if (slice.length === 0) continue
+    await nextSlice()
+    yield `${slice.map((kept) => JSON.stringify(kept)).join('\n')}\n`
+  }
 }

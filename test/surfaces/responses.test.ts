@@ -277,6 +277,13 @@ describe('Responses', { skip: needsProcess }, () => {
     assert.equal(model.calls.length, 1)
   })
 
+  test('metadata has at most 16 fields', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`field ${i}`, 'x']))
+    await assert.rejects(create('Hello', { metadata }), { status: 400, param: 'metadata' })
+    const { 'field 16': _, ...fewer } = metadata
+    assert.deepEqual((await create('Hello', { metadata: fewer })).metadata, fewer)
+  })
+
   test('an answer that was kept for another attempt goes with its session', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     const ask = () => openai.responses.create({ model: agent, input: 'Secret' }, { headers })

@@ -12,6 +12,9 @@ import { toShown } from '../body.ts'
 import { unsupported } from './openai-errors.ts'
 import { getNamedAgent } from './surface-route.ts'
 
+/** Fields of `metadata`: OpenAI's own limit. */
+export const MAX_METADATA = 16
+
 /** One message as clients send it, in either protocol. */
 export const GivenMessage = Type.Object({
   type: Type.Optional(Type.String()),

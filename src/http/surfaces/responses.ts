@@ -34,7 +34,7 @@ const Body = Type.Object({
   background: Type.Optional(Type.Boolean()),
   user: Type.Optional(Type.String()),
   safety_identifier: Type.Optional(Type.String()),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: fields.MAX_METADATA })),
   max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   text: Type.Optional(Type.Object({ format: fields.Format })),
   prompt: Type.Optional(Type.Unknown()),

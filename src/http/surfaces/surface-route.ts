@@ -53,6 +53,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
     bodyLimit: deps.limits.maxBodyBytes,
     onRequest: async (request, reply) => {
       const key = await admit(app, deps, request, reply)
+      if (request.raw.socket.destroyed) return reply.hijack()
       checkQuery(query(request.query as Record<string, unknown>))
       checkScope(gate, key)
       const { agentId } = request.params as Record<string, string>

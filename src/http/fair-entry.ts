@@ -1,0 +1,53 @@
+/** Units of work of one key that begin before other connections are looked at again. A small request is one. */
+const UNITS_A_ROUND = 16
+
+interface Waiting {
+  units: number
+  begin(): void
+}
+
+/**
+ * Lets work begin in rounds of the event loop. Of each key a little begins in a round, and the rest waits: a burst of one key, or of all users with its
+ * tokens, does not delay the requests of others.
+ */
+export class FairEntry {
+  readonly #begun = new Map<string, number>()
+  readonly #waiting = new Map<string, Waiting[]>()
+  #isScheduled = false
+
+  /** Returns undefined if the work may begin at once, else resolves when it may. Work of more units than a round has takes a round of its key alone. */
+  enter(keyId: string, units = 1): Promise<void> | undefined {
+    if (!this.#isScheduled) this.#schedule()
+    const line = this.#waiting.get(keyId)
+    if (line === undefined && this.#take(keyId, units)) return undefined
+    return new Promise((resolve) => {
+      const waiting = { units, begin: resolve }
+      if (line === undefined) this.#waiting.set(keyId, [waiting])
+      else line.push(waiting)
+    })
+  }
+
+  #take(keyId: string, units: number): boolean {
+    const begun = this.#begun.get(keyId) ?? 0
+    if (begun > 0 && begun + units > UNITS_A_ROUND) return false
+    this.#begun.set(keyId, begun + units)
+    return true
+  }
+
+  #schedule(): void {
+    this.#isScheduled = true
+    setImmediate(() => this.#nextRound())
+  }
+
+  #nextRound(): void {
+    this.#begun.clear()
+    for (const [keyId, line] of this.#waiting) {
+      let count = 0
+      while (count < line.length && this.#take(keyId, line[count]!.units)) line[count++]!.begin()
+      if (count === line.length) this.#waiting.delete(keyId)
+      else line.splice(0, count)
+    }
+    this.#isScheduled = false
+    if (this.#waiting.size > 0) this.#schedule()
+  }
+}
