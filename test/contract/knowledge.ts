@@ -71,6 +71,14 @@ export function knowledgeContract(
       assert.equal(await knowledge.deleteDocument(agent, randomUUID()), false)
     })
 
+    test('U+0000 and halves of characters in a document become U+FFFD', async () => {
+      const written = String.raw`{"title":"Lost\u0000letters","bird":"the her\u0000on","half":"\ud83d."}`
+      const { status, title } = await add(written, { mediaType: 'application/json' })
+      assert.deepEqual({ status, title }, { status: 'ready', title: 'Lost\ufffdletters' })
+      const [hit] = await find(knowledge, agent, 'What is lost?')
+      assert.equal(hit?.text, 'title: Lost\ufffdletters\nbird: the her\ufffdon\nhalf: \ufffd.')
+    })
+
     test('a document is queued when it is accepted, and ready with its passages later', async () => {
       const accepted = await knowledge.addDocument(
         agent,

@@ -1,4 +1,5 @@
 import { DocumentError } from '../../core/document-error.ts'
+import { cleanText } from '../../core/text.ts'
 import type { Reading } from './block.ts'
 import { type Cut, cutPassages } from './cut.ts'
 import { charsetIn, decodePage, decodeText } from './decode.ts'
@@ -30,11 +31,16 @@ const MAX_CHARS = 20_000_000
 export async function readDocument({ mediaType, filename, content }: ReadInput): Promise<ReadDocument> {
   const kind = kindOf(content, mediaType, filename)
   const { title, blocks } = await read(kind, content, mediaType)
-  const filled = blocks.filter((block) => block.text.trim() !== '')
+  // Escapes and archives bring characters that no store holds past the decoding of the file.
+  const filled = blocks.filter((block) => block.text.trim() !== '').map((block) => ({ ...block, text: cleanText(block.text) }))
   if (filled.length === 0) throw new DocumentError('blank', BLANK[kind] ?? 'There is no text in the document.')
   if (filled.reduce((sum, block) => sum + block.text.length, 0) > MAX_CHARS)
     throw new DocumentError('too_large', `The document holds more than ${MAX_CHARS / 1e6} million characters. Send it in parts.`)
-  return { mediaType: mediaTypeOf[kind], title: title === null ? null : shortened(title), passages: cutPassages(filled) }
+  return {
+    mediaType: mediaTypeOf[kind],
+    title: title === null ? null : shortened(cleanText(title)),
+    passages: cutPassages(filled),
+  }
 }
 
 const BLANK: Partial<Record<Kind, string>> = {
