@@ -41,6 +41,8 @@ const open = (holder: string, pooler = false): Knowledge =>
 // Without a pooler it is what the tests of the specification run on, on this engine.
 knowledgeContract('PostgreSQL behind a pooler', async () => open(await newReplica(), true), newAgent)
 
+const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
+
 describe('a knowledge base in a file and one in PostgreSQL', () => {
   const words = 'lamp river stone window garden market paper cloud engine bridge summer copper silver planet harbour'.split(' ')
   const section = (i: number) => Array.from({ length: 40 }, (_, j) => words[(i * 7 + j * j) % words.length]).join(' ')
@@ -55,7 +57,6 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
     '# 配置\n\n服务从端口 8080 启动。数据保存在文件夹中。',
     '# Rückgabe\n\nTickets werden innerhalb von zehn Tagen erstattet. Der Code ist A-1700 😀.',
   ]
-  const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
   const ready = (questions: Questions, agent: string) =>
     until(async () =>
       ['queued', 'processing'].every(
@@ -194,6 +195,25 @@ describe('knowledge bases in PostgreSQL', () => {
     a!.write(() => a!.run('UPDATE manifest SET version = 9'))
     assert.deepEqual(b!.get('SELECT version FROM manifest'), { version: 9 })
     for (const store of stores) store.close()
+  })
+
+  test('fail a document that cannot be written, at the fifth attempt, and index those after it', async () => {
+    const agent = await newAgent()
+    await query(
+      url,
+      `CREATE FUNCTION refuse() RETURNS trigger AS $$ BEGIN RAISE EXCEPTION 'hemlock'; END $$ LANGUAGE plpgsql;
+       CREATE TRIGGER t BEFORE INSERT ON knowledge_passage FOR EACH ROW WHEN (NEW.text LIKE '%hemlock%') EXECUTE FUNCTION refuse()`,
+    )
+    const store = new PostgresKnowledge({ url, pooler: false, holder: await newReplica() })
+    const ingest = new Ingest({ store, clock: Date.now, retryAfterMs: 1 })
+    const questions = new Questions(store)
+    await ingest.add(agent, idOf(1), textOf('The hemlock of the ditch.'))
+    await ingest.add(agent, idOf(2), textOf('The walnut of the garden.'))
+    await until(async () => questions.findDocument(agent, idOf(2))?.status === 'ready')
+    await until(async () => questions.findDocument(agent, idOf(1))?.status === 'failed')
+    assert.match(questions.findDocument(agent, idOf(1))?.error?.message ?? '', /failed 5 times/)
+    questions.close()
+    await ingest.close()
   })
 
   test('take documents through all replicas at once, and index each once', async () => {

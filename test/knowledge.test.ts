@@ -19,7 +19,7 @@ import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
-import { acceptDocument, acceptVersion, removeDocument } from '../src/store/knowledge-documents.ts'
+import { acceptDocument, acceptVersion, changeDocument, removeDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { bury, eraseSome } from '../src/store/knowledge-index.ts'
@@ -445,10 +445,68 @@ describe('ingestion', () => {
     ingest.resume([agent])
     await idle(questions)
     assert.equal(questions.findDocument(agent, guilty)?.status, 'failed')
-    assert.match(questions.findDocument(agent, guilty)?.error?.message ?? '', /stopped the service several times/)
+    assert.match(questions.findDocument(agent, guilty)?.error?.message ?? '', /failed 5 times/)
     assert.equal(questions.findDocument(agent, other)?.status, 'ready')
     questions.close()
     await ingest.close()
+  })
+
+  test('fails a document that cannot be written, at the fifth attempt, and indexes those that were sent with it', async () => {
+    const folder = newFolder()
+    const [hostile, other] = [newId(), newId()]
+    const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
+    file.write(() => {
+      acceptDocument(file, hostile, textOf('The hemlock of the ditch.'), 0)
+      acceptDocument(file, other, textOf('The walnut of the garden.'), 0)
+    })
+    file.close()
+    const database = new DatabaseSync(join(folder, `${agent}.db`))
+    database.exec(
+      `CREATE TRIGGER t BEFORE INSERT ON passage WHEN NEW.text LIKE '%hemlock%' BEGIN SELECT RAISE(ABORT, 'hemlock'); END`,
+    )
+    database.close()
+    const failures: unknown[] = []
+    const ingest = new Ingest({
+      ...{ store: new KnowledgeFolder(folder), clock: Date.now, retryAfterMs: 1 },
+      warn: (_, error) => failures.push(error),
+    })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    ingest.resume([agent])
+    await idle(questions)
+    assert.equal(questions.findDocument(agent, other)?.status, 'ready')
+    const { status, error } = questions.findDocument(agent, hostile)!
+    assert.deepEqual(
+      { status, error },
+      { status: 'failed', error: { code: 'internal_error', message: 'Reading or indexing this document failed 5 times.' } },
+    )
+    assert.deepEqual(
+      failures.map((failure) => ((failure as Error).cause as Error).message),
+      ['hemlock'],
+    )
+    questions.close()
+    await ingest.close()
+  })
+
+  test('fails a document whose new title cannot be written, at the fifth attempt; its text is still found', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const work = {
+      ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      read: readDocument,
+    }
+    const id = newId()
+    file.write(() => acceptDocument(file, id, textOf('The walnut of the garden.'), 0))
+    await indexSome(file, work)
+    file.write(() => changeDocument(file, id, { title: 'Hemlock' }, 0))
+    file.run(
+      `CREATE TRIGGER t BEFORE UPDATE ON document WHEN NEW.indexed_title = 'Hemlock' BEGIN SELECT RAISE(ABORT, 'hemlock'); END`,
+    )
+    for (let attempt = 1; attempt <= 5; attempt++) await assert.rejects(indexSome(file, work), { name: 'WriteFailure' })
+    assert.equal(await indexSome(file, work), true)
+    assert.equal(await indexSome(file, work), false)
+    assert.deepEqual(file.get('SELECT status, first, last FROM document'), { status: 'failed', first: 1, last: 1 })
+    file.close()
   })
 
   test('refuses a file of a newer version', async () => {

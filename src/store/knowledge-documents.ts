@@ -260,7 +260,8 @@ export function changeDocument(
   }
   if (change.title !== undefined) {
     base.run(
-      `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,
+      `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, attempts = CASE WHEN work IS NULL THEN 0 ELSE attempts END,
+         work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,
       change.title,
       at,
       id,

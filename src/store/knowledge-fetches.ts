@@ -57,7 +57,8 @@ export function finishFetch(base: KnowledgeBase, { number, url }: Fetch, content
   const isSame = hash === undefined || (known.content_hash !== null && hash.equals(known.content_hash))
   if (isSame) {
     base.run(
-      `UPDATE document SET status = 'ready', progress = 1, news = 1, work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
+      `UPDATE document SET status = 'ready', progress = 1, news = 1, attempts = 0,
+         work = CASE WHEN title <> indexed_title AND title_given = 1 AND last >= first THEN 'retitle' END,
          etag = coalesce(?, etag), last_modified = coalesce(?, last_modified) WHERE number = ?`,
       content.etag,
       content.lastModified,

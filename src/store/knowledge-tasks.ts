@@ -49,10 +49,11 @@ export function passagesOf(base: KnowledgeBase, task: Task): Omit<Passage, 'id' 
   return base.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', task.first, task.last)
 }
 
-/** Marks documents as being read, and counts the attempt. In a transaction of the caller. */
+/** Counts the attempt, and marks documents that are to be read as being read. In a transaction of the caller. */
 export function startTasks(base: KnowledgeBase, tasks: readonly Task[]): void {
-  for (const { number } of tasks)
-    base.run(`UPDATE document SET status = 'processing', attempts = attempts + 1 WHERE number = ? AND work = 'read'`, number)
+  const sql = `UPDATE document SET status = CASE WHEN work = 'read' THEN 'processing' ELSE status END, attempts = attempts + 1
+    WHERE number = ? AND work <> 'fetch'`
+  for (const { number } of tasks) base.run(sql, number)
 }
 
 /** They were not come to after all: the attempt does not count. The status stays: it never goes back. In a transaction of the caller. */

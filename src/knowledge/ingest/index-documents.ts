@@ -1,11 +1,11 @@
 import { pacer } from '../../core/pacer.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
-import { addToBatch, newBatch } from '../../store/knowledge-index.ts'
 import { listTasks, releaseTasks, startTasks, type Task } from '../../store/knowledge-tasks.ts'
 import { ReaderClosed } from '../reader/reader.ts'
+import { DocumentBatch } from './document-batch.ts'
 import type { LargeLimits } from './large-documents.ts'
-import { isSettled, ReadAhead, type Reading, type ReadWork } from './read-documents.ts'
-import { isFull, isLarge, type TransactionLimits, type WriteWork, writeLarge, writeTogether } from './write-documents.ts'
+import { isSettled, ReadAhead, type ReadWork } from './read-documents.ts'
+import { isLarge, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
 export interface IndexLimits extends TransactionLimits, LargeLimits {
   /** Read for one transaction. */
@@ -97,20 +97,10 @@ function release(base: KnowledgeBase, unreleased: Set<Task>): void {
 
 /** Takes out of `unread` what it has dealt with. */
 async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWork): Promise<void> {
-  const { limits, clock, isOver, ended = () => {} } = work
+  const { limits, isOver } = work
   const start = performance.now()
-  let readings: Reading[] = []
-  let batch = newBatch()
+  const batch = new DocumentBatch(base, unread, work)
   const pause = pacer()
-  const finish = () => {
-    if (readings.length > 0) base.write(() => writeTogether(base, readings, batch, clock()), { durable: false })
-    for (const { task } of readings) {
-      unread.delete(task)
-      ended('ready')
-    }
-    readings = []
-    batch = newBatch()
-  }
   const ahead = new ReadAhead(base, [...unread], work)
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) {
     await pause()
@@ -118,7 +108,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     const isQuick = await isSettled(next.reading, QUICK_MS)
     ahead.adapt(isQuick)
     // What is read already does not wait for a document that takes long.
-    if (!isQuick) finish()
+    if (!isQuick) batch.write()
     const { task } = next
     const patienceMs = work.slow.size > 0 ? 0 : limits.slowMs
     if (!isQuick && !(await isSettled(next.reading, patienceMs)) && !isOver()) {
@@ -132,18 +122,14 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     if (performance.now() - start > limits.turnMs) ahead.end()
     if (reading === undefined) unread.delete(task)
     else if (isLarge(reading, limits)) {
-      finish()
+      batch.write()
       const large = work.large.begin(work.agentId, reading)
       if (large === undefined) continue
       return writeLarge(base, large, unread, work)
     } else {
-      readings.push(reading)
-      for (const [position, passage] of reading.passages.entries()) {
-        await pause()
-        addToBatch(batch, { ...passage, position, document: task.number, title: reading.indexedTitle })
-      }
-      if (isFull(batch, limits)) ahead.end()
+      await batch.add(reading, pause)
+      if (batch.isFull(limits)) ahead.end()
     }
   }
-  if (!isOver()) finish()
+  if (!isOver()) batch.write()
 }

@@ -22,6 +22,7 @@ import { OpenBases } from './open-bases.ts'
 import type { Reading } from './read-documents.ts'
 import { SlowReadings } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
+import { WriteFailure } from './write-documents.ts'
 
 export interface IngestOptions {
   store: KnowledgeStore
@@ -32,6 +33,8 @@ export interface IngestOptions {
   /** Between two pages of a site. */
   crawlDelayMs?: number
   siteTurnMs?: number
+  /** After a turn of an agent that failed. */
+  retryAfterMs?: number
   /** Told when an agent has new passages, or some that nobody embeds any more. */
   onIndexed?: (agentId: string) => void
   /** Told of each document that was indexed, or could not be. */
@@ -66,6 +69,7 @@ export class Ingest {
   readonly #onEnded: (outcome: 'ready' | 'failed') => void
   readonly #onMarked: (agents: number) => void
   readonly #warn: (about: string, error: unknown) => void
+  readonly #retryAfterMs: number
   readonly #limits: IndexLimits
   readonly #reader: DocumentReader
   readonly #bases: OpenBases
@@ -103,6 +107,7 @@ export class Ingest {
     read = READ_LIMITS,
     crawlDelayMs = 250,
     siteTurnMs = 60_000,
+    retryAfterMs = RETRY_AFTER_MS,
     index = {},
     onIndexed = () => {},
     onEnded = () => {},
@@ -115,6 +120,7 @@ export class Ingest {
     this.#onEnded = onEnded
     this.#onMarked = onMarked
     this.#warn = warn
+    this.#retryAfterMs = retryAfterMs
     this.#limits = { ...INDEX_LIMITS, ...index }
     this.#large = new LargeDocuments(this.#limits, (agentId) => this.#wake(agentId))
     this.#reader = new DocumentReader(read, new DocumentReader(read))
@@ -317,7 +323,7 @@ export class Ingest {
       this.#rest(agentId)
     } catch {
       // The next turn tells what is wrong.
-      this.#tryLater(agentId, RETRY_AFTER_MS)
+      this.#tryLater(agentId, this.#retryAfterMs)
     }
   }
 
@@ -370,8 +376,9 @@ export class Ingest {
       if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
       this.#failures.set(agentId, failures)
       if (failures === 1) this.#warn(`the knowledge base of agent ${agentId} cannot be worked on`, error)
-      if (isTransient(error)) this.#tryLater(agentId, Math.min(RETRY_AFTER_MS * failures, RETRY_AT_LEAST_EVERY_MS))
-      else if (failures < MAX_FAILURES) this.#tryLater(agentId, RETRY_AFTER_MS)
+      if (isTransient(error)) this.#tryLater(agentId, Math.min(this.#retryAfterMs * failures, RETRY_AT_LEAST_EVERY_MS))
+      // Attempts at each document are counted, so these failures end by themselves.
+      else if (failures < MAX_FAILURES || error instanceof WriteFailure) this.#tryLater(agentId, this.#retryAfterMs)
       else {
         // Left alone until the next change or start.
         this.#marked.delete(agentId)

@@ -7,7 +7,7 @@ import { contentOf, failTask, passagesOf, type Task } from '../../store/knowledg
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { SlowReadings } from './slow-readings.ts'
 
-/** A document that was under way at so many ends of the thread or the process is left alone. */
+/** A document that was under way at so many ends of the thread or the process, or could not be indexed so often, fails. */
 const MAX_ATTEMPTS = 5
 /** Read while others are analysed, so that small documents do not wait for the process that reads. */
 const AHEAD = 16
@@ -118,11 +118,11 @@ async function read(
   content: Uint8Array,
   { read: readIt, clock, ended }: ReadWork,
 ): Promise<Reading | undefined> {
-  if (task.work === 'retitle')
-    return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
   try {
     if (task.attempts >= MAX_ATTEMPTS)
-      throw new DocumentError('internal_error', 'Reading this document stopped the service several times.')
+      throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
+    if (task.work === 'retitle')
+      return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
     const { mediaType, title, passages } = await readIt({
       mediaType: task.mediaType,
       ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),

@@ -1,5 +1,7 @@
+import { ReparteeError } from '../../core/errors.ts'
 import { pacer } from '../../core/pacer.ts'
 import type { Clock } from '../../core/ports.ts'
+import { DamagedFile } from '../../store/damaged.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
 import {
@@ -14,6 +16,7 @@ import {
   writeBatch,
 } from '../../store/knowledge-index.ts'
 import { finishTask, isWaiting, setProgress, type Task } from '../../store/knowledge-tasks.ts'
+import { isTransient } from '../../store/transient.ts'
 import { adoptVectors } from '../vectors/build.ts'
 import { type LargeDocument, type LargeDocuments, lengthOf } from './large-documents.ts'
 import type { Reading } from './read-documents.ts'
@@ -40,6 +43,23 @@ export interface WriteWork {
   large: LargeDocuments
   /** Called for each document that became ready. */
   ended?: (outcome: 'ready' | 'failed') => void
+}
+
+/** Documents could not be analysed or written, and the store is not the cause: the attempt at each counts. */
+export class WriteFailure extends Error {
+  override readonly name = 'WriteFailure'
+
+  constructor(cause: unknown) {
+    super('documents could not be indexed', { cause })
+  }
+}
+
+/** Returns what to throw for an error of analysing or writing documents. Takes them out of `unread`, unless the store is the cause. */
+export function toWriteFailure(error: unknown, tasks: readonly Task[], unread: Set<Task>): unknown {
+  const isOfStore = error instanceof ReparteeError || error instanceof DamagedFile || isTransient(error)
+  if (isOfStore) return error
+  for (const task of tasks) unread.delete(task)
+  return new WriteFailure(error)
 }
 
 /** Writes documents that were read, and the batch of their passages, in a transaction of the caller. */
@@ -114,7 +134,7 @@ export async function writeLarge(
   } catch (error) {
     // It is not known what of it was written.
     all.end(agentId)
-    throw error
+    throw toWriteFailure(error, [reading.task], unread)
   }
 }
 

@@ -1,0 +1,57 @@
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { addToBatch, newBatch } from '../../store/knowledge-index.ts'
+import type { Task } from '../../store/knowledge-tasks.ts'
+import type { Reading } from './read-documents.ts'
+import { isFull, type TransactionLimits, toWriteFailure, type WriteWork, writeTogether } from './write-documents.ts'
+
+/** Documents that were read and analysed, and are written in one transaction. */
+export class DocumentBatch {
+  readonly #base: KnowledgeBase
+  /** Takes out of it what it has written. */
+  readonly #unread: Set<Task>
+  readonly #work: Pick<WriteWork, 'clock' | 'ended'>
+  #readings: Reading[] = []
+  #batch = newBatch()
+
+  constructor(base: KnowledgeBase, unread: Set<Task>, work: Pick<WriteWork, 'clock' | 'ended'>) {
+    this.#base = base
+    this.#unread = unread
+    this.#work = work
+  }
+
+  /** Analyses a document. Throws `WriteFailure` where that fails. */
+  async add(reading: Reading, pause: () => Promise<void> | undefined): Promise<void> {
+    const { task, passages, indexedTitle } = reading
+    this.#readings.push(reading)
+    for (const [position, passage] of passages.entries()) {
+      await pause()
+      try {
+        addToBatch(this.#batch, { ...passage, position, document: task.number, title: indexedTitle })
+      } catch (error) {
+        throw toWriteFailure(error, [task], this.#unread)
+      }
+    }
+  }
+
+  isFull(limits: TransactionLimits): boolean {
+    return isFull(this.#batch, limits)
+  }
+
+  /** Writes them, and begins the next batch. Throws `WriteFailure` where one of them cannot be written. */
+  write(): void {
+    const { clock, ended = () => {} } = this.#work
+    const tasks = this.#readings.map(({ task }) => task)
+    try {
+      if (tasks.length > 0)
+        this.#base.write(() => writeTogether(this.#base, this.#readings, this.#batch, clock()), { durable: false })
+    } catch (error) {
+      throw toWriteFailure(error, tasks, this.#unread)
+    }
+    for (const task of tasks) {
+      this.#unread.delete(task)
+      ended('ready')
+    }
+    this.#readings = []
+    this.#batch = newBatch()
+  }
+}
