@@ -215,6 +215,43 @@ describe('move', () => {
     await there.stop()
   })
 
+  test('into PostgreSQL, as a restore there, replaces U+0000 in all text', async () => {
+    const [first, second, third, backup] = [folder(), await database(), await database(), folder()]
+    const here = await serve(first)
+    after(here.stop)
+    const agents = await fill(here)
+    await here.stop()
+    const places: [file: string, sets: string][] = [
+      ['repartee.db', 'UPDATE agent SET name = name || char(0)'],
+      ['repartee.db', "UPDATE message SET content = 'a' || char(0) || content WHERE seq = 1"],
+      [`knowledge/${agents[0]}.db`, 'UPDATE passage SET text = text || char(0), heading = char(0) || heading'],
+      [`knowledge/${agents[0]}.db`, "UPDATE document SET title = 'x' || char(0), indexed_title = 'x' || char(0)"],
+    ]
+    for (const [file, sql] of places) {
+      const db = new DatabaseSync(join(first, file))
+      db.exec(sql)
+      db.close()
+    }
+    assert.equal((await run(['backup', backup], { REPARTEE_DATA: first })).code, 0)
+    const moved = await move(first, second)
+    assert.equal(moved.code, 0, moved.stderr)
+    const restored = await run(['restore', backup], { REPARTEE_DATABASE_URL: third })
+    assert.equal(restored.code, 0, restored.stderr)
+    for (const place of [second, third]) {
+      const titles = await query(
+        place,
+        `SELECT DISTINCT title, indexed_title FROM knowledge_document WHERE agent_id = '${agents[0]}'`,
+      )
+      assert.deepEqual(titles, [{ title: 'x\ufffd', indexed_title: 'x\ufffd' }])
+      const [{ passages }] = await query(
+        place,
+        `SELECT count(*)::int AS passages FROM knowledge_passage WHERE text LIKE '%\ufffd' AND heading LIKE '\ufffd%'`,
+      )
+      const [{ messages }] = await query(place, `SELECT count(*)::int AS messages FROM message WHERE content LIKE 'a\ufffd%'`)
+      assert.ok(passages > 0 && messages > 0, `${passages} passages, ${messages} messages`)
+    }
+  })
+
   test('goes into an empty place only, and says so; a password is not shown', async () => {
     const [first, second] = [folder(), await database()]
     const here = await serve(first)

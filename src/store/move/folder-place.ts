@@ -211,6 +211,10 @@ class NewFolder extends Folder implements Target {
     return this.prepare(part, `SELECT ${key} FROM ${table.name} ORDER BY ${order} LIMIT 1`).get() as unknown as Cell[]
   }
 
+  toStorable(rows: Cell[][]): Cell[][] {
+    return rows
+  }
+
   async write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void> {
     const places = columns.map(() => '?').join(', ')
     const insert = this.prepare(part, `INSERT INTO ${table.name} (${columns.join(', ')}) VALUES (${places})`)

@@ -41,7 +41,7 @@ async function copyTable(from: Place, to: Target, table: Table, part: Part, tell
   let after = await to.lastKey(table, part)
   for (let copied = 0; ; ) {
     const rows = await from.read(table, part, columns, after)
-    if (rows.length > 0) await to.write(table, part, columns, rows)
+    if (rows.length > 0) await to.write(table, part, columns, to.toStorable(rows))
     copied += rows.length
     tell(copied)
     if (rows.length < table.slice) return
@@ -70,7 +70,7 @@ async function compare(
 /** Of all that one place holds, read through once. */
 class Digest {
   readonly #place: Place
-  /** Whose columns are read. */
+  /** Whose columns are read, and whose form of the rows is compared. */
   readonly #to: Target
   readonly #tables = new Map<string, { hash: Hash; rows: number }>()
 
@@ -104,7 +104,7 @@ class Digest {
     let after: Cell[] | undefined
     for (;;) {
       const rows = await this.#place.read(table, part, columns, after)
-      tell(`comparing ${name}, ${this.#feed(name, rows)} rows`)
+      tell(`comparing ${name}, ${this.#feed(name, this.#to.toStorable(rows))} rows`)
       if (rows.length < table.slice) return
       after = keyAt.map((i) => rows.at(-1)![i]!)
     }

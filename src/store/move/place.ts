@@ -80,6 +80,8 @@ export interface Place {
 export interface Target extends Place {
   /** The key of the last row. */
   lastKey(table: Table, part: Part): Promise<Cell[] | undefined>
+  /** Returns rows as this place stores them: it replaces text that it cannot hold. */
+  toStorable(rows: Cell[][]): Cell[][]
   write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void>
   /** Of a knowledge base that is whole. */
   writeState(agentId: string, state: BaseState): Promise<void>

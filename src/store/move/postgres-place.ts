@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { cleanText } from '../../core/text.ts'
 import { NUMBERED } from '../knowledge-scope.ts'
 import { newestMigration } from '../migrate.ts'
 import { KNOWLEDGE_TYPES } from '../postgres-batch.ts'
@@ -198,6 +199,11 @@ class NewPostgres extends Postgres implements Target {
     const of = part === undefined ? '' : 'WHERE agent_id = $1'
     const sql = `SELECT ${key} FROM ${this.nameOf(table, part)} ${of} ORDER BY ${order} LIMIT 1`
     return (await this.ask(sql, part === undefined ? [] : [part]))[0]
+  }
+
+  /** Older data folders hold U+0000 in documents. No key of a table holds it, so the order stays. */
+  toStorable(rows: Cell[][]): Cell[][] {
+    return rows.map((row) => row.map((cell) => (typeof cell === 'string' && cell.includes('\0') ? cleanText(cell) : cell)))
   }
 
   async write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void> {
