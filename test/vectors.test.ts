@@ -4,10 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { fuse } from '../src/knowledge/fuse.ts'
+import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
+import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
+import { readDocument } from '../src/knowledge/read/read.ts'
 import { putVectors, takeUnembedded } from '../src/knowledge/vectors/build.ts'
 import { HammingScan } from '../src/knowledge/vectors/hamming.ts'
 import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowledge/vectors/quantise.ts'
+import { acceptDocument, acceptVersion } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import type { Task } from '../src/store/knowledge-tasks.ts'
 import {
   appendSigns,
   BLOCK_VECTORS,
@@ -17,6 +24,7 @@ import {
   openSpace,
   readBlocks,
 } from '../src/store/knowledge-vectors.ts'
+import { textOf } from './contract/knowledge.ts'
 
 let state = 11
 const random = (): number => {
@@ -111,6 +119,50 @@ describe('vectors in the file', () => {
     assert.deepEqual([findSpace(file, 'a/b')!.upto, findSpace(file, 'a/b')!.dimensions], [7, 0])
     assert.equal(putVectors(file, 'a/b', [8, 9], [null, vector(8)]), true)
     assert.deepEqual([findSpace(file, 'a/b')!.upto, findSpace(file, 'a/b')!.dimensions], [9, 8])
+    file.close()
+  })
+
+  test('are copied once to each passage of a new version that says the same, some in each transaction', async () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'same.db'))
+    const work = {
+      ...{ agentId: 'a', clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      read: readDocument,
+    }
+    const say = `${'The same words again and again. '.repeat(40)}\n\n`
+    file.write(() => acceptDocument(file, 'd', textOf(say.repeat(600)), 0))
+    while (await indexSome(file, work));
+    for (let ids = [0]; ids.length > 0; ) {
+      ids = takeUnembedded(file, 'a/b', 100).map(({ id }) => id)
+      putVectors(
+        file,
+        'a/b',
+        ids,
+        ids.map(() => vector(8)),
+      )
+    }
+    file.run('CREATE TABLE inserted (n INTEGER)')
+    file.run('INSERT INTO inserted VALUES (0)')
+    file.run('CREATE TRIGGER t BEFORE INSERT ON vector BEGIN UPDATE inserted SET n = n + 1; END')
+    const inserted = () => file.get<{ n: number }>('SELECT n FROM inserted')!.n
+    const write = file.write.bind(file)
+    let most = 0
+    file.write = (run, options) => {
+      const before = inserted()
+      const result = write(run, options)
+      most = Math.max(most, inserted() - before)
+      return result
+    }
+    file.write(() => acceptVersion(file, 'd', textOf(`${say.repeat(600)}The end.`), 1))
+    while (await indexSome(file, work));
+    const { n } = file.get<{ n: number }>('SELECT count(*) AS n FROM passage WHERE id > 600')!
+    assert.deepEqual(inserted(), n - 1)
+    assert.ok(most <= INDEX_LIMITS.vectors, `${most} in one transaction`)
+    assert.deepEqual(
+      takeUnembedded(file, 'a/b', 10).map(({ id }) => id),
+      [600 + n],
+    )
     file.close()
   })
 

@@ -290,25 +290,27 @@ function joinBlocks(base: KnowledgeBase, space: number): void {
   }
 }
 
-/** Gives passages the vectors of older ones that say the same. Returns the ids that have one now, by space. In a transaction of the caller. */
-export function copyVectors(
-  base: KnowledgeBase,
-  old: { first: number; last: number },
-  fresh: { first: number; last: number },
-): { space: VectorSpace; ids: number[] }[] {
-  const rows = base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0')
-  return rows.map(toSpace).map((space) => {
-    const copied = base.all<{ key: number }>(
-      `INSERT INTO vector (key, code) SELECT ? + n.id, v.code FROM passage n
-       JOIN passage o ON o.id BETWEEN ? AND ? AND o.text = n.text AND o.heading = n.heading
-       JOIN vector v ON v.key = ? + o.id WHERE n.id BETWEEN ? AND ? ON CONFLICT DO NOTHING RETURNING key`,
-      space.number * SPACE_STEP,
-      old.first,
-      old.last,
-      space.number * SPACE_STEP,
-      fresh.first,
-      fresh.last,
-    )
-    return { space, ids: copied.map(({ key }) => key - space.number * SPACE_STEP) }
+/** Spaces that hold vectors. */
+export const listSpaces = (base: KnowledgeBase): VectorSpace[] =>
+  base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0').map(toSpace)
+
+export const hasVectors = (base: KnowledgeBase): boolean =>
+  base.get('SELECT 1 FROM vector_space WHERE dimensions > 0') !== undefined
+
+/** A passage that takes over the vectors of an older one. */
+export interface VectorCopy {
+  from: number
+  to: number
+}
+
+/** Gives passages without vectors those of older ones, as far as they have any, and returns them. In a transaction of the caller. */
+export function copyVectors(base: KnowledgeBase, space: VectorSpace, copies: readonly VectorCopy[]): Vector[] {
+  const from = [...new Set(copies.map((copy) => copy.from))]
+  const codes = new Map(listVectors(base, space.number, from).map(({ id, code }) => [id, code]))
+  const vectors = copies.flatMap(({ from, to }) => {
+    const code = codes.get(from)
+    return code === undefined ? [] : [{ id: to, code }]
   })
+  insertVectors(base, space, vectors)
+  return vectors
 }

@@ -12,6 +12,7 @@ export class DocumentBatch {
   readonly #work: Pick<WriteWork, 'clock' | 'ended'>
   #readings: Reading[] = []
   #batch = newBatch()
+  #vectors = 0
 
   constructor(base: KnowledgeBase, unread: Set<Task>, work: Pick<WriteWork, 'clock' | 'ended'>) {
     this.#base = base
@@ -23,6 +24,7 @@ export class DocumentBatch {
   async add(reading: Reading, pause: () => Promise<void> | undefined): Promise<void> {
     const { task, passages, indexedTitle } = reading
     this.#readings.push(reading)
+    this.#vectors += reading.same.length
     for (const [position, passage] of passages.entries()) {
       await pause()
       try {
@@ -34,7 +36,7 @@ export class DocumentBatch {
   }
 
   isFull(limits: TransactionLimits): boolean {
-    return isFull(this.#batch, limits)
+    return this.#vectors >= limits.vectors || isFull(this.#batch, limits)
   }
 
   /** Writes them, and begins the next batch. Throws `WriteFailure` where one of them cannot be written. */
@@ -52,6 +54,7 @@ export class DocumentBatch {
       ended('ready')
     }
     this.#readings = []
+    this.#vectors = 0
     this.#batch = newBatch()
   }
 }

@@ -2,9 +2,10 @@ import { pacer } from '../../core/pacer.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { listTasks, releaseTasks, startTasks, type Task } from '../../store/knowledge-tasks.ts'
 import { ReaderClosed } from '../reader/reader.ts'
+import { findSame } from '../vectors/copies.ts'
 import { DocumentBatch } from './document-batch.ts'
 import type { LargeLimits } from './large-documents.ts'
-import { isSettled, ReadAhead, type ReadWork } from './read-documents.ts'
+import { isSettled, ReadAhead, type Reading, type ReadWork } from './read-documents.ts'
 import { isLarge, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
 export interface IndexLimits extends TransactionLimits, LargeLimits {
@@ -20,7 +21,7 @@ export interface IndexLimits extends TransactionLimits, LargeLimits {
 
 /** Some 0.2 s in which other writes wait. */
 export const INDEX_LIMITS: IndexLimits = {
-  ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000 },
+  ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000, vectors: 200 },
   ...{ mergeMs: 200, turnMs: 2_000, slowMs: 2_000 },
   ...{ heldChars: 64_000_000, shortChars: 2_000_000 },
 }
@@ -121,7 +122,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     // When it is late, another agent's turn: also where documents fail slowly.
     if (performance.now() - start > limits.turnMs) ahead.end()
     if (reading === undefined) unread.delete(task)
-    else if (isLarge(reading, limits)) {
+    else if (isLarge(await withSame(base, reading, pause), limits)) {
       batch.write()
       const large = work.large.begin(work.agentId, reading)
       if (large === undefined) continue
@@ -132,4 +133,9 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     }
   }
   if (!isOver()) batch.write()
+}
+
+async function withSame(base: KnowledgeBase, reading: Reading, pause: () => Promise<void> | undefined): Promise<Reading> {
+  reading.same = await findSame(base, reading.task, reading.passages, pause)
+  return reading
 }

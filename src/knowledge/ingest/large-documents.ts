@@ -10,6 +10,8 @@ export interface LargeDocument {
   first: number
   /** The number of passages that are indexed. */
   done: number
+  /** How many of its `same` passages have their vectors. */
+  adopted: number
   /** It is indexed in one turn, however long that takes. */
   isWhole: boolean
 }
@@ -56,7 +58,7 @@ export class LargeDocuments {
       this.#waiting.set(agentId, waiting.set(number, { revision, chars }))
       return undefined
     }
-    const document = { reading, chars, first: 0, done: 0, isWhole: !hasRoom }
+    const document = { reading, chars, first: 0, done: 0, adopted: 0, isWhole: !hasRoom }
     this.#begun.set(agentId, document)
     if (waiting.delete(number)) {
       // Other agents come before the next document of this agent.

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf, failTask, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
+import type { SamePassage } from '../vectors/copies.ts'
 import type { SlowReadings } from './slow-readings.ts'
 
 /** A document that was under way at so many ends of the thread or the process, or could not be indexed so often, fails. */
@@ -34,6 +35,8 @@ export interface Reading {
   /** Empty where the title is only the first words: counted as a title, those would weigh far more than the rest of the text. */
   indexedTitle: string
   passages: Omit<Passage, 'id' | 'index'>[]
+  /** Passages that can take over the vectors of the version before. */
+  same: SamePassage[]
 }
 
 interface NextReading {
@@ -122,14 +125,21 @@ async function read(
     if (task.attempts >= MAX_ATTEMPTS)
       throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
     if (task.work === 'retitle')
-      return { task, mediaType: task.mediaType, title: task.title, indexedTitle: task.title, passages: passagesOf(base, task) }
+      return {
+        task,
+        mediaType: task.mediaType,
+        title: task.title,
+        indexedTitle: task.title,
+        passages: passagesOf(base, task),
+        same: [],
+      }
     const { mediaType, title, passages } = await readIt({
       mediaType: task.mediaType,
       ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),
       content,
     })
     const named = task.titleGiven ? task.title : (title ?? task.title)
-    return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages }
+    return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages, same: [] }
   } catch (error) {
     // Only the document itself can be to blame: all else, such as a lost connection or a full disk, is tried again, and what was sent is kept.
     if (!(error instanceof DocumentError)) throw error

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ReparteeError } from '../../core/errors.ts'
 import { pacer } from '../../core/pacer.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -16,8 +17,10 @@ import {
   writeBatch,
 } from '../../store/knowledge-index.ts'
 import { finishTask, isWaiting, setProgress, type Task } from '../../store/knowledge-tasks.ts'
+import type { VectorCopy } from '../../store/knowledge-vectors.ts'
 import { isTransient } from '../../store/transient.ts'
 import { adoptVectors } from '../vectors/build.ts'
+import type { SamePassage } from '../vectors/copies.ts'
 import { type LargeDocument, type LargeDocuments, lengthOf } from './large-documents.ts'
 import type { Reading } from './read-documents.ts'
 
@@ -30,6 +33,8 @@ export interface TransactionLimits {
   /** Different words, and pieces of text without spaces. Each is one row. */
   words: number
   pieces: number
+  /** That passages of a new version take over from those before. */
+  vectors: number
 }
 
 /** What large documents are written with. */
@@ -76,16 +81,20 @@ export function writeTogether(base: KnowledgeBase, readings: readonly Reading[],
 /** Replaces the old passages by the new. Hides the new ones where the document has changed since it was read. */
 function settle(
   base: KnowledgeBase,
-  { task, mediaType, title, indexedTitle }: Reading,
+  { task, mediaType, title, indexedTitle, same }: Reading,
   span: Omit<Extent, 'indexedTitle'>,
   at: number,
+  isAdopted = false,
 ): void {
   const extent = { ...span, indexedTitle }
   if (finishTask(base, task, { mediaType, title }, extent, at)) {
-    adoptVectors(base, task, extent)
+    if (!isAdopted) adoptVectors(base, toCopies(same, span.first))
     bury(base, task.first, task.last, task.indexedTitle)
   } else bury(base, extent.first, extent.last, extent.indexedTitle)
 }
+
+const toCopies = (same: readonly SamePassage[], first: number): VectorCopy[] =>
+  same.map(({ position, from }) => ({ from, to: first + position }))
 
 /** Returns true if a transaction should not write more. */
 export function isFull({ passages, builder }: Batch, limits: TransactionLimits): boolean {
@@ -95,7 +104,8 @@ export function isFull({ passages, builder }: Batch, limits: TransactionLimits):
 
 /** Returns true if the document may not fit into one transaction. */
 export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
-  return reading.passages.length > limits.passages || lengthOf(reading) > limits.words * CHARS_A_WORD
+  const { passages, same } = reading
+  return passages.length > limits.passages || same.length > limits.vectors || lengthOf(reading) > limits.words * CHARS_A_WORD
 }
 
 /**
@@ -117,13 +127,13 @@ export async function writeLarge(
       return
     }
     do {
-      if (!(await writeNext(base, large, limits, isOver))) return
+      if (!(await writeNext(base, large, limits, isOver)) || !(await adoptNext(base, large, limits, isOver))) return
     } while (isWhole && large.done < count)
     if (large.done < count) return
     base.write(
       () => {
         publish(base, large.first)
-        settle(base, reading, { first: large.first, last: large.first + count - 1 }, clock())
+        settle(base, reading, { first: large.first, last: large.first + count - 1 }, clock(), true)
         raiseVersion(base)
       },
       { durable: false },
@@ -167,5 +177,23 @@ async function writeNext(
     { durable: false },
   )
   large.done = done
+  return true
+}
+
+/** Copies vectors to the passages that are written, some in each transaction, and lets others in between. False where it was stopped. */
+async function adoptNext(
+  base: KnowledgeBase,
+  large: LargeDocument,
+  limits: TransactionLimits,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const { same } = large.reading
+  while (large.adopted < same.length && same[large.adopted]!.position < large.done) {
+    await nextTurn()
+    if (isOver()) return false
+    const own = same.slice(large.adopted, large.adopted + limits.vectors).filter(({ position }) => position < large.done)
+    base.write(() => adoptVectors(base, toCopies(own, large.first)), { durable: false })
+    large.adopted += own.length
+  }
   return true
 }

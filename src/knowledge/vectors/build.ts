@@ -1,7 +1,6 @@
 import type { KnowledgeBase, WriteOptions } from '../../store/knowledge-base.ts'
-import type { Extent } from '../../store/knowledge-documents.ts'
 import { raiseVersion } from '../../store/knowledge-index.ts'
-import { addToNear, beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../store/knowledge-near.ts'
+import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../store/knowledge-near.ts'
 import {
   appendSigns,
   copyVectors,
@@ -11,6 +10,7 @@ import {
   embeddedOf,
   findSpace,
   insertVectors,
+  listSpaces,
   listUnembedded,
   listVectors,
   listVectorsBehind,
@@ -19,6 +19,7 @@ import {
   presentOf,
   setSpace,
   type Unembedded,
+  type VectorCopy,
   type VectorSpace,
 } from '../../store/knowledge-vectors.ts'
 import { fromCode, toCode, toSigns, toUnit } from './quantise.ts'
@@ -113,14 +114,14 @@ export function growNear(base: KnowledgeBase, model: string): NearProgress {
   }, NO_WORK)
 }
 
-/** A new version's passages take over the vectors of those of the old that say the same: asking for them again would cost. In a transaction of the caller. */
-export function adoptVectors(base: KnowledgeBase, old: Omit<Extent, 'indexedTitle'>, fresh: Omit<Extent, 'indexedTitle'>): void {
-  if (old.last < old.first) return
-  for (const { space, ids } of copyVectors(base, old, fresh)) {
+/** Passages of a new version take over the vectors of old ones that say the same: asking for them again would cost. In a transaction of the caller. */
+export function adoptVectors(base: KnowledgeBase, copies: readonly VectorCopy[]): void {
+  if (copies.length === 0) return
+  for (const space of listSpaces(base)) {
     const { number, dimensions, mean } = space
-    if (mean === null || ids.length === 0) continue
-    const vectors = listVectors(base, number, ids)
-    addToNear(base, space, vectors)
+    const vectors = copyVectors(base, space, copies)
+    if (mean === null || vectors.length === 0) continue
+    const ids = vectors.map(({ id }) => id)
     const units = vectors.map(({ code }) => fromCode(code, dimensions))
     appendSigns(base, number, toSignRows(ids, units, mean))
   }
