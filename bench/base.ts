@@ -18,6 +18,7 @@ import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
+import { readIndex } from './read-index.ts'
 
 export interface Item {
   id: string
@@ -119,15 +120,15 @@ export class Base {
   }
 
   retrieve(query: string, history: HistoryEntry[] = [], topK = 6): Retrieval {
-    return this.#index!.read(() => retrieve(this.#index!, { query, history, topK, filter: null }))
+    return readIndex(this.#index!, () => retrieve(this.#index!, { query, history, topK, filter: null }))
   }
 
   extract(question: string, history: HistoryEntry[], retrieval: Retrieval): Extract {
-    return this.#index!.read(() => extractAnswer({ question, history, retrieval }, this.statistics))
+    return readIndex(this.#index!, () => extractAnswer({ question, history, retrieval }, this.statistics))
   }
 
   suggest(asked: string[], retrieval: Retrieval, count = 3): Suggestion[] {
-    return this.#index!.read(() =>
+    return readIndex(this.#index!, () =>
       suggestQuestions({ asked, retrieval, count, filter: null }, (query) => this.retrieve(query, [], 5)),
     )
   }

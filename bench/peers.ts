@@ -13,6 +13,7 @@ import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import type { Item } from './base.ts'
+import { readIndex } from './read-index.ts'
 
 export interface Peer {
   name: string
@@ -97,7 +98,7 @@ export class PeerBase {
   /** What the peer would send. */
   prompt(instructions: string, history: HistoryEntry[], message: string): PromptMessage[] {
     const { pieces, place, history: newest } = this.#peer
-    const { hits } = this.#index.read(() => retrieve(this.#index, { query: message, history, topK: pieces, filter: null }))
+    const { hits } = readIndex(this.#index, () => retrieve(this.#index, { query: message, history, topK: pieces, filter: null }))
     const found = hits.map(({ text }) => text).join('\n\n')
     return [
       { role: 'system', content: place === 'system' ? `${instructions}\n\n${found}` : instructions },

@@ -13,6 +13,7 @@ import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import type { Item } from './base.ts'
 import { indexPassages } from './index-passages.ts'
+import { readIndex } from './read-index.ts'
 
 interface Query {
   id: string
@@ -113,10 +114,10 @@ try {
       const history: HistoryEntry[] = (query.history ?? []).map(({ role, text }) => ({ role, content: text }))
       const text = options.typos === true ? withTypos(query.text, query.id) : query.text
       const start = performance.now()
-      index.read(() => retrieve(index, { query: text, history, topK: 10, filter: null }))
+      readIndex(index, () => retrieve(index, { query: text, history, topK: 10, filter: null }))
       times.push(performance.now() - start)
       // Of a long document many passages may come first.
-      const { hits } = index.read(() => retrieve(index, { query: text, history, topK: 100, filter: null }))
+      const { hits } = readIndex(index, () => retrieve(index, { query: text, history, topK: 100, filter: null }))
       results.push({
         ...scoresOf([...new Set(hits.map((hit) => documents.get(hit.documentId)!))], judged.get(query.id)!),
         lang: query.lang ?? '',

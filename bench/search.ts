@@ -8,6 +8,7 @@ import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import { indexPassages } from './index-passages.ts'
 import { passages, questionOf } from './passages.ts'
+import { readIndex } from './read-index.ts'
 import { quantile } from './turns.ts'
 
 export interface Made {
@@ -41,9 +42,9 @@ function ask(count: number, questions: number): Asked {
   const before = heldMb()
   const index = new KnowledgeIndex(KnowledgeFile.openToRead(path)!)
   const statistics = { passages: index.slots, frequency: (stem: string) => index.lists(`s${stem}`).df }
-  const search = (query: string) => index.read(() => retrieve(index, { query, history: [], topK: 10, filter: null }))
+  const search = (query: string) => readIndex(index, () => retrieve(index, { query, history: [], topK: 10, filter: null }))
   const answer = (question: string) =>
-    index.read(() => {
+    readIndex(index, () => {
       const retrieval = retrieve(index, { query: question, history: [], topK: 6, filter: null })
       return extractAnswer({ question, history: [], retrieval }, statistics)
     })

@@ -2,17 +2,20 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe, mock, test } from 'node:test'
 import pg from 'pg'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
+import type { Hit } from '../src/core/retrieval.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { HoldLost, type KnowledgeStore } from '../src/store/knowledge-base.ts'
+import { NotYet } from '../src/store/knowledge-filters.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { Merge } from '../src/store/knowledge-merge.ts'
 import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
+import { KnowledgeReplay } from '../src/store/knowledge-replay.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { throughPooler } from './support/pgbouncer.ts'
@@ -214,6 +217,54 @@ describe('knowledge bases in PostgreSQL', () => {
     assert.match(questions.findDocument(agent, idOf(1))?.error?.message ?? '', /failed 5 times/)
     questions.close()
     await ingest.close()
+  })
+
+  test('have the lengths of a large vocabulary read in pages, once for all questions', async () => {
+    const agent = await newAgent()
+    const knowledge = open(await newReplica())
+    await knowledge.addDocument(agent, textOf('The walnut is brown.'))
+    await settled(knowledge, agent)
+    await knowledge.close()
+    await query(
+      url,
+      `INSERT INTO knowledge_word (agent_id, number, word, df) SELECT '${agent}', n, 'x' || n, 1 FROM generate_series(1000, 250000) n`,
+    )
+    const replay = new KnowledgeReplay({ url, pooler: false })
+    const questions = new Questions({ openToRead: (of) => replay.base(of) })
+    let pages = 0
+    let mostRows = 0
+    const send = pg.Client.prototype.query as (...args: unknown[]) => unknown
+    mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...args: unknown[]) {
+      const text = (args[0] as { text?: string }).text ?? ''
+      if (text.includes('string_agg')) pages++
+      const sent = send.apply(this, args)
+      if (sent instanceof Promise)
+        sent.then(({ rows }) => {
+          mostRows = Math.max(mostRows, rows.length)
+        })
+      return sent
+    })
+    const ask = async (): Promise<Hit[]> => {
+      try {
+        return await replay.read(
+          agent,
+          () => questions.retrieve(agent, { query: 'walnutt', history: [], topK: 1, filter: null }).hits,
+        )
+      } catch (error) {
+        if (!(error instanceof NotYet)) throw error
+        return ask()
+      }
+    }
+    const found = await Promise.all(Array.from({ length: 8 }, ask))
+    mock.restoreAll()
+    assert.deepEqual(
+      found.map((hits) => hits[0]?.text),
+      Array(8).fill('The walnut is brown.'),
+    )
+    assert.ok(mostRows > 0 && mostRows < 100, `${mostRows} rows`)
+    assert.equal(pages, 3)
+    questions.close()
+    await replay.close()
   })
 
   test('take documents through all replicas at once, and index each once', async () => {

@@ -71,9 +71,7 @@ function spreadExact(index: KnowledgeIndex, word: string, weight: number): void 
   const long = (/^[a-z0-9]+$/.test(word) ? LONG_WORD.latin : LONG_WORD.other) * (word.length - 2)
   const rare = EXACT * weight * idfOf(index, lists.df)
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, long)
-  const alike = index.remember(`n${word}`, () =>
-    index.vocabulary.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1),
-  )
+  const alike = index.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1) ?? []
   const own = idfOf(index, lists.df)
   for (const other of alike) {
     if (other.word === word) continue

@@ -1,4 +1,5 @@
 import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
+import type { SimilarWord } from '../store/knowledge-spelling.ts'
 
 /** A word of the base that may have been meant, and how surely (0 to 1). */
 export interface Repair {
@@ -23,14 +24,14 @@ const LOOKED_AT = 60
  */
 export function repair(index: KnowledgeIndex, word: string): Repair[] {
   if (word.length < LEAST_SWAPPED || /\p{N}/u.test(word)) return []
-  return index.remember(`r${word}`, () => findRepairs(index, word))
-}
-
-function findRepairs(index: KnowledgeIndex, word: string): Repair[] {
   const reach = word.length >= TWO_ERRORS_FROM ? 2 : 1
   // A wrong letter spoils three 3-grams of a word.
   const leastShared = Math.max(1, word.length - 3 * reach - 1)
-  const alike = word.length < LEAST_LETTERS ? [] : index.vocabulary.similar(word, leastShared, 0.2, LOOKED_AT)
+  const alike = word.length < LEAST_LETTERS ? [] : index.similar(word, leastShared, 0.2, LOOKED_AT)
+  return alike === undefined ? [] : index.remember(`r${word}`, () => findRepairs(index, word, reach, alike))
+}
+
+function findRepairs(index: KnowledgeIndex, word: string, reach: number, alike: readonly SimilarWord[]): Repair[] {
   const candidates = new Map(alike.map(({ word: other, df, dice }) => [other, { df, dice }]))
   for (const swapped of swaps(word)) {
     const df = candidates.has(swapped) ? 0 : index.vocabulary.frequency(swapped)

@@ -9,6 +9,8 @@ export const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Uint3
 export interface KnowledgeBase {
   all<T = SqlRow>(sql: string, ...params: SqlValue[]): T[]
   get<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined
+  /** The first row, of something large that never changes. Questions that need it at the same time share one answer, which they do not keep. */
+  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined
   /** The first row of the same statement for each of these, in order. */
   getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[]
   /** Rows one at a time; several may be under way. */

@@ -73,6 +73,10 @@ export class KnowledgeFile implements KnowledgeBase {
     return values === undefined ? undefined : (toRow(values) as T)
   }
 
+  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
+    return this.get<T>(sql, ...params)
+  }
+
   getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
     return each.map((params) => this.get<T>(sql, ...params))
   }

@@ -223,6 +223,10 @@ class PostgresBase implements KnowledgeBase {
     return this.all<T>(sql, ...params)[0]
   }
 
+  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
+    return this.get<T>(sql, ...params)
+  }
+
   getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
     if (each.length === 0) return []
     if (each.length >= TOGETHER_FROM && sql.startsWith('SELECT')) {
@@ -329,6 +333,7 @@ class PostgresBase implements KnowledgeBase {
     const held: KnowledgeBase = {
       all: (sql, ...params) => this.all(sql, ...params),
       get: (sql, ...params) => this.get(sql, ...params),
+      getShared: (sql, ...params) => this.getShared(sql, ...params),
       getMany: (sql, each) => this.getMany(sql, each),
       iterate: (sql, ...params) => this.iterate(sql, ...params),
       run: (sql, ...params) =>

@@ -3,11 +3,11 @@ import { gramHashes } from '../text/analyse.ts'
 import type { Language } from '../text/languages.ts'
 import { BaseGone, type KnowledgeBase } from './knowledge-base.ts'
 import { ByteCache, CacheBudget } from './knowledge-cache.ts'
-import { Filters } from './knowledge-filters.ts'
+import { Filters, NotYet } from './knowledge-filters.ts'
 import type { Posting } from './knowledge-posting.ts'
 import { lowerBound } from './knowledge-ranges.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
-import { Vocabulary } from './knowledge-spelling.ts'
+import { type SimilarWord, Vocabulary } from './knowledge-spelling.ts'
 
 /** A term over the whole base. Slots number the passages of all segments, in order of their ids. */
 export interface TermLists {
@@ -46,6 +46,10 @@ const NO_PASSAGE: FoundPassage = {
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 200
 const MAX_MASKS = 16
+/** Entries of spelling lists that are read before others have their turn: some 10 ms. */
+const ENTRIES_OF_TURN = 2_000_000
+/** A question of 2,000 characters reads up to 7 for each word of the vocabulary, and suggested questions 22. */
+const MOST_ENTRIES_OF_QUESTION = 30_000_000
 /** n-grams are counted in the head of a long passage only. */
 const MAX_SKETCH_CHARS = 8_000
 
@@ -66,6 +70,9 @@ export class KnowledgeIndex {
   readonly #sketches: ByteCache<number, Sketch>
   /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
   #memory = new Map<string, unknown>()
+  /** Entries of spelling lists that the question under way needs, and those of them that are not from `#memory`. */
+  #spent = 0
+  #spentNow = 0
   /** Number of passages in the segments, the dead included: what document frequencies are told against. */
   slots = 0
   averageGrams = 1
@@ -82,6 +89,8 @@ export class KnowledgeIndex {
   }
 
   read<T>(work: () => T): T {
+    this.#spent = 0
+    this.#spentNow = 0
     return this.#base.read(() => {
       const version = this.#base.get<{ version: number }>('SELECT version FROM manifest')?.version
       if (version === undefined) throw new BaseGone()
@@ -226,6 +235,22 @@ export class KnowledgeIndex {
       this.#memory.set(key, value)
     }
     return value
+  }
+
+  /** As `Vocabulary.similar`. Undefined where the question has had enough words looked up. Throws `NotYet` where others come first. */
+  similar(word: string, leastShared: number, leastDice: number, most: number): SimilarWord[] | undefined {
+    if (this.#spent >= MOST_ENTRIES_OF_QUESTION) return undefined
+    const { words, entries } = this.remember(`n${most} ${word}`, () => {
+      if (this.#spentNow >= ENTRIES_OF_TURN) {
+        if (!this.#base.isPartial) throw new NotYet()
+        return { words: [], entries: 0 }
+      }
+      const found = this.vocabulary.similar(word, leastShared, leastDice, most)
+      this.#spentNow += found.entries
+      return found
+    })
+    this.#spent += entries
+    return words
   }
 
   passage(slot: number): FoundPassage {

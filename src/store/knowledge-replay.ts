@@ -25,6 +25,8 @@ interface Missing {
   one: boolean
   /** Sent as it is, and not for the agent. */
   raw: boolean
+  /** One answer is for all questions that need it now. */
+  isShared?: boolean
 }
 
 /** Rows of one state of a base, as far as a question has come to need them. */
@@ -88,8 +90,22 @@ export class KnowledgeReplay {
     await this.#pool.end()
   }
 
-  /** All in one trip, and of one state; where that is another than before, what was read before is of no more use. */
+  /** What is shared, each once for all that wait for it; the rest in one trip. */
   async #fetch(base: ReplayedBase, before: View, missing: readonly Missing[]): Promise<View> {
+    const own = missing.filter(({ isShared }) => isShared !== true)
+    const shared = missing.filter(({ isShared }) => isShared === true)
+    const arrivals = shared.map((each) =>
+      base.arrivalOf(each, async () => {
+        const answers = await this.#send([alone(base.agentId, each).step])
+        return answers === 'table gone' ? undefined : answers[0]![0]
+      }),
+    )
+    const [view] = await Promise.all([own.length === 0 ? before : this.#fetchView(base, before, own), ...arrivals])
+    return view
+  }
+
+  /** All in one trip, and of one state; where that is another than before, what was read before is of no more use. */
+  async #fetchView(base: ReplayedBase, before: View, missing: readonly Missing[]): Promise<View> {
     const groups = [...Map.groupBy(missing, ({ sql, one }) => (one ? sql : `${sql}\0`)).values()]
     const fetches = groups.flatMap((group) =>
       group[0]!.one && group.length >= TOGETHER_FROM
@@ -176,6 +192,9 @@ class ReplayedBase implements KnowledgeBase {
   version: number | undefined
   #view: View = { version: undefined, rows: new Map() }
   #missing = new Map<string, Missing>()
+  /** The shared row that arrived last, and those under way. */
+  #shared: { key: string; row: SqlRow | undefined } | undefined
+  readonly #arrivals = new Map<string, Promise<void>>()
 
   constructor(agentId: string, close: () => void) {
     this.agentId = agentId
@@ -217,6 +236,27 @@ class ReplayedBase implements KnowledgeBase {
     const [row] = this.#rows(sql, params, true)
     if (row === undefined && sql === VERSION && this.version !== undefined) return { version: this.version } as T
     return row as T | undefined
+  }
+
+  getShared<T = SqlRow>(sql: string, ...params: SqlValue[]): T | undefined {
+    const key = keyOf(sql, params)
+    if (this.#shared?.key === key) return this.#shared.row as T | undefined
+    this.#missing.set(key, { sql, params, one: true, raw: false, isShared: true })
+    return undefined
+  }
+
+  /** Resolves when a shared row is there, which is fetched unless that is under way. */
+  arrivalOf({ sql, params }: Missing, fetch: () => Promise<SqlRow | undefined>): Promise<void> {
+    const key = keyOf(sql, params)
+    const arrival =
+      this.#arrivals.get(key) ??
+      fetch()
+        .then((row) => {
+          this.#shared = { key, row }
+        })
+        .finally(() => this.#arrivals.delete(key))
+    this.#arrivals.set(key, arrival)
+    return arrival
   }
 
   getMany<T = SqlRow>(sql: string, each: readonly SqlValue[][]): (T | undefined)[] {
