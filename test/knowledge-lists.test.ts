@@ -7,6 +7,7 @@ import { after, describe, test } from 'node:test'
 import { SegmentBuilder } from '../src/store/knowledge-build.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { Occurrences } from '../src/store/knowledge-occurrences.ts'
+import { hasIdIn } from '../src/store/knowledge-ranges.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-lists-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -104,5 +105,26 @@ describe('rows of a knowledge file', () => {
       { gram: 'g2', n: 26 },
     ])
     file.close()
+  })
+})
+
+describe('ids of passages', () => {
+  test('are looked for in a range without a look at each', () => {
+    let looks = 0
+    const counted = new Proxy(
+      Uint32Array.from({ length: 100_000 }, (_, i) => 2 * i),
+      {
+        get(ids, key) {
+          if (typeof key === 'string' && /^\d+$/.test(key)) looks++
+          const value = Reflect.get(ids, key)
+          return typeof value === 'function' ? value.bind(counted) : value
+        },
+      },
+    )
+    const found = [[0, 0], [1, 1], [1, 2], [199_998, 300_000], [199_999, 300_000]].map(([first, last]) =>
+      hasIdIn(counted, { first: first!, last: last! }),
+    ) // biome-ignore format: a table
+    assert.deepEqual(found, [true, false, true, true, false])
+    assert.ok(looks < 200, `${looks} looks`)
   })
 })

@@ -3,6 +3,7 @@ import { type Stream, streams } from './knowledge-build.ts'
 import { deathOf, raiseVersion } from './knowledge-index.ts'
 import { append, Head, type Joined, type Part, precedes, renumber } from './knowledge-join.ts'
 import { Bytes } from './knowledge-posting.ts'
+import { hasIdIn, type Range } from './knowledge-ranges.ts'
 import { insertSegment, ListWriter, listSegments, listSizes, type Segment, setSegment } from './knowledge-segments.ts'
 
 /** Neighbours of one size that are joined into one. */
@@ -184,11 +185,9 @@ const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n 
 
 /** Drops the marks of erased passages that no segment names any more. */
 function forgetDead(base: KnowledgeBase): void {
-  const erased = base.all<{ first: number; last: number }>('SELECT first, last FROM dead WHERE erased > last')
+  const erased = base.all<Range>('SELECT first, last FROM dead WHERE erased > last')
   if (erased.length === 0) return
   const segments = listSegments(base)
-  for (const { first, last } of erased) {
-    if (!segments.some((segment) => segment.ids.some((id) => id >= first && id <= last)))
-      base.run('DELETE FROM dead WHERE first = ?', first)
-  }
+  for (const range of erased)
+    if (!segments.some(({ ids }) => hasIdIn(ids, range))) base.run('DELETE FROM dead WHERE first = ?', range.first)
 }

@@ -28,3 +28,9 @@ export function lowerBound(ids: Uint32Array, id: number): number {
   }
   return low
 }
+
+/** True where one of the ids, which ascend, lies in the range. */
+export function hasIdIn(ids: Uint32Array, { first, last }: Range): boolean {
+  const at = lowerBound(ids, first)
+  return at < ids.length && ids[at]! <= last
+}
