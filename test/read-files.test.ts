@@ -515,6 +515,27 @@ describe('the process that reads', () => {
   })
 })
 
+describe('addresses', () => {
+  const of = (chars: number, i = 0) => `https://example.com/${i}/`.padEnd(chars, 'x')
+
+  test('of more than 2,048 characters are no links and no pages of a sitemap', () => {
+    const all = [of(30), of(2_048), of(2_049), of(3_000_000)]
+    const expected = [of(30), of(2_048)]
+    assert.deepEqual(readLinks(all.map((href) => `<a href="${href}">a</a>`).join(''), of(30)).links, expected)
+    const urls = all.map((loc) => `<url><loc>${loc}</loc></url>`).join('')
+    assert.deepEqual(readSitemap(`<urlset>${urls}</urlset>`).pages, expected)
+    assert.deepEqual(readSitemap(all.join('\n')).pages, expected)
+  })
+
+  test('of a page and of a sitemap are bounded together, and each counts once', () => {
+    const many = Array.from({ length: 4_000 }, (_, i) => of(2_000, i >> 1))
+    const chars = (found: readonly string[]) => found.join('').length
+    assert.equal(chars(readLinks(many.map((href) => `<a href="${href}">a</a>`).join(''), of(30)).links), 500_000)
+    assert.equal(readSitemap(many.join('\n')).pages.length, 2_000)
+    assert.equal(chars(readSitemap(Array.from({ length: 4_000 }, (_, i) => of(2_000, i)).join('\n')).pages), 5_000_000)
+  })
+})
+
 describe('elements in elements without end', () => {
   const nested = (tag: string) => `<${tag}>`.repeat(100_000)
 

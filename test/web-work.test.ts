@@ -9,9 +9,10 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { NetQueue } from '../src/knowledge/ingest/net-queue.ts'
-import { heeded } from '../src/knowledge/ingest/sync-site.ts'
+import { heeded, toRules } from '../src/knowledge/ingest/sync-site.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { addPages } from '../src/store/knowledge-sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-web-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -103,5 +104,56 @@ Disallow: /`
     assert.ok(heeded([...robots, ...robots.map(() => 'Allow: /')].join('\n'), 'Repartee').split('\n').length < 20_010)
     const patterns = heeded('Disallow: /a*b*c*d*e\n'.repeat(20_000), 'Repartee')
     assert.ok(patterns.length < 60_000)
+  })
+
+  test('addresses that many patterns would have to be compared with are left out', () => {
+    const rules = (text: string) => toRules('https://a.test/robots.txt', heeded(`User-agent: *\n${text}`, 'Repartee'), 'Repartee')
+    const page = (chars: number) => 'https://a.test/'.padEnd(chars, 'a')
+    const few = rules('Disallow: /*.pdf\nDisallow: /private')
+    assert.deepEqual([few.isAllowed(page(2_048)), few.isAllowed('https://a.test/private')], [true, false])
+    const costly = rules(`Disallow: /${'*a'.repeat(4_900)}b`)
+    assert.deepEqual([costly.isAllowed(page(900)), costly.isAllowed(page(2_048))], [true, false])
+  })
+})
+
+describe('the pages of a site', () => {
+  test('are added with two statements for 500, each once, and not looked at beyond the most', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'pages.db'))
+    let rows = 0
+    const [getMany, insertMany, get] = [file.getMany.bind(file), file.insertMany.bind(file), file.get.bind(file)]
+    file.getMany = (sql, each) => {
+      rows += each.length
+      return getMany(sql, each)
+    }
+    file.insertMany = (sql, each) => {
+      rows += each.length
+      return insertMany(sql, each)
+    }
+    let gets = 0
+    file.get = (sql, ...params) => {
+      gets++
+      return get(sql, ...params)
+    }
+    const run = { number: 1, run: 1, maxPages: 700 }
+    const urls = Array.from({ length: 5_000 }, (_, i) => `https://a.test/${i}`)
+    assert.equal(
+      addPages(
+        file,
+        run,
+        urls.flatMap((url) => [url, url]),
+        1,
+      ),
+      false,
+    )
+    assert.deepEqual(file.all('SELECT count(*) AS n, max(place) AS last FROM page'), [{ n: 700, last: 699 }])
+    assert.ok(rows <= 1_700, `${rows} rows`)
+    assert.ok(gets - rows < 10, `${gets} statements`)
+    assert.equal(addPages(file, { ...run, run: 2, maxPages: 1_000 }, urls.slice(0, 800), 2), true)
+    assert.equal(addPages(file, { ...run, run: 2, maxPages: 1_000 }, urls.slice(600, 900), 3), true)
+    assert.deepEqual(file.all('SELECT run, depth, count(*) AS n FROM page GROUP BY run, depth ORDER BY depth'), [
+      { run: 2, depth: 2, n: 800 },
+      { run: 2, depth: 3, n: 100 },
+    ])
+    file.close()
   })
 })

@@ -1,6 +1,9 @@
 export const siteTypes = ['url', 'sitemap', 'site'] as const
 export type SiteType = (typeof siteTypes)[number]
 
+/** Links to longer addresses are not followed: sitemaps.org allows no more, and indexes of PostgreSQL hold 2,704 bytes. */
+export const MAX_LINK_CHARS = 2_048
+
 export const siteStatuses = ['queued', 'processing', 'ready', 'failed'] as const
 export type SiteStatus = (typeof siteStatuses)[number]
 

@@ -185,28 +185,32 @@ export function startRuns(base: KnowledgeBase, runs: readonly SiteRun[]): void {
 export const isOpen = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
   base.get('SELECT 1 FROM site WHERE number = ? AND run = ? AND run_open = 1', number, run) !== undefined
 
-/** Adds pages that this run has not seen yet, as long as there is room. In a transaction of the caller. */
+const PAGES_AT_ONCE = 500
+
+/** Adds pages that this run has not seen yet, as long as there is room. False where there is none left. In a transaction of the caller. */
 export function addPages(
   base: KnowledgeBase,
   { number, run, maxPages }: Pick<SiteRun, 'number' | 'run' | 'maxPages'>,
   urls: readonly string[],
   depth: number,
-): void {
+): boolean {
   let { seen } = base.get<{ seen: number }>('SELECT count(*) AS seen FROM page WHERE site = ? AND run = ?', number, run)!
-  for (const url of urls) {
-    if (seen >= maxPages) return
-    const added = base.get(
-      `INSERT INTO page (site, url, run, depth, place, state) VALUES (?, ?, ?, ?, ?, 'waiting')
-       ON CONFLICT (site, url) DO UPDATE SET run = excluded.run, depth = excluded.depth, place = excluded.place, state = 'waiting'
-       WHERE page.run < excluded.run RETURNING 1`,
-      number,
-      url,
-      run,
-      depth,
-      seen,
+  const all = [...new Set(urls)]
+  for (let at = 0; at < all.length && seen < maxPages; at += PAGES_AT_ONCE) {
+    const some = all.slice(at, at + PAGES_AT_ONCE)
+    const known = base.getMany<{ run: number }>(
+      'SELECT run FROM page WHERE site = ? AND url = ?',
+      some.map((url) => [number, url]),
     )
-    if (added !== undefined) seen++
+    const fresh = some.filter((_, i) => known[i] === undefined || known[i].run < run).slice(0, maxPages - seen)
+    base.insertMany(
+      `INSERT INTO page (site, url, run, depth, place, state) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (site, url) DO UPDATE SET run = excluded.run, depth = excluded.depth, place = excluded.place, state = excluded.state`,
+      fresh.map((url, i) => [number, url, run, depth, seen + i, 'waiting']),
+    )
+    seen += fresh.length
   }
+  return seen < maxPages
 }
 
 export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): WaitingPage | undefined {

@@ -2,6 +2,7 @@ import { setTimeout as pauseMs } from 'node:timers/promises'
 import robotsModule from 'robots-parser'
 import { DocumentError } from '../../core/document-error.ts'
 import type { Clock, Ids } from '../../core/ports.ts'
+import { MAX_LINK_CHARS } from '../../core/site.ts'
 import { FetchError } from '../../net/fetch-error.ts'
 import type { Fetched, FetchInput } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
@@ -46,9 +47,13 @@ export interface Sitemaps {
 /** What a site may ask for between two pages, in seconds; more is shortened. */
 const MAX_CRAWL_DELAY = 10
 const MAX_SITEMAPS = 50
+/** Addresses of a sitemap that are looked at, and stored, at once. */
+const ADDRESSES_AT_ONCE = 1_000
 const ROBOTS_BYTES = 512_000
 const PATTERN_CHARS = 10_000
 const MAX_RULES = 5_000
+/** To match an address takes its length times the rules and the patterns. This many take some 30 ms. */
+const MAX_MATCH_STEPS = 10_000_000
 const RULE = /^\s*(?:allow|disallow|crawl-delay)\s*:/i
 const HTML = /^(?:text\/html|application\/xhtml\+xml)\b/i
 // What no reader makes text of; asked for, it would only be thrown away.
@@ -113,7 +118,7 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
   const end = (state: PageState) => commit((base) => endPage(base, run, page.url, state))
   const isFirst = page.depth === 0
   // The page that the owner named is theirs to name.
-  if (!isFirst && !(await robots.isAllowed(page.url))) return end('left')
+  if (!isFirst && (page.url.length > MAX_LINK_CHARS || !(await robots.isAllowed(page.url)))) return end('left')
   let fetched: Fetched
   try {
     fetched = await parts.fetch({ url: page.url, etag: page.etag, lastModified: page.lastModified, signal })
@@ -133,7 +138,7 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
     const root = isFirst ? fetched.url : rootOf(base, run)
     if (fetched.url !== page.url) {
       endPage(base, run, page.url, 'left')
-      if (!isFirst && !belongsTo(run, root, fetched.url)) return
+      if (!isFirst && (fetched.url.length > MAX_LINK_CHARS || !belongsTo(run, root, fetched.url))) return
       addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
     }
     const own = run.type === 'site' ? links.filter((link) => belongsTo(run, root, link)) : []
@@ -172,11 +177,10 @@ async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
     try {
       const fetched = await parts.fetch({ url, signal: parts.signal })
       const sitemap = await parts.read('sitemap', { content: fetched.body.slice(), mediaType: fetched.contentType ?? '' })
-      const pages = sitemap.pages.flatMap(pageOf).filter((page) => belongsTo(run, run.url, page))
-      if (url === run.url && pages.length === 0 && sitemap.sitemaps.length === 0)
+      const hasPages = await addFound(parts, run, sitemap.pages)
+      if (url === run.url && !hasPages && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
-      await parts.commit((base) => addPages(base, run, pages, 1))
-      waiting.push(...sitemap.sitemaps.flatMap(pageOf).filter((one) => belongsTo(run, run.url, one)))
+      waiting.push(...ownOf(run, sitemap.sitemaps.slice(0, ADDRESSES_AT_ONCE)))
     } catch (error) {
       parts.signal.throwIfAborted()
       if (url === run.url) throw error instanceof DocumentError ? error : toDocumentError(error)
@@ -192,9 +196,23 @@ async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
   return true
 }
 
+/** Adds the pages that a sitemap names, some in each transaction. Resolves to false where none of them belongs to the site. */
+async function addFound({ commit }: SiteParts, run: SiteRun, addresses: readonly string[]): Promise<boolean> {
+  let hasPages = false
+  for (let at = 0; at < addresses.length; at += ADDRESSES_AT_ONCE) {
+    const pages = ownOf(run, addresses.slice(at, at + ADDRESSES_AT_ONCE))
+    hasPages ||= pages.length > 0
+    if (pages.length > 0 && !(await commit((base) => addPages(base, run, pages, 1)))) break
+  }
+  return hasPages
+}
+
+const ownOf = (run: SiteRun, addresses: readonly string[]): string[] =>
+  addresses.flatMap(pageOf).filter((page) => belongsTo(run, run.url, page))
+
 function pageOf(address: string): string[] {
   const url = URL.parse(address)
-  if (url === null || !/^https?:$/.test(url.protocol)) return []
+  if (url === null || url.href.length > MAX_LINK_CHARS || !/^https?:$/.test(url.protocol)) return []
   url.hash = ''
   return [url.href]
 }
@@ -242,9 +260,15 @@ async function findRules({ fetch, userAgent, signal }: SiteParts, origin: string
     signal.throwIfAborted()
     if (!(error instanceof FetchError) || error.status === undefined || error.status >= 500) throw toDocumentError(error)
   }
-  const rules = robotsParser(url, heeded(text, userAgent))
+  return toRules(url, heeded(text, userAgent), userAgent)
+}
+
+/** An address that would take too long to match is not allowed. */
+export function toRules(url: string, text: string, userAgent: string): HostRules {
+  const rules = robotsParser(url, text)
+  const stepsPerChar = text.split('\n').reduce((sum, line) => sum + (line.includes('*') ? line.length : 1), 0)
   return {
-    isAllowed: (page) => rules.isAllowed(page, userAgent) !== false,
+    isAllowed: (page) => page.length * stepsPerChar <= MAX_MATCH_STEPS && rules.isAllowed(page, userAgent) !== false,
     delayMs: Math.min(rules.getCrawlDelay(userAgent) ?? 0, MAX_CRAWL_DELAY) * 1_000,
   }
 }

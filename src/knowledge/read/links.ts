@@ -1,20 +1,24 @@
 import { Parser } from 'htmlparser2'
+import { MAX_LINK_CHARS } from '../../core/site.ts'
 
 /** Where a page leads, and what it says of itself to robots. */
 export interface PageLinks {
-  /** Absolute, of the web, without what follows `#`; each once, in reading order. */
+  /** Absolute, of the web, without what follows `#`; each once, in reading order. Long addresses are left out. */
   links: string[]
   noIndex: boolean
   noFollow: boolean
 }
 
 const MOST_LINKS = 5_000
+/** Of all links of a page. */
+const MOST_CHARS = 500_000
 /** Deeper ones are not looked at: the parser takes the square of the depth. */
 const MOST_LEVELS = 1_000
 
 /** The links of an HTML page. Linear in its length. */
 export function readLinks(html: string, pageUrl: string): PageLinks {
   const links = new Set<string>()
+  let chars = 0
   let base = pageUrl
   let noIndex = false
   let noFollow = false
@@ -31,6 +35,9 @@ export function readLinks(html: string, pageUrl: string): PageLinks {
         const url = URL.parse(href.trim(), base)
         if (url === null || !/^https?:$/.test(url.protocol)) return
         url.hash = ''
+        const { length } = url.href
+        if (length > MAX_LINK_CHARS || chars + length > MOST_CHARS || links.has(url.href)) return
+        chars += length
         links.add(url.href)
       }
     },

@@ -1,8 +1,9 @@
 import { gunzipSync } from 'node:zlib'
 import { Parser } from 'htmlparser2'
 import { DocumentError } from '../../core/document-error.ts'
+import { MAX_LINK_CHARS } from '../../core/site.ts'
 
-/** What a sitemap names (sitemaps.org, protocol 0.9): pages, or further sitemaps. */
+/** What a sitemap names (sitemaps.org, protocol 0.9): pages, or further sitemaps. Each once, without long addresses. */
 export interface Sitemap {
   pages: string[]
   sitemaps: string[]
@@ -10,6 +11,8 @@ export interface Sitemap {
 
 /** The protocol's own bound on one file. */
 const MOST_ENTRIES = 50_000
+/** Of all addresses. */
+const MOST_CHARS = 5_000_000
 const MAX_BYTES = 52_428_800
 const GZIP = [0x1f, 0x8b]
 /** The protocol needs three. The parser takes the square of the depth. */
@@ -25,18 +28,37 @@ export function unpacked(body: Uint8Array): Uint8Array {
   }
 }
 
+/** Addresses of one kind, in order. */
+class Addresses {
+  readonly #found = new Set<string>()
+  #chars = 0
+
+  add(address: string): void {
+    const { length } = address
+    if (length > MAX_LINK_CHARS || this.#chars + length > MOST_CHARS || this.#found.size >= MOST_ENTRIES) return
+    if (!this.#found.has(address)) this.#chars += length
+    this.#found.add(address)
+  }
+
+  list(): string[] {
+    return [...this.#found]
+  }
+}
+
 /** Reads a sitemap or an index of sitemaps in XML, or a list of addresses, one a line. Throws `DocumentError`. */
 export function readSitemap(text: string): Sitemap {
-  const found: Sitemap = { pages: [], sitemaps: [] }
-  if (!text.trimStart().startsWith('<')) {
-    found.pages = text
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => /^https?:\/\//i.test(line))
-      .slice(0, MOST_ENTRIES)
-    return found
-  }
-  let within: 'pages' | 'sitemaps' | undefined
+  const found = { pages: new Addresses(), sitemaps: new Addresses() }
+  if (text.trimStart().startsWith('<')) readXml(text, found)
+  else
+    for (const line of text.split('\n')) {
+      const address = line.trim()
+      if (/^https?:\/\//i.test(address)) found.pages.add(address)
+    }
+  return { pages: found.pages.list(), sitemaps: found.sitemaps.list() }
+}
+
+function readXml(text: string, found: Record<keyof Sitemap, Addresses>): void {
+  let within: keyof Sitemap | undefined
   let address: string | undefined
   let level = 0
   const parser = new Parser(
@@ -49,12 +71,12 @@ export function readSitemap(text: string): Sitemap {
         else if (local === 'loc' && !name.includes(':') && within !== undefined) address = ''
       },
       ontext(text) {
-        if (address !== undefined && address.length < 4_096) address += text
+        if (address !== undefined && address.length <= MAX_LINK_CHARS) address += text
       },
       onclosetag(name) {
         level--
         if (name !== 'loc' || address === undefined || within === undefined) return
-        if (found[within].length < MOST_ENTRIES) found[within].push(address.trim())
+        found[within].add(address.trim())
         address = undefined
       },
     },
@@ -62,5 +84,4 @@ export function readSitemap(text: string): Sitemap {
   )
   parser.write(text)
   parser.end()
-  return found
 }
