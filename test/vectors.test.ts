@@ -12,6 +12,7 @@ import { readDocument } from '../src/knowledge/read/read.ts'
 import { putVectors, takeUnembedded } from '../src/knowledge/vectors/build.ts'
 import { HammingScan } from '../src/knowledge/vectors/hamming.ts'
 import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowledge/vectors/quantise.ts'
+import { VectorSearch } from '../src/knowledge/vectors/search.ts'
 import { acceptDocument, acceptVersion } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
@@ -20,9 +21,12 @@ import {
   BLOCK_VECTORS,
   eraseVectors,
   findSpace,
+  insertVectors,
   listVectors,
+  makeLive,
   openSpace,
   readBlocks,
+  setSpace,
 } from '../src/store/knowledge-vectors.ts'
 import { textOf } from './contract/knowledge.ts'
 
@@ -163,6 +167,33 @@ describe('vectors in the file', () => {
       takeUnembedded(file, 'a/b', 10).map(({ id }) => id),
       [600 + n],
     )
+    file.close()
+  })
+
+  test('those of different lengths are refused together', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'lengths.db'))
+    takeUnembedded(file, 'a/b', 10)
+    assert.throws(() => putVectors(file, 'a/b', [1, 2, 3], [vector(8), null, vector(2_000)]), { code: 'model_failed' })
+    assert.deepEqual([findSpace(file, 'a/b')!.upto, findSpace(file, 'a/b')!.dimensions], [0, 0])
+    file.close()
+  })
+
+  test('a block of another size is not searched, and its space is dropped when passages are next embedded', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'size.db'))
+    const space = { ...openSpace(file, 'a/b'), dimensions: 100, mean: vector(100), upto: 2 }
+    setSpace(file, space)
+    makeLive(file, space)
+    const unit = toUnit(vector(100))
+    insertVectors(file, space, [{ id: 1, code: toCode(unit) }])
+    appendSigns(file, space.number, [{ id: 1, bits: toSigns(unit, space.mean) }])
+    const search = new VectorSearch()
+    const near = (version: number) =>
+      search.nearest(file, version, unit, 5, { key: '', mask: () => undefined }).map(({ id }) => id)
+    assert.deepEqual(near(1), [1])
+    appendSigns(file, space.number, [{ id: 2, bits: new Uint8Array(400) }])
+    assert.deepEqual(near(2), [])
+    takeUnembedded(file, 'a/b', 10)
+    assert.deepEqual([findSpace(file, 'a/b')!.dimensions, near(3)], [0, []])
     file.close()
   })
 

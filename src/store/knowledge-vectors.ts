@@ -129,6 +129,11 @@ export function dropSpace(base: KnowledgeBase, number: number): void {
   base.run('DELETE FROM vector_space WHERE number = ?', number)
 }
 
+/** True where blocks hold signs of another size than this for each vector: such a space cannot be searched. */
+export const hasOtherSigns = (base: KnowledgeBase, space: number, bytes: number): boolean =>
+  base.get('SELECT 1 FROM vector_block WHERE space = ? AND length(bits) <> length(ids) / 4 * ? LIMIT 1', space, bytes) !==
+  undefined
+
 /** Every vector of a space, or those of the passages given, in order of their ids. */
 export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {
   if (ids === undefined)
@@ -303,13 +308,13 @@ export interface VectorCopy {
   to: number
 }
 
-/** Gives passages without vectors those of older ones, as far as they have any, and returns them. In a transaction of the caller. */
-export function copyVectors(base: KnowledgeBase, space: VectorSpace, copies: readonly VectorCopy[]): Vector[] {
+/** Gives passages without vectors those of older ones, as far as they have any of so many bytes, and returns them. In a transaction of the caller. */
+export function copyVectors(base: KnowledgeBase, space: VectorSpace, copies: readonly VectorCopy[], bytes: number): Vector[] {
   const from = [...new Set(copies.map((copy) => copy.from))]
   const codes = new Map(listVectors(base, space.number, from).map(({ id, code }) => [id, code]))
   const vectors = copies.flatMap(({ from, to }) => {
     const code = codes.get(from)
-    return code === undefined ? [] : [{ id: to, code }]
+    return code?.length === bytes ? [{ id: to, code }] : []
   })
   insertVectors(base, space, vectors)
   return vectors

@@ -1,3 +1,4 @@
+import { ReparteeError } from '../../core/errors.ts'
 import type { KnowledgeBase, WriteOptions } from '../../store/knowledge-base.ts'
 import { raiseVersion } from '../../store/knowledge-index.ts'
 import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../store/knowledge-near.ts'
@@ -9,6 +10,7 @@ import {
   dropSpace,
   embeddedOf,
   findSpace,
+  hasOtherSigns,
   insertVectors,
   listSpaces,
   listUnembedded,
@@ -22,7 +24,7 @@ import {
   type VectorCopy,
   type VectorSpace,
 } from '../../store/knowledge-vectors.ts'
-import { fromCode, toCode, toSigns, toUnit } from './quantise.ts'
+import { codeBytes, fromCode, signBytes, toCode, toSigns, toUnit } from './quantise.ts'
 
 /** The mean is taken from the first so many vectors; fewer are compared one by one. */
 export const MEAN_OF = 1_000
@@ -33,6 +35,12 @@ const NO_WORK: WriteOptions = { bringsWork: false }
 /** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
 export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {
   return base.write(() => {
+    const known = findSpace(base, model)
+    // Older versions stored vectors of different lengths.
+    if (known !== undefined && hasOtherSigns(base, known.number, signBytes(known.dimensions))) {
+      dropSpace(base, known.number)
+      raiseVersion(base)
+    }
     const space = openSpace(base, model)
     const items = listUnembedded(base, space, most)
     if (items.length === 0 && !space.isLive && space.dimensions > 0) {
@@ -45,7 +53,7 @@ export function takeUnembedded(base: KnowledgeBase, model: string, most: number)
 
 /**
  * Keeps the vectors of passages, which need not be of length 1; null: it has none, and needs none. False where the space has gone meanwhile, or has other dimensions: then
- * its model has changed under its name, and a new space is begun.
+ * its model has changed under its name, and a new space is begun. Throws `model_failed` where they differ in length.
  */
 export function putVectors(
   base: KnowledgeBase,
@@ -53,10 +61,12 @@ export function putVectors(
   ids: readonly number[],
   vectors: readonly (Float32Array | null)[],
 ): boolean {
+  const lengths = new Set(vectors.flatMap((vector) => (vector === null ? [] : [vector.length])))
+  if (lengths.size > 1) throw new ReparteeError('model_failed', 'The embedding model returned vectors of different lengths.')
   return base.write(() => {
     const space = findSpace(base, model)
     if (space === undefined) return false
-    const dimensions = vectors.find((vector) => vector !== null)?.length ?? space.dimensions
+    const [dimensions = space.dimensions] = lengths
     if (space.dimensions !== 0 && space.dimensions !== dimensions) {
       dropSpace(base, space.number)
       return false
@@ -119,7 +129,7 @@ export function adoptVectors(base: KnowledgeBase, copies: readonly VectorCopy[])
   if (copies.length === 0) return
   for (const space of listSpaces(base)) {
     const { number, dimensions, mean } = space
-    const vectors = copyVectors(base, space, copies)
+    const vectors = copyVectors(base, space, copies, codeBytes(dimensions))
     if (mean === null || vectors.length === 0) continue
     const ids = vectors.map(({ id }) => id)
     const units = vectors.map(({ code }) => fromCode(code, dimensions))

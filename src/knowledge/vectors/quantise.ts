@@ -4,6 +4,10 @@ const LEVELS = 127
 
 export const padded = (dimensions: number): number => Math.ceil(dimensions / PAD) * PAD
 
+/** Of a code, and of signs. */
+export const codeBytes = (dimensions: number): number => 4 + padded(dimensions)
+export const signBytes = (dimensions: number): number => padded(dimensions) / 8
+
 /** As long as 1; a vector of nothing stays so. */
 export function toUnit(vector: Float32Array): Float32Array {
   let sum = 0
@@ -16,7 +20,7 @@ export function toUnit(vector: Float32Array): Float32Array {
 export function toCode(unit: Float32Array): Uint8Array {
   let most = 0
   for (const x of unit) most = Math.max(most, Math.abs(x))
-  const code = new Uint8Array(4 + padded(unit.length))
+  const code = new Uint8Array(codeBytes(unit.length))
   const step = most / LEVELS
   new DataView(code.buffer).setFloat32(0, step, true)
   if (step > 0) for (let i = 0; i < unit.length; i++) code[4 + i] = Math.round(unit[i]! / step)
@@ -44,7 +48,7 @@ const step = new DataView(stepBytes.buffer)
 
 /** One bit a dimension: whether it lies above the mean, which all vectors of a model have much of in common. */
 export function toSigns(unit: Float32Array, mean: Float32Array): Uint8Array {
-  const bits = new Uint8Array(padded(unit.length) / 8)
+  const bits = new Uint8Array(signBytes(unit.length))
   for (let i = 0; i < unit.length; i++) if (unit[i]! > mean[i]!) bits[i >> 3]! |= 1 << (i & 7)
   return bits
 }

@@ -10,7 +10,7 @@ import {
   type VectorSpace,
 } from '../../store/knowledge-vectors.ts'
 import { HammingScan } from './hamming.ts'
-import { cosine, padded, toSigns, toUnit } from './quantise.ts'
+import { cosine, signBytes, toSigns, toUnit } from './quantise.ts'
 
 /**
  * Vectors that are compared in full: the more dimensions, the more their signs tell. So many find the best ten of 100,000 in 98 of 100 cases
@@ -175,7 +175,7 @@ export class VectorSearch {
 
   #loadBlocks(base: KnowledgeBase, { number, dimensions }: VectorSpace): void {
     if (this.#blocksVersion === this.#version) return
-    const bytes = padded(dimensions) / 8
+    const bytes = signBytes(dimensions)
     this.#scan ??= new HammingScan(bytes)
     const { all, changed } = readBlocks(base, number, this.#versions)
     if (base.isPartial) return
@@ -191,8 +191,11 @@ export class VectorSearch {
     for (const block of changed) {
       const at = (block.number - 1) * BLOCK_VECTORS
       ids.fill(0, at, at + BLOCK_VECTORS)
-      ids.set(block.ids, at)
-      this.#scan.set(at, block.bits)
+      // One of another size stays empty, until the space is dropped.
+      if (block.bits.length === block.ids.length * bytes) {
+        ids.set(block.ids, at)
+        this.#scan.set(at, block.bits)
+      }
       this.#versions.set(block.number, block.version)
     }
     this.#ids = ids
