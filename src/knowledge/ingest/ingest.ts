@@ -21,6 +21,7 @@ import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import type { Reading } from './read-documents.ts'
 import { SlowReadings } from './slow-readings.ts'
+import { TurnShares } from './turn-shares.ts'
 import { WebWork } from './web-work.ts'
 import { WriteFailure } from './write-documents.ts'
 
@@ -96,6 +97,7 @@ export class Ingest {
   #lookTimer: NodeJS.Timeout | undefined
   #looks = 0
   readonly #bursts = new Bursts()
+  readonly #shares = new TurnShares()
   #running: Promise<void> | undefined
   #active: string | undefined
   #closing = false
@@ -293,9 +295,12 @@ export class Ingest {
       if (agentId === undefined) return
       this.#waiting.delete(agentId)
       this.#active = agentId
+      const start = performance.now()
       const more = await this.#tryTurn(agentId)
       this.#active = undefined
-      this.#bursts.endTurn(agentId, performance.now())
+      const now = performance.now()
+      this.#shares.add(agentId, now - start, now)
+      this.#bursts.endTurn(agentId, now)
       // An agent without a mark was deleted meanwhile.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
       else if (
@@ -307,13 +312,15 @@ export class Ingest {
     }
   }
 
-  /** Lets requests in, and waits for an agent that is not in the midst of a burst of changes. Undefined when nothing is left to do. */
+  /** Lets requests in, and waits for an agent that is not in the middle of a burst of changes. Undefined when nothing is left to do. */
   async #next(): Promise<string | undefined> {
     await nextTurn()
     for (;;) {
       if (this.#closing || this.#waiting.size === 0) return undefined
       const now = performance.now()
-      for (const agentId of this.#waiting) if (this.#bursts.isOver(agentId, now)) return agentId
+      const ready = [...this.#waiting].filter((agentId) => this.#bursts.isOver(agentId, now))
+      const next = this.#shares.least(ready, now)
+      if (next !== undefined) return next
       await pauseMs(LOOK_FOR_QUIET_EVERY_MS)
     }
   }
