@@ -332,14 +332,14 @@ export const settings = {
     env: 'REPARTEE_BREAKER',
     kind: 'switch',
     fallback: true,
-    about: 'Leave a provider alone for a while that failed many times in a row.',
+    about: "Refuse an agent's calls to a model for a while after many failures in a row.",
   },
   breakerFailures: {
     env: 'REPARTEE_BREAKER_FAILURES',
     kind: 'integer',
     fallback: 10,
     min: 1,
-    about: 'Failures in a row after which a provider is left alone.',
+    about: 'Failures in a row of an agent with a model after which its calls to that model are refused.',
   },
   breakerPauseMs: {
     env: 'REPARTEE_BREAKER_PAUSE_MS',
@@ -347,7 +347,7 @@ export const settings = {
     fallback: 10_000,
     min: 1,
     max: MAX_MS,
-    about: 'How long it is left alone before one call may try.',
+    about: 'How long they are refused before one call may try.',
   },
   sideCallTimeoutMs: {
     env: 'REPARTEE_SIDE_CALL_TIMEOUT_MS',

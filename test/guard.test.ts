@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ReparteeError } from '../src/core/errors.ts'
 import type { ChatModel, ModelReply } from '../src/core/model.ts'
-import { Breaker } from '../src/models/breaker.ts'
+import { Breaker, Breakers } from '../src/models/breaker.ts'
 import { failed, refused, sentNoText } from '../src/models/failure.ts'
 import { guardModels } from '../src/models/guard.ts'
-import { request } from './contract/model.ts'
+import { never, request } from './contract/model.ts'
 
 const reply: ModelReply = { text: 'ok', model: 'm', usage: null, finish: 'stop' }
 const limits = {
@@ -24,10 +24,12 @@ function guarded(generate: ChatModel['generate']) {
     () => 0,
   )
   const signal = new AbortController().signal
-  return { ask: (of = signal) => models.find('some/model').generate(request(), { signal: of }) }
+  const ask = (of = signal, { agentId = 'a', name = 'some/model' } = {}) =>
+    models.find(name).generate(request({ grounding: { ...request().grounding, agentId } }), { signal: of })
+  return { ask }
 }
 
-describe('what opens the breaker of a provider', () => {
+describe('what opens a breaker', () => {
   const kinds: [string, unknown, boolean][] = [
     ['500', refused(500, {}, ''), true],
     ['503 that says when to come back', refused(503, { 'retry-after': '30' }, ''), true],
@@ -50,6 +52,40 @@ describe('what opens the breaker of a provider', () => {
       assert.equal(calls, opens ? 3 : 6)
     })
   }
+})
+
+describe('the breaker of an agent and its model', () => {
+  /** Fails until the breaker is open, then the model works. */
+  const opened = async () => {
+    let works = false
+    const { ask } = guarded(async () => {
+      if (!works) throw refused(500, {}, '')
+      return reply
+    })
+    for (let i = 0; i < 3; i++) await assert.rejects(ask())
+    works = true
+    await assert.rejects(ask(), { message: /failed many times in a row/ })
+    return ask
+  }
+
+  test('refuses no other model of the provider', async () => {
+    const ask = await opened()
+    assert.equal(await ask(never, { name: 'some/other' }), reply)
+  })
+
+  test('refuses no other agent that uses the model', async () => {
+    const ask = await opened()
+    assert.equal(await ask(never, { agentId: 'b' }), reply)
+  })
+
+  test('is forgotten after 10,000 others were used, and no earlier', () => {
+    const breakers = new Breakers({ breakerFailures: 1, breakerPauseMs: 1_000 }, () => 0)
+    breakers.enter('a', 'm').failed()
+    for (let i = 1; i < 10_000; i++) breakers.enter('a', `other ${i}`).failed()
+    assert.throws(() => breakers.enter('a', 'm'))
+    for (let i = 0; i < 10_000; i++) breakers.enter('a', `yet another ${i}`).failed()
+    breakers.enter('a', 'm')
+  })
 })
 
 describe('a breaker', () => {

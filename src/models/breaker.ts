@@ -8,15 +8,45 @@ export interface BreakerLimits {
   breakerPauseMs: number
 }
 
-/** A call that was let through, and must say what became of it. */
+/** A call that the breaker let through. It reports its outcome with one of these. */
 interface Pass {
   worked(): void
   failed(): void
-  /** It says nothing about the provider: it was stopped, or refused for what it asked. */
+  /** The call says nothing about the provider: it was stopped, or refused because of its content. */
   dropped(): void
 }
 
-/** Spares a provider that is down, and those who would wait for it: after many failures in a row calls are refused at once for a while. */
+/** Breakers that are kept at the same time. The one that was used longest ago is forgotten first. */
+const MOST_BREAKERS = 10_000
+
+/**
+ * One breaker for each agent and model. An agent cannot open the breaker of another agent, because a caller can make any model fail: with a name that the
+ * provider does not have, or with a prompt that it does not survive.
+ */
+export class Breakers {
+  readonly #byName = new Map<string, Breaker>()
+  readonly #limits: BreakerLimits
+  readonly #clock: Clock
+
+  /** `clock` in milliseconds; it never goes back. */
+  constructor(limits: BreakerLimits, clock: Clock) {
+    this.#limits = limits
+    this.#clock = clock
+  }
+
+  /** Throws `model_failed` if the breaker of this agent and model is open. */
+  enter(agentId: string, model: string): Pass {
+    const name = `${agentId} ${model}`
+    const breaker = this.#byName.get(name) ?? new Breaker(this.#limits, this.#clock)
+    // The newest is last, so that the first is the one to forget.
+    this.#byName.delete(name)
+    this.#byName.set(name, breaker)
+    if (this.#byName.size > MOST_BREAKERS) this.#byName.delete(this.#byName.keys().next().value!)
+    return breaker.enter()
+  }
+}
+
+/** Refuses calls for a while after many failures in a row, so that callers do not wait for a model that is down. */
 export class Breaker {
   #failures = 0
   /** When one call may try again; undefined while it is closed. */
@@ -32,16 +62,14 @@ export class Breaker {
     this.#clock = clock
   }
 
-  /** Throws `model_failed` where the provider is to be spared. */
+  /** Throws `model_failed` while it is open. */
   enter(): Pass {
     const isTrial = this.#openUntil !== undefined
     const waitMs = (this.#openUntil ?? 0) - this.#clock()
     if (isTrial && (waitMs > 0 || this.#trial !== undefined)) {
-      throw new ReparteeError(
-        'model_failed',
-        'The model failed: its provider failed many times in a row and is left alone for a while.',
-        { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) },
-      )
+      throw new ReparteeError('model_failed', 'The model failed many times in a row. Its calls are paused for a while.', {
+        retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+      })
     }
     const pass: Pass = {
       worked: () => this.#close(),

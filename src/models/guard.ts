@@ -1,16 +1,8 @@
 import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
-import {
-  type ChatModel,
-  EXTRACTIVE,
-  type ModelCall,
-  type ModelReply,
-  type ModelRequest,
-  type Models,
-  splitModelName,
-} from '../core/model.ts'
+import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type Models } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
-import { Breaker, type BreakerLimits } from './breaker.ts'
+import { type BreakerLimits, Breakers } from './breaker.ts'
 import { CallSlots } from './call-slots.ts'
 import { NoText, Refusal, stopped } from './failure.ts'
 
@@ -22,27 +14,23 @@ export interface GuardLimits extends BreakerLimits {
   breaker: boolean
 }
 
-/** What every call of a provider keeps to, whichever it is: a slot, a breaker for each provider, a limit on silence, a longest reply. */
+/** Puts limits around every call of a provider: a slot, a breaker for each agent and model, a limit on silence, a longest reply. */
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
   const slots = new CallSlots(limits.modelConcurrency)
-  const breakers = new Map<string, Breaker>()
+  const breakers = limits.breaker ? new Breakers(limits, clock) : undefined
   const known = new Map<string, ChatModel>()
   const embeddings = new Map<string, EmbeddingModel>()
-  const breakerOf = (provider: string): Breaker => {
-    const known = breakers.get(provider) ?? new Breaker(limits, clock)
-    breakers.set(provider, known)
-    return known
-  }
   return {
     find(name) {
       const held = known.get(name)
       if (held !== undefined) return held
       const model = models.find(name)
       if (name === EXTRACTIVE) return model
-      const breaker = limits.breaker ? breakerOf(splitModelName(name)[0]) : undefined
       const guard: ChatModel = {
         generate: (request, call) =>
-          guarded({ slots, breaker }, request.grounding.agentId, call.signal, () => watched(model, limits, request, call)),
+          guarded({ slots, breakers, model: name }, request.grounding.agentId, call.signal, () =>
+            watched(model, limits, request, call),
+          ),
       }
       known.set(name, guard)
       return guard
@@ -51,14 +39,12 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
       const known = embeddings.get(name)
       if (known !== undefined) return known
       const model = models.findEmbedding(name)
-      // One of its own: a server that embeds may be down while the one that chats is not.
-      const breaker = limits.breaker ? breakerOf(`${splitModelName(name)[0]} embeddings`) : undefined
+      // The same name may be that of a chat model, on another server.
+      const guards = { slots, breakers, model: `${name} embeddings` }
       const guard: EmbeddingModel = {
         maxTexts: model.maxTexts,
         embed: (texts, call) =>
-          guarded({ slots, breaker }, call.agentId, call.signal, () =>
-            inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own)),
-          ),
+          guarded(guards, call.agentId, call.signal, () => inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own))),
       }
       embeddings.set(name, guard)
       return guard
@@ -69,16 +55,23 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
 
 interface Guards {
   slots: CallSlots
-  breaker: Breaker | undefined
+  breakers: Breakers | undefined
+  /** Names its breaker. */
+  model: string
 }
 
 /** With a slot, and past the breaker. */
-async function guarded<T>({ slots, breaker }: Guards, agentId: string, signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+async function guarded<T>(
+  { slots, breakers, model }: Guards,
+  agentId: string,
+  signal: AbortSignal,
+  call: () => Promise<T>,
+): Promise<T> {
   await slots.take(agentId, signal)
   try {
     // It may have been stopped in the moment that it got its slot.
     if (signal.aborted) throw stopped(signal)
-    const pass = breaker?.enter()
+    const pass = breakers?.enter(agentId, model)
     try {
       const reply = await call()
       pass?.worked()
