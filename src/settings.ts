@@ -326,7 +326,7 @@ export const settings = {
     kind: 'integer',
     fallback: 4_096,
     min: 1,
-    about: 'Model calls at once. Others wait, and are served agent by agent in turn.',
+    about: 'Model calls at the same time. An agent may have as many as remain free, up to half of them. Its other calls wait.',
   },
   breaker: {
     env: 'REPARTEE_BREAKER',

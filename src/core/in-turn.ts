@@ -9,16 +9,17 @@ export class InTurn<T> {
     else line.push(item)
   }
 
-  /** Undefined where nothing waits. */
-  next(): T | undefined {
-    const [first] = this.#lines
-    if (first === undefined) return undefined
-    const [owner, line] = first
-    const item = line.shift()
-    // To the end of the round.
-    this.#lines.delete(owner)
-    if (line.length > 0) this.#lines.set(owner, line)
-    return item
+  /** Undefined if no owner that `mayGo` has anything that waits. */
+  next(mayGo: (owner: string) => boolean = () => true): T | undefined {
+    for (const [owner, line] of this.#lines) {
+      if (!mayGo(owner)) continue
+      const item = line.shift()
+      // To the end of the round.
+      this.#lines.delete(owner)
+      if (line.length > 0) this.#lines.set(owner, line)
+      return item
+    }
+    return undefined
   }
 
   get isEmpty(): boolean {

@@ -82,7 +82,7 @@ async function guarded<T>(
       throw error
     }
   } finally {
-    slots.give()
+    slots.give(agentId)
   }
 }
 

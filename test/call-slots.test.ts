@@ -1,0 +1,97 @@
+// One agent with many slow calls leaves slots for others, and no line of waiting calls grows without end.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { CallSlots } from '../src/models/call-slots.ts'
+import { never } from './contract/model.ts'
+
+/** Asks for slots, and counts those that each agent got. */
+function open(slots: number, mostWaiting?: number) {
+  const pool = new CallSlots(slots, mostWaiting)
+  const had = new Map<string, number>()
+  const refused: { code: string }[] = []
+  const ask = async (agent: string, times: number, signal = never) => {
+    for (let i = 0; i < times; i++)
+      pool.take(agent, signal).then(
+        () => had.set(agent, (had.get(agent) ?? 0) + 1),
+        (error) => refused.push(error),
+      )
+    await nextTurn()
+  }
+  const give = async (agent: string) => {
+    pool.give(agent)
+    await nextTurn()
+  }
+  return { ask, give, had: (agent: string) => had.get(agent) ?? 0, refused }
+}
+
+describe('the slots for model calls', () => {
+  test('leave always one for an agent that has none', async () => {
+    const { ask, had } = open(16)
+    for (const agent of ['a', 'b', 'c', 'd', 'e']) await ask(agent, 100)
+    assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(had), [8, 4, 2, 1, 1])
+  })
+
+  test('are given to one agent alone where there is one only', async () => {
+    const { ask, give, had } = open(1)
+    await ask('a', 2)
+    assert.equal(had('a'), 1)
+    await give('a')
+    assert.equal(had('a'), 2)
+  })
+
+  test('go to the agents in turn, past those that have their share', async () => {
+    const { ask, give, had } = open(4)
+    await ask('busy', 10)
+    await ask('other', 3)
+    await ask('third', 3)
+    assert.deepEqual(['busy', 'other', 'third'].map(had), [2, 1, 1])
+    await give('busy')
+    assert.deepEqual(['busy', 'other', 'third'].map(had), [2, 1, 1], 'the last free one is for a fourth agent')
+    await ask('fourth', 1)
+    assert.equal(had('fourth'), 1)
+  })
+
+  test('are all given in the end', async () => {
+    const { ask, give, had } = open(4)
+    for (const agent of ['a', 'b', 'c']) await ask(agent, 20)
+    for (let given = new Map([['a', 0]]), rounds = 0; rounds < 200; rounds++) {
+      for (const agent of ['a', 'b', 'c'])
+        if (had(agent) > (given.get(agent) ?? 0)) {
+          given.set(agent, (given.get(agent) ?? 0) + 1)
+          await give(agent)
+        }
+    }
+    assert.deepEqual(['a', 'b', 'c'].map(had), [20, 20, 20])
+  })
+})
+
+describe('the calls that wait for a slot', () => {
+  test('are bounded, with some left for another agent', async () => {
+    const { ask, refused } = open(2, 8)
+    await ask('a', 1 + 4)
+    assert.equal(refused.length, 0)
+    await ask('a', 3)
+    assert.deepEqual(
+      refused.map(({ code }) => code),
+      ['unavailable', 'unavailable', 'unavailable'],
+    )
+    await ask('b', 1 + 2)
+    assert.equal(refused.length, 3)
+  })
+
+  test('leave the line when they are stopped', async () => {
+    const { ask, give, had, refused } = open(1, 2)
+    await ask('a', 1)
+    const abort = new AbortController()
+    await ask('a', 1, abort.signal)
+    abort.abort()
+    await ask('a', 1)
+    assert.deepEqual(
+      refused.map(({ code }) => code),
+      ['model_failed'],
+    )
+    await give('a')
+    assert.equal(had('a'), 2)
+  })
+})
