@@ -1,15 +1,5 @@
-import { lookup as dnsLookup } from 'node:dns'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-
-/** The addresses of a name. */
-export type Resolve = (name: string) => Promise<string[]>
-
-/** By the machine's own resolver, hosts file included. */
-export const resolveBySystem: Resolve = (name) =>
-  new Promise((resolve, reject) => {
-    dnsLookup(name, { all: true }, (error, found) => (error === null ? resolve(found.map((one) => one.address)) : reject(error)))
-  })
 
 /** All of IPv6 that is given out; what lies outside has been withdrawn, like `::7f00:1`, or stands for something else. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')

@@ -5,8 +5,9 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { httpRequest, httpsRequest } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
-import { addressIn, isPublicAddress, type Resolve, resolveBySystem } from './address.ts'
+import { addressIn, isPublicAddress } from './address.ts'
 import { FetchError } from './fetch-error.ts'
+import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts'
 
 export interface FetchRules {
   /** `host:port` that may be reached although they are private; a port is always told. */
@@ -18,7 +19,7 @@ export interface FetchRules {
   /** To the end of the body. */
   timeoutMs: number
   userAgent: string
-  /** Left out: the machine's. */
+  /** Default: the machine's resolver for hosts in `allow`, which may be in its hosts file, and its DNS servers for all others. */
   resolve?: Resolve
 }
 
@@ -154,29 +155,32 @@ export async function open(
 async function findAddresses(rules: FetchRules, url: URL, signal: AbortSignal): Promise<string[]> {
   const allowed = rules.allow.has(`${url.hostname}:${url.port || (url.protocol === 'https:' ? '443' : '80')}`)
   const literal = addressIn(url)
-  const addresses = literal === undefined ? await resolveName(rules, url.hostname, signal) : [literal]
+  const { resolve = allowed ? resolveBySystem : resolveByDns } = rules
+  const late = () => AbortSignal.any([signal, AbortSignal.timeout(rules.headTimeoutMs)])
+  const addresses = literal === undefined ? await resolveName(resolve, url.hostname, late()) : [literal]
   if (!allowed && !addresses.every(isPublicAddress))
     throw new FetchError('address_refused', 'is an address of a private network, which this service may not reach')
   return addresses
 }
 
-async function resolveName(
-  { resolve = resolveBySystem, headTimeoutMs }: FetchRules,
-  name: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const late = AbortSignal.any([signal, AbortSignal.timeout(headTimeoutMs)])
-  try {
-    const addresses = await Promise.race([resolve(name), once(late, 'abort').then(() => [])])
-    if (addresses.length > 0) return addresses
-    if (late.aborted) throw stopped(late)
-  } catch (cause) {
-    if (late.aborted) throw cause
-    const gone = (cause as NodeJS.ErrnoException).code === 'ENOTFOUND'
-    throw new FetchError('unreachable', 'is on a host whose name is not known', { transient: !gone, cause })
-  }
-  throw new FetchError('unreachable', 'is on a host whose name is not known')
+async function resolveName(resolve: Resolve, name: string, late: AbortSignal): Promise<string[]> {
+  if (late.aborted) throw stopped(late)
+  const aborted = once(late, 'abort').then(() => {
+    throw stopped(late)
+  })
+  const addresses = await Promise.race([resolve(name, late), aborted]).catch((cause: NodeJS.ErrnoException) => {
+    if (late.aborted) throw stopped(late, cause)
+    throw unknownHost(cause)
+  })
+  if (addresses.length === 0) throw unknownHost()
+  return addresses
 }
+
+const unknownHost = (cause?: NodeJS.ErrnoException) =>
+  new FetchError('unreachable', 'is on a host whose name is not known', {
+    transient: cause !== undefined && cause.code !== 'ENOTFOUND',
+    cause,
+  })
 
 async function take(rules: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Omit<Fetched, 'url'>> {
   const { statusCode = 0, headers } = response
