@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { hasMoreValues } from '../core/json-values.ts'
-import { httpRequest, httpsRequest } from '../core/node-http.ts'
+import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 
@@ -34,6 +34,7 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
   const request = begin(url, headers, body)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.on('response', resolve)
+    limitInformation(request, () => reject(failed('the provider sent too many informational responses')))
     // Given as an option, Node would watch over the whole life of the request for it, at twice the cost.
     const stop = () => request.destroy(stopped(signal))
     signal.addEventListener('abort', stop, { once: true })

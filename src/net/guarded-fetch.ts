@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { httpRequest, httpsRequest } from '../core/node-http.ts'
+import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
 import { addressIn, isPublicAddress } from './address.ts'
 import { FetchError } from './fetch-error.ts'
@@ -146,6 +146,7 @@ export async function open(
         resolve(response)
       },
     )
+    limitInformation(request, () => fail(new FetchError('fetch_failed', 'was answered with too many informational responses')))
     request.on('error', (cause) => fail(stopped(signal, cause)))
     request.end(body)
   })
@@ -200,7 +201,7 @@ async function take(rules: FetchRules, response: IncomingMessage, signal: AbortS
 }
 
 /** On average. */
-const LEAST_PIECE_BYTES = 64
+export const LEAST_PIECE_BYTES = 64
 
 function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { PieceCount } from '../core/pieces.ts'
 import { FetchError } from './fetch-error.ts'
-import { type FetchRules, open, toFetchable } from './guarded-fetch.ts'
+import { type FetchRules, LEAST_PIECE_BYTES, open, toFetchable } from './guarded-fetch.ts'
 
 export interface PostInput {
   url: string
@@ -9,9 +10,11 @@ export interface PostInput {
   signal: AbortSignal
 }
 
+const MAX_BODY_BYTES = 65_536
+
 /**
- * Sends JSON to a URL of the public internet, under the same rules as `guardedFetch`, and resolves to the status of the answer, whose body is not
- * read. A redirect is not followed: it would be another receiver. Throws `FetchError`.
+ * Sends JSON to a URL of the public internet, under the same rules as `guardedFetch`, and resolves to the status of the answer. Its body is discarded. A
+ * redirect is not followed, because it leads to another receiver. Throws `FetchError`.
  */
 export async function guardedPost(rules: FetchRules, { url, headers, body, signal }: PostInput): Promise<number> {
   const timeout = AbortSignal.timeout(rules.timeoutMs)
@@ -21,8 +24,18 @@ export async function guardedPost(rules: FetchRules, { url, headers, body, signa
     { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
     AbortSignal.any([timeout, signal]),
   )
-  // What else it says is taken in, or cut off in time, so that a receiver in the midst of it sees no broken connection.
-  response.on('error', () => {}).resume()
+  discard(response)
   if (response.statusCode === undefined) throw new FetchError('fetch_failed', 'was not answered in HTTP')
   return response.statusCode
+}
+
+/** Reads a short body to its end, so that its receiver sees no broken connection. A longer one is cut off. */
+function discard(response: IncomingMessage): void {
+  let bytes = 0
+  const pieces = new PieceCount(LEAST_PIECE_BYTES)
+  response.on('error', () => {})
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > MAX_BODY_BYTES || pieces.isTooMany(chunk)) response.destroy()
+  })
 }

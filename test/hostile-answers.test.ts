@@ -1,0 +1,76 @@
+// Servers that providers, pages and webhooks are, and that go on sending without an end.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { describe, test } from 'node:test'
+import { send } from '../src/models/http.ts'
+import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
+import { guardedPost } from '../src/net/guarded-post.ts'
+import { never } from './contract/model.ts'
+import { endsBy } from './support/cleanup.ts'
+
+/** Answers with `head`, then with `more` again and again until the other side closes the connection. */
+async function startServer(head: string, more: string): Promise<{ url: string; closed: Promise<void> }> {
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {}).on('close', () => resolve())
+    socket.once('data', () => {
+      socket.write(head)
+      const goOn = () => socket.write(more, (error) => error ?? setImmediate(goOn))
+      if (more !== '') goOn()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  endsBy('a hostile server', () => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, closed }
+}
+
+const rulesFor = (url: string) => ({ ...FETCH_RULES, allow: new Set([new URL(url).host]) })
+const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
+const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\nhere'
+
+describe('informational responses without an end', () => {
+  test('end the call of a provider', async () => {
+    const { url, closed } = await startServer('', EARLY_HINTS.repeat(10))
+    await assert.rejects(send(new URL(url), { headers: {}, body: '{}', signal: never }), {
+      code: 'model_failed',
+      transient: false,
+      message: /too many informational responses/,
+    })
+    await closed
+  })
+
+  test('end the fetch of a page and the post to a webhook', async () => {
+    for (const ask of [
+      (url: string) => guardedFetch(rulesFor(url), { url }),
+      (url: string) => guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal: never }),
+    ]) {
+      const { url, closed } = await startServer('', EARLY_HINTS.repeat(10))
+      await assert.rejects(ask(url), { code: 'fetch_failed', message: /too many informational responses/ })
+      await closed
+    }
+  })
+
+  test('are read over if there are a few', async () => {
+    const { url } = await startServer(`HTTP/1.1 100 Continue\r\n\r\n${EARLY_HINTS.repeat(19)}${OK}`, '')
+    assert.equal(Buffer.from((await guardedFetch(rulesFor(url), { url })).body).toString(), 'here')
+  })
+})
+
+describe('the answer of a webhook receiver', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  for (const [about, more] of [
+    ['that has no end', `2000\r\n${'x'.repeat(0x2000)}\r\n`],
+    ['in chunks of one byte', '1\r\nx\r\n'.repeat(1_000)],
+  ] as const)
+    test(`${about} is cut off`, async () => {
+      const { url, closed } = await startServer(HEAD, more)
+      assert.equal(await guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal: never }), 200)
+      await closed
+    })
+})
