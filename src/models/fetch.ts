@@ -17,10 +17,11 @@ export function openFetch(onBytes: (() => void) | undefined, leaveOut: string): 
             act()
           } catch {}
         }
-        readBody(response, signal, (chunk) => {
-          controller.enqueue(chunk)
+        const take = (slice: Uint8Array) => {
+          controller.enqueue(slice)
           onBytes?.()
-        }).then(
+        }
+        readBody(response, signal, take, { takesLater: true }).then(
           () => attempt(() => controller.close()),
           (error: unknown) => attempt(() => controller.error(error)),
         )

@@ -1,8 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { ReparteeError } from '../core/errors.ts'
 import { hasMoreValues } from '../core/json-values.ts'
 import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
+import { type ReadingTurns, readingTurns } from './reading-turns.ts'
 
 export interface HttpCall {
   headers: Record<string, string>
@@ -59,51 +61,97 @@ function begin(url: URL, headers: Record<string, string>, body: string | undefin
   return (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options).end(body)
 }
 
+interface Reading {
+  /** Of one JSON text. */
+  maxParsedBytes?: number
+  /** What `take` begins goes on after it returns. */
+  takesLater?: boolean
+  turns?: ReadingTurns
+}
+
+/** Of a chunk, at once. */
+const SLICE_BYTES = 4_096
+
 /**
- * Hands the body over as it comes, and resolves when it is whole, or when `take` returns true, which says that nothing of it is missing.
- * Throws `model_failed`, or what `take` throws; then the connection is closed.
+ * Hands the body over in small slices as it comes, and resolves when it is whole, or when `take` returns true, which says that nothing of it is missing. Reads
+ * no faster than the answers of providers may be read (`ReadingTurns`). Throws `model_failed`, or what `take` throws; then the connection is closed.
  */
 export function readBody(
   response: IncomingMessage,
   signal: AbortSignal,
-  take: (chunk: Buffer) => unknown,
-  maxParsedBytes = MAX_PARSED_BYTES,
+  take: (slice: Buffer) => unknown,
+  { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, turns = readingTurns }: Reading = {},
 ): Promise<void> {
-  const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
-  const ends = ENDS[type.trim().toLowerCase()] ?? EVENT_ENDS
+  const check = bodyCheck(response, maxParsedBytes)
   return new Promise((resolve, reject) => {
-    let bytes = 0
-    let parsedBytes = 0
-    const pieces = new PieceCount(LEAST_PIECE_BYTES)
     let isDone = false
+    /** A chunk is not taken to its end. */
+    let isTaking = false
+    let hasEnded = false
     const fail = (error: unknown) => {
       isDone = true
       reject(error)
       response.destroy()
     }
-    response.on('data', (chunk: Buffer) => {
-      if (isDone) return
-      bytes += chunk.length
+    /** Returns true if no slice is to follow. */
+    const takeSlice = (slice: Buffer): boolean => {
       try {
-        const begun = Math.max(-1, ...ends.map((end) => chunk.lastIndexOf(end)))
-        parsedBytes = begun < 0 ? parsedBytes + chunk.length : chunk.length - begun
-        if (pieces.isTooMany(chunk)) throw failed('the provider sent its answer in pieces that are too small')
-        if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes) throw failed('the provider sent more than a reply can hold')
-        if (take(chunk) !== true) return
+        if (!isDone && take(slice) !== true) return false
       } catch (error) {
-        return fail(error)
+        fail(error)
       }
+      if (isDone) return true
       isDone = true
       // Mostly the end of the body came along, and the connection is free for the next call once it is seen.
       setImmediate(() => {
         resolve()
         hangUpUnlessWhole(response)
       })
+      return true
+    }
+    const takeFrom = (chunk: Buffer, start: number) => {
+      for (let at = start; ; at += SLICE_BYTES) {
+        if (takeSlice(chunk.subarray(at, at + SLICE_BYTES)) || at + SLICE_BYTES >= chunk.length) break
+        if (takesLater || !turns.hasTime) return turns.later(() => takeFrom(chunk, at + SLICE_BYTES), takesLater)
+      }
+      isTaking = false
+      if (hasEnded) resolve()
+      else if (response.isPaused()) response.resume()
+    }
+    response.on('data', (chunk: Buffer) => {
+      if (isDone) return
+      const wrong = check(chunk)
+      if (wrong !== undefined) return fail(wrong)
+      isTaking = true
+      turns.run(() => takeFrom(chunk, 0))
+      if (isTaking) response.pause()
     })
-    response.on('end', resolve)
+    // It comes with the last chunk, also to a reader that pauses.
+    response.on('end', () => {
+      hasEnded = true
+      if (!isTaking) resolve()
+    })
     response.on('error', (cause) => fail(signal.aborted ? stopped(signal) : broken(cause)))
   })
 }
+
+/** Returns what is wrong with a body by the size of its chunks, chunk by chunk. */
+function bodyCheck(response: IncomingMessage, maxParsedBytes: number): (chunk: Buffer) => ReparteeError | undefined {
+  const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
+  const ends = ENDS[type.trim().toLowerCase()] ?? EVENT_ENDS
+  const pieces = new PieceCount(LEAST_PIECE_BYTES)
+  let bytes = 0
+  let parsedBytes = 0
+  return (chunk) => {
+    bytes += chunk.length
+    const begun = Math.max(-1, ...ends.map((end) => chunk.lastIndexOf(end)))
+    parsedBytes = begun < 0 ? parsedBytes + chunk.length : chunk.length - begun
+    if (pieces.isTooMany(chunk)) return failed('the provider sent its answer in pieces that are too small')
+    return bytes > MAX_BYTES || parsedBytes > maxParsedBytes ? tooMuch() : undefined
+  }
+}
+
+const tooMuch = () => failed('the provider sent more than a reply can hold')
 
 /** The whole body, as JSON. Throws `model_failed` for more values or bytes. */
 export async function readJson(
@@ -112,12 +160,12 @@ export async function readJson(
   { mostValues = MOST_VALUES, maxBytes = MAX_PARSED_BYTES } = {},
 ): Promise<unknown> {
   const chunks: Buffer[] = []
-  await readBody(response, signal, (chunk) => void chunks.push(chunk), maxBytes)
+  await readBody(response, signal, (slice) => void chunks.push(slice), { maxParsedBytes: maxBytes })
   return parseJson(Buffer.concat(chunks).toString('utf8'), mostValues)
 }
 
 export function parseJson(text: string, mostValues = MOST_VALUES): unknown {
-  if (hasMoreValues(text, mostValues)) throw failed('the provider sent more than a reply can hold')
+  if (hasMoreValues(text, mostValues)) throw tooMuch()
   try {
     return JSON.parse(text)
   } catch (error) {

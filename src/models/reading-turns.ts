@@ -1,0 +1,62 @@
+/** Of each turn of the event loop. The rest is for requests. */
+const READ_MS = 2
+
+interface Waiting {
+  read: () => void
+  isAlone: boolean
+}
+
+/**
+ * Limits the time that the answers of providers take in a turn of the event loop. A provider may send as fast as the network allows, in any number of small
+ * events, so reading them at once would hold up all requests.
+ */
+export class ReadingTurns {
+  #waiting: Waiting[] = []
+  /** Of the reading in this turn. */
+  #startedAt: number | undefined
+  #isScheduled = false
+  readonly #clock: () => number
+
+  /** `clock` in milliseconds; it never goes back. */
+  constructor(clock: () => number) {
+    this.#clock = clock
+  }
+
+  /** Whether there is time left in this turn of the event loop. */
+  get hasTime(): boolean {
+    this.#schedule()
+    this.#startedAt ??= this.#clock()
+    return this.#clock() - this.#startedAt < READ_MS
+  }
+
+  /** Calls `read` now, or in a later turn if there is no time left or others wait. */
+  run(read: () => void): void {
+    if (this.#waiting.length === 0 && this.hasTime) read()
+    else this.later(read)
+  }
+
+  /** Calls `read` in a later turn, after all that wait. `isAlone`: as the last in that turn, because the time that it takes shows only after it returns. */
+  later(read: () => void, isAlone = false): void {
+    this.#waiting.push({ read, isAlone })
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#begin())
+  }
+
+  #begin(): void {
+    this.#isScheduled = false
+    this.#startedAt = undefined
+    while (this.#waiting.length > 0 && this.hasTime) {
+      const { read, isAlone } = this.#waiting.shift()!
+      read()
+      if (isAlone) break
+    }
+  }
+}
+
+/** Those of this thread. */
+export const readingTurns = new ReadingTurns(() => performance.now())
