@@ -122,6 +122,7 @@ const groups: Group[] = [
       'geminiApiKey',
       'googleBaseUrl',
       'ollamaHost',
+      'ollamaContextTokens',
       'providers',
     ],
   },

@@ -20,13 +20,16 @@ export function providersOf(config: Config): Provider[] {
     usual: string,
   ): Provider[] =>
     apiKey === undefined && baseUrl === undefined ? [] : [{ name, protocol, apiKey, baseUrl: baseUrl ?? usual, headers: {} }]
-  return [
+  const all = [
     ...known('openai', config.openaiProtocol as Protocol, openaiApiKey, openaiBaseUrl, 'https://api.openai.com/v1'),
     ...known('anthropic', 'anthropic', anthropicApiKey, anthropicBaseUrl, 'https://api.anthropic.com/v1'),
     ...known('google', 'google', googleApiKey, googleBaseUrl, 'https://generativelanguage.googleapis.com/v1beta'),
     ...known('ollama', 'ollama', undefined, ollamaHost && toOllamaUrl(ollamaHost), ''),
     ...(config.providers ?? []),
   ]
+  return all.map((provider) =>
+    provider.protocol === 'ollama' ? { ...provider, maxContextTokens: config.ollamaContextTokens } : provider,
+  )
 }
 
 /** What those embed with who have a key and say nothing else; null where nobody has. */

@@ -214,6 +214,14 @@ export const settings = {
     kind: 'text',
     about: 'Where Ollama is, for models named `ollama/…`: a host, `host:port` or a URL, e.g. `localhost`.',
   },
+  ollamaContextTokens: {
+    env: 'REPARTEE_OLLAMA_CONTEXT_TOKENS',
+    kind: 'integer',
+    fallback: 32_768,
+    min: 8_192,
+    max: 1_048_576,
+    about: 'Largest context window of a model on Ollama. A longer prompt fails.',
+  },
   providers: {
     env: 'REPARTEE_PROVIDERS',
     kind: 'providers',

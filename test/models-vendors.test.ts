@@ -285,24 +285,45 @@ describe('the packages of the vendors', () => {
 describe('Ollama', () => {
   const words = (bytes: number) => ({ prompt: [{ role: 'user' as const, content: 'x'.repeat(bytes) }], maxOutputTokens: 1_000 })
 
-  test('the context window holds the prompt and the reply, in steps that double', () => {
-    assert.equal(contextFor(words(0)), 8_192)
-    assert.equal(contextFor(words(25_000)), 8_192)
-    assert.equal(contextFor(words(26_000)), 16_384)
-    assert.equal(contextFor(words(200_000)), 65_536)
-    assert.equal(contextFor({ prompt: [{ role: 'user', content: '漢'.repeat(10_000) }], maxOutputTokens: null }), 16_384)
-    assert.equal(contextFor(words(9_000_000)), 262_144)
+  test('the context window holds the prompt and the reply, in steps that double up to a limit', () => {
+    assert.equal(contextFor(words(0), 100_000), 8_192)
+    assert.equal(contextFor(words(25_000), 100_000), 8_192)
+    assert.equal(contextFor(words(26_000), 100_000), 16_384)
+    assert.equal(contextFor(words(200_000), 100_000), 65_536)
+    assert.equal(contextFor({ prompt: [{ role: 'user', content: '漢'.repeat(10_000) }], maxOutputTokens: null }, 100_000), 16_384)
+    assert.equal(contextFor(words(300_000), 100_000), 100_000)
+    assert.equal(
+      contextFor({ ...words(0), maxOutputTokens: 200_000 }, 100_000),
+      100_000,
+      'a long reply gets the room that is left',
+    )
+    assert.throws(() => contextFor(words(350_000), 100_000), { code: 'model_failed', transient: false })
   })
 
-  test('is given the window with each call, and a window that has grown stays: a change loads the model anew', async () => {
-    const model = ollamaModel('llama', provider('ollama', { baseUrl: host }))
+  test('is given the window with each call, the largest of the last 10 minutes: a change loads the model again', async () => {
+    let now = 0
+    const model = ollamaModel('llama', provider('ollama', { baseUrl: host }), () => now)
     const windows = []
-    for (const bytes of [10, 40_000, 10]) windows.push((await ask(model, words(bytes))).call.body['options'])
-    assert.deepEqual(windows, [
-      { num_ctx: 8_192, num_predict: 1_000 },
-      { num_ctx: 16_384, num_predict: 1_000 },
-      { num_ctx: 16_384, num_predict: 1_000 },
-    ])
+    for (const [minute, bytes] of [
+      [0, 10],
+      [1, 40_000],
+      [2, 10],
+      [10.9, 10],
+      [11, 10],
+    ] as const) {
+      now = minute * 60_000
+      windows.push((await ask(model, words(bytes))).call.body['options'])
+    }
+    assert.deepEqual(
+      windows,
+      [8_192, 16_384, 16_384, 16_384, 8_192].map((num_ctx) => ({ num_ctx, num_predict: 1_000 })),
+    )
     assert.equal(server.calls[0]!.path, '/api/chat')
+  })
+
+  test('is not asked where the prompt does not fit into the largest window of its provider', async () => {
+    const model = ollamaModel('llama', provider('ollama', { baseUrl: host, maxContextTokens: 10_000 }))
+    await assert.rejects(ask(model, words(40_000)), { message: /does not fit into its context window/ })
+    assert.deepEqual((await ask(model, words(30_000))).call.body['options'], { num_ctx: 10_000, num_predict: 1_000 })
   })
 })

@@ -32,7 +32,7 @@ export function openModels(
     find(id) {
       let model = known.get(id)
       if (model === undefined) {
-        model = open(id, providers)
+        model = open(id, providers, clock)
         known.set(id, model)
       }
       return model
@@ -52,10 +52,10 @@ export function openModels(
   }
 }
 
-function open(id: string, providers: Provider[]): ChatModel {
+function open(id: string, providers: Provider[], clock: Clock): ChatModel {
   const [name, provider] = providerOf(id, providers)
   if (provider.protocol === 'chat') return chatCompletionsModel(name, provider)
-  if (provider.protocol === 'ollama') return ollamaModel(name, provider)
+  if (provider.protocol === 'ollama') return ollamaModel(name, provider, clock)
   return vendorModel(name, provider as Provider & { protocol: VendorProtocol })
 }
 

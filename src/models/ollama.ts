@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type { ChatModel, ModelCall, ModelRequest } from '../core/model.ts'
+import type { Clock } from '../core/ports.ts'
 import { promptTokens } from '../core/tokens.ts'
-import { brokeOff, endedEarly, notUnderstood } from './failure.ts'
+import { brokeOff, endedEarly, failed, notUnderstood } from './failure.ts'
 import { below, parseJson, readBody, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
@@ -10,20 +11,24 @@ import { count, type Outcome, toReply } from './reply.ts'
 /** Room for a reply that no setting limits. */
 const OUTPUT_TOKENS = 2_048
 const LEAST_CONTEXT_TOKENS = 8_192
-const MOST_CONTEXT_TOKENS = 262_144
+/** Unless the provider says otherwise. */
+const MAX_CONTEXT_TOKENS = 32_768
+/** A window that no call needed for so long shrinks. */
+const KEEP_CONTEXT_MS = 600_000
 
 /**
  * A model spoken to by Ollama's own protocol (https://docs.ollama.com/api/chat), not by its OpenAI-compatible one: only here the
  * context window can be set, and beyond it a prompt is cut off in silence.
  */
-export function ollamaModel(name: string, provider: Provider): ChatModel {
+export function ollamaModel(name: string, provider: Provider, clock: Clock = Date.now): ChatModel {
   const url = below(provider.baseUrl, '/api/chat')
   const headers = headersOf(provider)
-  // Every change of the window loads the model anew, so it only grows.
-  let context = LEAST_CONTEXT_TOKENS
+  const { maxContextTokens = MAX_CONTEXT_TOKENS } = provider
+  const needed = new RecentMax(KEEP_CONTEXT_MS, clock)
   return {
     async generate(request, { signal, onText }) {
-      context = Math.max(context, contextFor(request))
+      // Ollama loads the model again at every change of the window, so it does not follow each call.
+      const context = needed.add(contextFor(request, maxContextTokens))
       const body = JSON.stringify(toBody(name, request, context, onText !== undefined))
       const response = await send(url, { headers, body, signal })
       return toReply(name, await readLines(response, signal, onText))
@@ -31,12 +36,36 @@ export function ollamaModel(name: string, provider: Provider): ChatModel {
   }
 }
 
-/** Tokens of the window that holds the prompt and its reply, in doubling steps. */
-export function contextFor({ prompt, maxOutputTokens }: Pick<ModelRequest, 'prompt' | 'maxOutputTokens'>): number {
-  const tokens = promptTokens(prompt) + (maxOutputTokens ?? OUTPUT_TOKENS)
+/**
+ * Returns the tokens of the window for the prompt and its reply: 8,192, doubled as often as necessary, but no more than `most`. Throws `model_failed` if
+ * there is no room for the prompt and a usual reply, because Ollama cuts off the rest in silence.
+ */
+export function contextFor({ prompt, maxOutputTokens }: Pick<ModelRequest, 'prompt' | 'maxOutputTokens'>, most: number): number {
+  const promptSize = promptTokens(prompt)
+  const replySize = maxOutputTokens ?? OUTPUT_TOKENS
+  if (promptSize + Math.min(replySize, OUTPUT_TOKENS) > most) throw failed('the prompt does not fit into its context window')
   let context = LEAST_CONTEXT_TOKENS
-  while (context < tokens && context < MOST_CONTEXT_TOKENS) context *= 2
-  return context
+  while (context < promptSize + replySize && context < most) context *= 2
+  return Math.min(context, most)
+}
+
+/** The largest of the numbers that were added in the last `keepMs`. There are few different numbers. */
+class RecentMax {
+  readonly #addedAt = new Map<number, number>()
+  readonly #keepMs: number
+  readonly #clock: Clock
+
+  constructor(keepMs: number, clock: Clock) {
+    this.#keepMs = keepMs
+    this.#clock = clock
+  }
+
+  add(number: number): number {
+    const now = this.#clock()
+    this.#addedAt.set(number, now)
+    for (const [other, at] of this.#addedAt) if (now - at >= this.#keepMs) this.#addedAt.delete(other)
+    return Math.max(...this.#addedAt.keys())
+  }
 }
 
 const toBody = (

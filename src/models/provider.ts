@@ -11,6 +11,8 @@ export interface Provider {
   apiKey: string | undefined
   /** Sent with every call, beside those of the protocol. */
   headers: Record<string, string>
+  /** Largest context window of its models, where the protocol lets it be set. */
+  maxContextTokens?: number
 }
 
 /** A provider that every deployment knows by name, and the variable to set for it. */
