@@ -74,3 +74,9 @@ describe('the answer of a webhook receiver', () => {
       await closed
     })
 })
+
+test('304 to a request without a condition is a failure, and not an empty page', async () => {
+  const { url } = await startServer('HTTP/1.1 304 Not Modified\r\n\r\n', '')
+  await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'fetch_failed', message: /status 304/ })
+  assert.equal((await guardedFetch(rulesFor(url), { url, etag: '"1"' })).changed, false)
+})

@@ -77,7 +77,7 @@ export async function guardedFetch(rules: FetchRules, input: FetchInput): Promis
     const response = await open(rules, url, { method: 'GET', headers: headersOf(input) }, signal)
     const { statusCode = 0, headers } = response
     const to = REDIRECTS.has(statusCode) ? headers.location : undefined
-    if (to === undefined) return { url: url.href, ...(await take(rules, response, signal)) }
+    if (to === undefined) return { url: url.href, ...(await take(rules, input, response, signal)) }
     response.destroy()
     url = toFetchable(URL.parse(to, url.href)?.href ?? to)
   }
@@ -183,14 +183,20 @@ const unknownHost = (cause?: NodeJS.ErrnoException) =>
     cause,
   })
 
-async function take(rules: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Omit<Fetched, 'url'>> {
+async function take(
+  rules: FetchRules,
+  { etag, lastModified }: FetchInput,
+  response: IncomingMessage,
+  signal: AbortSignal,
+): Promise<Omit<Fetched, 'url'>> {
   const { statusCode = 0, headers } = response
   const about = {
     contentType: headers['content-type'] ?? null,
     etag: headers.etag ?? null,
     lastModified: headers['last-modified'] ?? null,
   }
-  if (statusCode === 304) {
+  // To a request without a condition it is an error.
+  if (statusCode === 304 && (etag || lastModified)) {
     response.destroy()
     return { ...about, changed: false, body: new Uint8Array(0) }
   }
