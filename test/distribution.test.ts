@@ -34,6 +34,7 @@ const BACKGROUND = [
   /SELECT agent_id, due_at FROM knowledge_manifest WHERE due_at IS NOT NULL/,
   /SELECT agent_id FROM knowledge_manifest\s+WHERE embedder IS NOT NULL/,
   /SELECT agent_id FROM knowledge_manifest m WHERE NOT EXISTS/,
+  /SELECT agent_id FROM knowledge_removal ORDER BY agent_id/,
   /INSERT INTO webhook_delivery .* FROM message m JOIN webhook w/s,
   /FROM webhook_delivery WHERE (webhook_id|created_at)/,
   /FROM\s+\(SELECT id FROM webhook_delivery WHERE webhook_id/,
@@ -87,8 +88,8 @@ describe('a schema that can be distributed by agent', () => {
         if (own.length === 0 || BACKGROUND.some((known) => known.test(sql))) continue
         checked++
         const named =
-          sql.match(/agent_id\b|\$\{(where\(filter\)|COLUMNS|SESSION_COLUMNS|WHERE|DELETE_MESSAGES|VERSIONS|firstOf)/g)?.length ??
-          0
+          sql.match(/agent_id\b|\$\{(where\(filter\)|COLUMNS|SESSION_COLUMNS|WHERE|DELETE_MESSAGES|OF_SESSION|VERSIONS|firstOf)/g)
+            ?.length ?? 0
         assert.ok(named >= own.length, `${file}: ${sql}`)
       }
     }

@@ -59,7 +59,10 @@ export interface KnowledgeStore {
   openToWrite(agentId: string): KnowledgeBase
   /** Undefined where there is no base of this agent, or nothing in it yet. */
   openToRead(agentId: string): KnowledgeBase | undefined
+  /** Removes a base: nobody finds it any more. What is left of it is deleted by `removeSome`. */
   remove(agentId: string): void
+  /** Deletes some of what is left of removed bases, also by processes that are gone. Returns false when nothing is. */
+  removeSome(): boolean
   /** The agents that have a base, and those that have work to be done. */
   list(): { known: string[]; pending: string[] }
   /** Kept when it returns, so that no crash leaves work without its mark. */

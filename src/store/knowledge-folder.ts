@@ -31,6 +31,10 @@ export class KnowledgeFolder implements KnowledgeStore {
     KnowledgeFile.remove(this.#path(agentId, FILE))
   }
 
+  removeSome(): boolean {
+    return false
+  }
+
   list(): { known: string[]; pending: string[] } {
     mkdirSync(this.#folder, { recursive: true })
     const names = readdirSync(this.#folder)

@@ -8,6 +8,7 @@ import {
   type SqlValue,
   type WriteOptions,
 } from './knowledge-base.ts'
+import { RemovedBases, removeBase } from './knowledge-postgres-removal.ts'
 import { NUMBERED, nearTable, type Scoped, scope } from './knowledge-scope.ts'
 import { insertTogether, PLACE, selectTogether } from './knowledge-together.ts'
 import type { Step } from './postgres-batch.ts'
@@ -38,10 +39,6 @@ const CLAIM_EMBEDDING = `UPDATE knowledge_manifest SET embedder = $1, embeds_unt
   AND (embedder IS NULL OR embedder = $1 OR embeds_until < clock_timestamp() OR NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = embedder))
   RETURNING agent_id`
 const END_EMBEDDING = 'UPDATE knowledge_manifest SET embedder = NULL, embeds_until = NULL WHERE agent_id = $2 AND embedder = $1'
-const TABLES = [
-  ...['document', 'content', 'passage', 'segment', 'post', 'dead', 'word', 'spelling', 'gram', 'language', 'site', 'page'],
-  ...['vector_space', 'vector', 'vector_block', 'near', 'manifest'],
-]
 
 export interface PostgresKnowledgeOptions extends ConnectionSettings {
   /** What this process is known by among those that share the database. */
@@ -58,6 +55,7 @@ export class PostgresKnowledge implements KnowledgeStore {
   readonly isShared = true
   /** As of the last `hold`. */
   readonly #held = new Map<string, { hold: number; work: number }>()
+  readonly #removed = new RemovedBases(() => this.#write)
   #writing: WaitingConnection | undefined
   #reading: WaitingConnection | undefined
 
@@ -81,16 +79,12 @@ export class PostgresKnowledge implements KnowledgeStore {
   }
 
   remove(agentId: string): void {
-    const params = [agentId]
-    const [near] = this.#write.run([{ sql: 'SELECT space FROM knowledge_near WHERE agent_id = $1', params }])
-    this.#write.run([
-      { sql: 'BEGIN' },
-      { sql: LOCK, params },
-      ...near!.map(({ space }) => ({ sql: `DROP TABLE IF EXISTS ${nearTable(agentId, space as number)}` })),
-      ...TABLES.map((table) => ({ sql: `DELETE FROM knowledge_${table} WHERE agent_id = $1`, params })),
-      { sql: 'COMMIT' },
-    ])
+    removeBase(this.#write, agentId)
     this.#held.delete(agentId)
+  }
+
+  removeSome(): boolean {
+    return this.#removed.deleteSome()
   }
 
   list(): { known: string[]; pending: string[] } {

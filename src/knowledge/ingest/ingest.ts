@@ -20,6 +20,7 @@ import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
 import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import type { Reading } from './read-documents.ts'
+import { Removals } from './removals.ts'
 import { SlowReadings } from './slow-readings.ts'
 import { TurnShares } from './turn-shares.ts'
 import { WebWork } from './web-work.ts'
@@ -76,6 +77,7 @@ export class Ingest {
   readonly #bases: OpenBases
   readonly #changes: Changes
   readonly #web: WebWork
+  readonly #removals: Removals
   /** Agents with something to be done, in the order of their turns. */
   readonly #waiting = new Set<string>()
   /** Those of which a note on the disk says so. */
@@ -152,6 +154,7 @@ export class Ingest {
       bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
       wake: (agentId) => this.#wake(agentId),
     })
+    this.#removals = new Removals(store)
     if (store.isShared) this.#lookTimer = setInterval(() => this.#tryLook(), LOOK_EVERY_MS)
   }
 
@@ -242,6 +245,7 @@ export class Ingest {
     this.#slow.delete(agentId)
     this.#large.leave(agentId)
     this.#bases.remove(agentId)
+    this.#removals.start()
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
     this.#onMarked(this.#marked.size)
   }
@@ -256,6 +260,7 @@ export class Ingest {
     for (const timer of this.#later.values()) clearTimeout(timer)
     this.#reader.close()
     await this.#running
+    await this.#removals.close()
     this.#bases.close()
     this.#store.close()
   }
@@ -274,7 +279,10 @@ export class Ingest {
     this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
     for (const agentId of this.#store.listForsaken()) this.#onIndexed(agentId)
     this.#web.lookForDue()
-    if (this.#looks++ % SWEEP_EVERY === 0) for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId)
+    this.#removals.continue()
+    if (this.#looks++ % SWEEP_EVERY > 0) return
+    for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId)
+    this.#removals.start()
   }
 
   /** What the agent's work has waited for is there. */

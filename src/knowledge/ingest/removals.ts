@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { KnowledgeStore } from '../../store/knowledge-base.ts'
+
+/** Deletes what is left of removed bases, some of it in each turn of the event loop: changes of other agents come in between. */
+export class Removals {
+  readonly #store: Pick<KnowledgeStore, 'removeSome'>
+  #running: Promise<void> | undefined
+  #isClosed = false
+  /** A process that was cut off, this one or another, may have left something. */
+  #isDone = false
+
+  constructor(store: Pick<KnowledgeStore, 'removeSome'>) {
+    this.#store = store
+  }
+
+  start(): void {
+    this.#isDone = false
+    this.continue()
+  }
+
+  /** Continues what failed. */
+  continue(): void {
+    if (this.#isDone || this.#isClosed) return
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    try {
+      do await nextTurn()
+      while (!this.#isClosed && this.#store.removeSome())
+      this.#isDone = !this.#isClosed
+    } catch {
+      // Out of reach: the next time.
+    }
+  }
+}
