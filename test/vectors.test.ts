@@ -197,6 +197,25 @@ describe('vectors in the file', () => {
     file.close()
   })
 
+  test('a space with few vectors, of which one has another size, is dropped when passages are next embedded', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'few.db'))
+    const space = { ...openSpace(file, 'a/b'), dimensions: 100, upto: 2 }
+    setSpace(file, space)
+    insertVectors(file, space, [
+      { id: 1, code: toCode(vector(100)) },
+      { id: 2, code: toCode(vector(100)) },
+    ])
+    takeUnembedded(file, 'a/b', 10)
+    assert.equal(findSpace(file, 'a/b')!.dimensions, 100)
+    insertVectors(file, space, [
+      { id: 3, code: toCode(vector(24).slice(0, 1)) },
+      { id: 4, code: toCode(vector(2_000)) },
+    ])
+    takeUnembedded(file, 'a/b', 10)
+    assert.deepEqual([findSpace(file, 'a/b')!.dimensions, listVectors(file, space.number)], [0, []])
+    file.close()
+  })
+
   test('those of passages that are gone are not kept', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'gone.db'))
     takeUnembedded(file, 'a/b', 10)

@@ -129,10 +129,22 @@ export function dropSpace(base: KnowledgeBase, number: number): void {
   base.run('DELETE FROM vector_space WHERE number = ?', number)
 }
 
-/** True where blocks hold signs of another size than this for each vector: such a space cannot be searched. */
-export const hasOtherSigns = (base: KnowledgeBase, space: number, bytes: number): boolean =>
-  base.get('SELECT 1 FROM vector_block WHERE space = ? AND length(bits) <> length(ids) / 4 * ? LIMIT 1', space, bytes) !==
-  undefined
+/**
+ * Returns true if a space contains a vector, or signs, of another size: nothing can be compared with it. Reads the vectors themselves only as long as
+ * they are few and have no signs.
+ */
+export function hasOtherSizes(
+  base: KnowledgeBase,
+  { number, mean }: VectorSpace,
+  size: { code: number; signs: number },
+): boolean {
+  const [first, last] = [number * SPACE_STEP, (number + 1) * SPACE_STEP - 1]
+  const other =
+    mean === null
+      ? base.get('SELECT 1 FROM vector WHERE key BETWEEN ? AND ? AND length(code) <> ? LIMIT 1', first, last, size.code)
+      : base.get('SELECT 1 FROM vector_block WHERE space = ? AND length(bits) <> length(ids) / 4 * ? LIMIT 1', number, size.signs)
+  return other !== undefined
+}
 
 /** Every vector of a space, or those of the passages given, in order of their ids. */
 export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {

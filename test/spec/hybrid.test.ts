@@ -30,6 +30,7 @@ let agent: string
 beforeEach(() => {
   embeddings.asked.length = 0
   embeddings.dimensions = 64
+  embeddings.next = []
   embeddings.isDown = false
   embeddings.refusesBase64 = false
   embeddings.held = undefined
@@ -204,6 +205,19 @@ describe('search by meaning', { skip: needsProcess }, () => {
     assert.ok(!(await search('automobile')).some((text) => text.includes('vehicle')))
     isOk(await client.delete(`${agent}/documents/${id}`))
     assert.deepEqual(await search('repayment'), [])
+  })
+
+  test('answers of different lengths within a batch are not stored, and their texts are sent again', async () => {
+    await newAgent('first/small')
+    await isByMeaning()
+    const count = (word: string) => embeddings.asked.filter(({ text }) => text.includes(word)).length
+    // So many passages are sent in three calls.
+    embeddings.next = [64, 64, 2_000]
+    await add({
+      text: Array.from({ length: 140 }, (_, i) => `# Title ${i}\n\nParagraph${i}. ${`word${i} `.repeat(120)}`).join('\n\n'),
+    })
+    await until('all are sent again', async () => count('Paragraph0.') === 2 && count('Paragraph139.') === 2)
+    await isByMeaning()
   })
 
   test('a filter hides what it hides from meaning, too', async () => {

@@ -22,6 +22,8 @@ export class EmbeddingServer {
   /** Every text that was embedded, with the model. */
   readonly asked: { model: string; text: string; purpose?: string }[] = []
   dimensions = 64
+  /** Dimensions of the answers to the next calls, one after the other. */
+  next: number[] = []
   /** Answers 500 to these models, or to all. */
   isDown: boolean | string = false
   /** As servers that know no `encoding_format`. */
@@ -56,13 +58,14 @@ export class EmbeddingServer {
     const google = /\/models\/([^:]+):(batchEmbedContents|embedContent)/.exec(url)
     const model: string = google?.[1] ?? body.model
     if (this.held?.model === model) await this.held.until
+    const dimensions = this.next.shift() ?? this.dimensions
     const send = (status: number, answer: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     if (this.isDown === true || this.isDown === model) return void send(500, { error: { message: 'down' } })
     if (google !== null) {
       const requests = body.requests ?? [body]
       const embeddings = requests.map(({ content, taskType }: { content: { parts: { text: string }[] }; taskType?: string }) => ({
-        values: [...this.#embed(model, content.parts[0]!.text, taskType)],
+        values: [...this.#embed(model, content.parts[0]!.text, dimensions, taskType)],
       }))
       return void send(200, google[2] === 'embedContent' ? { embedding: embeddings[0] } : { embeddings })
     }
@@ -70,12 +73,12 @@ export class EmbeddingServer {
     if (texts.some((text) => text.length > this.longest || (this.unspeakable !== undefined && text.includes(this.unspeakable))))
       return void send(400, { error: { message: 'an input is not acceptable' } })
     if (url.endsWith('/api/embed'))
-      return void send(200, { model, embeddings: texts.map((text) => [...this.#embed(model, text)]) })
+      return void send(200, { model, embeddings: texts.map((text) => [...this.#embed(model, text, dimensions)]) })
     if (!url.endsWith('/embeddings')) return void send(404, { error: { message: url } })
     if (this.refusesBase64 && body.encoding_format !== undefined)
       return void send(400, { error: { message: 'unknown field encoding_format' } })
     const data = texts.map((text, index) => {
-      const vector = this.#embed(model, text)
+      const vector = this.#embed(model, text, dimensions)
       const embedding = body.encoding_format === 'base64' ? Buffer.from(vector.buffer).toString('base64') : [...vector]
       return { object: 'embedding', index, embedding }
     })
@@ -83,16 +86,16 @@ export class EmbeddingServer {
     send(200, { object: 'list', model, data: data.reverse(), usage: { prompt_tokens: 1, total_tokens: 1 } })
   }
 
-  #embed(model: string, text: string, purpose?: string): Float32Array {
+  #embed(model: string, text: string, dimensions: number, purpose?: string): Float32Array {
     this.asked.push({ model, text, ...(purpose === undefined ? {} : { purpose }) })
-    const vector = new Float32Array(this.dimensions)
+    const vector = new Float32Array(dimensions)
     // What all texts of a model have in common.
     vector.fill(0.05)
     for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
       const meaning = meaningOf.get(word)
       let hash = 7
       for (const letter of meaning ?? word) hash = (hash * 31 + letter.charCodeAt(0)) >>> 0
-      vector[hash % this.dimensions]! += (hash & 1 ? 1 : -1) * (meaning === undefined ? 0.2 : 2)
+      vector[hash % dimensions]! += (hash & 1 ? 1 : -1) * (meaning === undefined ? 0.2 : 2)
     }
     return vector
   }

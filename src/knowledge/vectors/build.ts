@@ -10,7 +10,7 @@ import {
   dropSpace,
   embeddedOf,
   findSpace,
-  hasOtherSigns,
+  hasOtherSizes,
   insertVectors,
   listSpaces,
   listUnembedded,
@@ -35,13 +35,7 @@ const NO_WORK: WriteOptions = { bringsWork: false }
 /** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
 export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {
   return base.write(() => {
-    const known = findSpace(base, model)
-    // Older versions stored vectors of different lengths.
-    if (known !== undefined && hasOtherSigns(base, known.number, signBytes(known.dimensions))) {
-      dropSpace(base, known.number)
-      raiseVersion(base)
-    }
-    const space = openSpace(base, model)
+    const space = openSoundSpace(base, model)
     const items = listUnembedded(base, space, most)
     if (items.length === 0 && !space.isLive && space.dimensions > 0) {
       makeLive(base, space)
@@ -49,6 +43,16 @@ export function takeUnembedded(base: KnowledgeBase, model: string, most: number)
     }
     return items
   }, NO_WORK)
+}
+
+/** Older versions stored vectors of different lengths: such a space is dropped and built again. In a transaction of the caller. */
+function openSoundSpace(base: KnowledgeBase, model: string): VectorSpace {
+  const space = openSpace(base, model)
+  const size = { code: codeBytes(space.dimensions), signs: signBytes(space.dimensions) }
+  if (!hasOtherSizes(base, space, size)) return space
+  dropSpace(base, space.number)
+  raiseVersion(base)
+  return openSpace(base, model)
 }
 
 /**
