@@ -536,6 +536,25 @@ describe('addresses', () => {
   })
 })
 
+test('a sitemap is complete if nothing else is in it, and it goes to its end', () => {
+  const complete = [
+    '<?xml version="1.0"?><!-- a --><sm:urlset xmlns:sm="x"><sm:url><loc>https://a.test/</loc></sm:url></sm:urlset>\n',
+    '<sitemapindex><sitemap><loc>https://a.test/</loc></sitemap></sitemapindex>',
+    'https://a.test/1\n\n  https://a.test/2\r\n',
+  ]
+  const others = [
+    '<urlset><url><loc>https://a.test/</loc></url>',
+    '<sitemapindex><sitemap><loc>https://a.test/</loc></sitemap></sitemapind',
+    '<html><body><url><loc>https://a.test/</loc></url></body></html>',
+    '<?xml version="1.0"?>',
+    'Down for maintenance.\nhttps://status.test/',
+  ]
+  assert.deepEqual(
+    [...complete, ...others].map((text) => readSitemap(text).isComplete),
+    [...complete.map(() => true), ...others.map(() => false)],
+  )
+})
+
 describe('elements in elements without end', () => {
   const nested = (tag: string) => `<${tag}>`.repeat(100_000)
 

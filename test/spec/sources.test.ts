@@ -366,6 +366,23 @@ describe('a source', { skip: needsProcess }, () => {
     site.pages.set('/two.xml', (_request, response) => void response.writeHead(403).end())
     assert.equal((await refresh(source.id)).pages.failed, 1)
     assert.deepEqual(await listed(), ['/a', '/b'])
+    for (const body of ['<html><p>Back soon.</p></html>', 'Back soon.', '', '<urlset><url><loc>', '<urlset></urlset>', '{}']) {
+      site.pages.set('/two.xml', body)
+      assert.deepEqual([(await refresh(source.id)).pages.failed, await listed()], [1, ['/a', '/b']], body)
+    }
+    site.pages.set('/two.xml', map('/a'))
+    assert.deepEqual([(await refresh(source.id)).pages.failed, await listed()], [0, ['/a']])
+  })
+
+  test('a sitemap that is cut off adds pages and removes none', async () => {
+    const map = (paths: string[]) => `<urlset>${paths.map((path) => `<url><loc>${site.url(path)}</loc></url>`).join('')}</urlset>`
+    for (const path of ['/a', '/b', '/c']) site.pages.set(path, page(path, `Words of ${path}.`))
+    site.pages.set('/sitemap.xml', map(['/a', '/b']))
+    const source = await addSource({ type: 'sitemap', url: site.url('/sitemap.xml') })
+    site.pages.set('/sitemap.xml', map(['/c', '/b']).slice(0, -20))
+    assert.deepEqual([(await refresh(source.id)).status, await listed()], ['ready', ['/a', '/b', '/c']])
+    site.pages.set('/sitemap.xml', map(['/c', '/b']))
+    assert.deepEqual([(await refresh(source.id)).status, await listed()], ['ready', ['/b', '/c']])
   })
 
   test('a first page that cannot be had fails the source with the reason, and keeps what there is', async () => {

@@ -17,6 +17,7 @@ import {
   type SiteRun,
   type WaitingPage,
 } from '../../store/knowledge-sites.ts'
+import type { Sitemap } from '../read/sitemap.ts'
 import type { DocumentReader } from '../reader/reader.ts'
 import { toDocumentError } from './fetch-page.ts'
 
@@ -181,20 +182,27 @@ async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
       if (url === run.url && !hasPages && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
       waiting.push(...ownOf(run, sitemap.sitemaps.slice(0, ADDRESSES_AT_ONCE)))
+      if (!isWhole(sitemap)) await failSitemap(parts, run, url)
     } catch (error) {
       parts.signal.throwIfAborted()
       if (url === run.url) throw error instanceof DocumentError ? error : toDocumentError(error)
-      // One of many may be missing; its pages are not gone for that.
-      await parts.commit((base) => {
-        addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [url], 0)
-        endPage(base, run, url, 'failed')
-      })
+      await failSitemap(parts, run, url)
     }
     if (parts.isTurnOver()) return false
   }
   waiting.length = 0
   return true
 }
+
+/** An empty one is not believed: the site may only be out of order. */
+const isWhole = ({ pages, sitemaps, isComplete }: Sitemap): boolean => isComplete && pages.length + sitemaps.length > 0
+
+/** One of many may be missing. The run is not whole then: the pages that were not found are not gone for that. */
+const failSitemap = ({ commit }: SiteParts, run: SiteRun, url: string): Promise<void> =>
+  commit((base) => {
+    addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [url], 0)
+    endPage(base, run, url, 'failed')
+  })
 
 /** Adds the pages that a sitemap names, some in each transaction. Resolves to false where none of them belongs to the site. */
 async function addFound({ commit }: SiteParts, run: SiteRun, addresses: readonly string[]): Promise<boolean> {

@@ -7,7 +7,12 @@ import { MAX_LINK_CHARS } from '../../core/site.ts'
 export interface Sitemap {
   pages: string[]
   sitemaps: string[]
+  /** False for another kind of page, such as one about maintenance, and for a sitemap that was cut off. */
+  isComplete: boolean
 }
+
+type Kind = 'pages' | 'sitemaps'
+type Found = Record<Kind, Addresses>
 
 /** The protocol's own bound on one file. */
 const MOST_ENTRIES = 50_000
@@ -48,17 +53,26 @@ class Addresses {
 /** Reads a sitemap or an index of sitemaps in XML, or a list of addresses, one a line. Throws `DocumentError`. */
 export function readSitemap(text: string): Sitemap {
   const found = { pages: new Addresses(), sitemaps: new Addresses() }
-  if (text.trimStart().startsWith('<')) readXml(text, found)
-  else
-    for (const line of text.split('\n')) {
-      const address = line.trim()
-      if (/^https?:\/\//i.test(address)) found.pages.add(address)
-    }
-  return { pages: found.pages.list(), sitemaps: found.sitemaps.list() }
+  const isComplete = text.trimStart().startsWith('<') ? readXml(text, found) : readLines(text, found)
+  return { pages: found.pages.list(), sitemaps: found.sitemaps.list(), isComplete }
 }
 
-function readXml(text: string, found: Record<keyof Sitemap, Addresses>): void {
-  let within: keyof Sitemap | undefined
+/** Returns true if every line is an address. */
+function readLines(text: string, found: Found): boolean {
+  let isComplete = true
+  for (const line of text.split('\n')) {
+    const address = line.trim()
+    if (/^https?:\/\//i.test(address)) found.pages.add(address)
+    else isComplete &&= address === ''
+  }
+  return isComplete
+}
+
+/** Returns true if the text is a sitemap to its end. */
+function readXml(text: string, found: Found): boolean {
+  let within: Kind | undefined
+  let isSitemap = false
+  let isEnded = false
   let address: string | undefined
   let level = 0
   const parser = new Parser(
@@ -66,6 +80,7 @@ function readXml(text: string, found: Record<keyof Sitemap, Addresses>): void {
       onopentag(name) {
         if (++level > MOST_LEVELS) throw new DocumentError('damaged', 'The sitemap holds elements in elements without end.')
         const local = name.split(':').at(-1)
+        if (level === 1) isSitemap = local === 'urlset' || local === 'sitemapindex'
         if (local === 'url') within = 'pages'
         else if (local === 'sitemap') within = 'sitemaps'
         else if (local === 'loc' && !name.includes(':') && within !== undefined) address = ''
@@ -73,8 +88,9 @@ function readXml(text: string, found: Record<keyof Sitemap, Addresses>): void {
       ontext(text) {
         if (address !== undefined && address.length <= MAX_LINK_CHARS) address += text
       },
-      onclosetag(name) {
-        level--
+      // Implied: the text ends before the tag.
+      onclosetag(name, isImplied) {
+        if (--level === 0) isEnded = !isImplied
         if (name !== 'loc' || address === undefined || within === undefined) return
         found[within].add(address.trim())
         address = undefined
@@ -84,4 +100,5 @@ function readXml(text: string, found: Record<keyof Sitemap, Addresses>): void {
   )
   parser.write(text)
   parser.end()
+  return isSitemap && isEnded
 }
