@@ -31,4 +31,11 @@ test('files of a data folder and of a backup are for their owner alone, though t
   assert.equal(code, 0, stderr)
   assert.ok(readdirSync(data!).includes('repartee.db') && readdirSync(backup!).includes('repartee.db'))
   assert.deepEqual([openTo(data!), openTo(backup!)], [[], []])
+  // As on a medium that knows no modes.
+  const restored = mkdtempSync(join(tmpdir(), 'restored'))
+  chmodSync(restored, 0o755)
+  for (const name of readdirSync(backup!, { recursive: true, encoding: 'utf8' })) chmodSync(join(backup!, name), 0o777)
+  assert.equal((await repartee(['restore', backup!], { REPARTEE_DATA: restored })).code, 0)
+  assert.ok(readdirSync(join(restored, 'knowledge')).length > 0)
+  assert.deepEqual(openTo(restored), [])
 })

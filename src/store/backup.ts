@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
   copyFileSync,
   createReadStream,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { openFrozenFolder, openNewFolder } from './move/folder-place.ts'
@@ -138,8 +141,10 @@ export async function restore(source: string, data: string, tell: Tell): Promise
   // The one by which a folder is known to hold data comes last: what is cut off can be done again.
   for (const [i, { path }] of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN)).entries()) {
     tell(`copying ${path}`, i, files.length)
-    mkdirSync(dirname(join(data, path)), { recursive: true })
+    mkdirSync(dirname(join(data, path)), { recursive: true, mode: 0o700 })
     copyFileSync(join(source, path), join(data, `${path}.part`))
+    // The copy has the mode of the backup, which may be open to all.
+    chmodSync(join(data, `${path}.part`), 0o600)
     renameSync(join(data, `${path}.part`), join(data, path))
   }
   return files
@@ -189,7 +194,11 @@ function readManifest(source: string): Manifest {
 
 async function verify(source: string, { path, bytes, sha256 }: BackedUpFile): Promise<void> {
   const full = join(source, path)
-  if (path.includes('..') || !existsSync(full)) throw new BackupError(`${path} is missing from the backup`)
+  if (isAbsolute(path) || path.split(/[\\/]/).includes('..') || LEFT_OUT.test(path))
+    throw new BackupError(`${path} is no file of a backup: it would not be restored into the data folder alone`)
+  if (!existsSync(full)) throw new BackupError(`${path} is missing from the backup`)
+  if (!lstatSync(full).isFile() || realpathSync(full) !== join(realpathSync(source), path))
+    throw new BackupError(`${path} is not a file in the backup, but a link or a folder`)
   const found = await measure(full)
   if (found.bytes !== bytes || found.sha256 !== sha256) throw new BackupError(`${path} is not what was backed up`)
 }

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -89,6 +100,35 @@ describe('a backup', { skip: needsProcess }, () => {
     rmSync(join(target, 'backup.json'))
     assert.match((await restore(target, data)).stderr, /is not a whole backup: it has no backup\.json/)
     assert.deepEqual(readdirSync(data), ['lock'])
+  })
+
+  test('that names files outside of it, or those of a running process, or has links in it, is refused', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    const outside = join(root, 'outside')
+    writeFileSync(outside, 'x')
+    const sha256 = createHash('sha256').update('x').digest('hex')
+    for (const [path, change] of [
+      [outside, () => {}],
+      ['../outside', () => {}],
+      ['knowledge/../../outside', () => {}],
+      ['local.json', (target: string) => writeFileSync(join(target, 'local.json'), 'x')],
+      ['knowledge/a.db-wal', (target: string) => writeFileSync(join(target, 'knowledge', 'a.db-wal'), 'x')],
+      ['link.db', (target: string) => symlinkSync(outside, join(target, 'link.db'))],
+      ['folder/outside', (target: string) => symlinkSync(root, join(target, 'folder'))],
+    ] as const) {
+      const [target, data] = [folder(), folder()]
+      assert.equal((await backup(service.data, target)).code, 0)
+      mkdirSync(join(target, 'knowledge'), { recursive: true })
+      change(target)
+      const manifest = JSON.parse(readFileSync(join(target, 'backup.json'), 'utf8'))
+      manifest.files.push({ path, bytes: 1, sha256 })
+      writeFileSync(join(target, 'backup.json'), JSON.stringify(manifest))
+      const { code, stderr } = await restore(target, data)
+      assert.equal(code, 1, path)
+      assert.match(stderr, /is no file of a backup|but a link or a folder/)
+      assert.deepEqual(existsSync(data) ? readdirSync(data).filter((name) => name !== 'lock') : [], [])
+    }
   })
 
   test('of a damaged database is refused, and names it', async () => {
