@@ -1,7 +1,16 @@
+import { Cache } from '../core/cache.ts'
 import type { EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Meters, Outcome } from '../core/meters.ts'
-import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type Models } from '../core/model.ts'
+import {
+  type ChatModel,
+  EXTRACTIVE,
+  MOST_MODELS,
+  type ModelCall,
+  type ModelReply,
+  type ModelRequest,
+  type Models,
+} from '../core/model.ts'
 import type { Span, Tracer } from '../core/tracer.ts'
 import { chatEnd, chatSpan, embeddingSpan } from './gen-ai.ts'
 import { estimated } from './generate.ts'
@@ -13,21 +22,15 @@ export interface ModelWatch {
   prices: Prices
 }
 
-/** The same, with every call told of. */
+/** The same models, with every call reported to meters and traces. */
 export function watchModels(models: Models, watch: ModelWatch): Models {
-  const chat = new Map<string, ChatModel>()
-  const embedding = new Map<string, EmbeddingModel>()
+  const chat = new Cache<ChatModel>(MOST_MODELS)
+  const embedding = new Cache<EmbeddingModel>(MOST_MODELS)
   return {
-    find: (name) => keep(chat, name, () => watchChat(watch, name, models.find(name))),
-    findEmbedding: (name) => keep(embedding, name, () => watchEmbedding(watch, name, models.findEmbedding(name))),
+    find: (name) => chat.getOrCreate(name, () => watchChat(watch, name, models.find(name))),
+    findEmbedding: (name) => embedding.getOrCreate(name, () => watchEmbedding(watch, name, models.findEmbedding(name))),
     list: () => models.list(),
   }
-}
-
-function keep<T>(known: Map<string, T>, name: string, make: () => T): T {
-  const held = known.get(name) ?? make()
-  known.set(name, held)
-  return held
 }
 
 function watchChat(watch: ModelWatch, name: string, model: ChatModel): ChatModel {

@@ -70,6 +70,9 @@ export interface ModelListing {
 /** The model that needs no provider. */
 export const EXTRACTIVE = 'extractive'
 
+/** Models of each kind that are kept. Agents may name any number of models, whether they exist or not. */
+export const MOST_MODELS = 2_000
+
 /** `PROVIDER/NAME`, where `NAME` may have slashes of its own. Without a slash there is no name. */
 export function splitModelName(id: string): [provider: string, name: string] {
   const slash = id.indexOf('/')

@@ -1,3 +1,4 @@
+import { Cache } from '../core/cache.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Clock } from '../core/ports.ts'
 
@@ -16,7 +17,7 @@ interface Pass {
   dropped(): void
 }
 
-/** Breakers that are kept at the same time. The one that was used longest ago is forgotten first. */
+/** Breakers that are kept at the same time. */
 const MOST_BREAKERS = 10_000
 
 /**
@@ -24,7 +25,7 @@ const MOST_BREAKERS = 10_000
  * provider does not have, or with a prompt that it does not survive.
  */
 export class Breakers {
-  readonly #byName = new Map<string, Breaker>()
+  readonly #byName = new Cache<Breaker>(MOST_BREAKERS)
   readonly #limits: BreakerLimits
   readonly #clock: Clock
 
@@ -36,12 +37,7 @@ export class Breakers {
 
   /** Throws `model_failed` if the breaker of this agent and model is open. */
   enter(agentId: string, model: string): Pass {
-    const name = `${agentId} ${model}`
-    const breaker = this.#byName.get(name) ?? new Breaker(this.#limits, this.#clock)
-    // The newest is last, so that the first is the one to forget.
-    this.#byName.delete(name)
-    this.#byName.set(name, breaker)
-    if (this.#byName.size > MOST_BREAKERS) this.#byName.delete(this.#byName.keys().next().value!)
+    const breaker = this.#byName.getOrCreate(`${agentId} ${model}`, () => new Breaker(this.#limits, this.#clock))
     return breaker.enter()
   }
 }

@@ -1,6 +1,15 @@
+import { Cache } from '../core/cache.ts'
 import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
-import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type Models } from '../core/model.ts'
+import {
+  type ChatModel,
+  EXTRACTIVE,
+  MOST_MODELS,
+  type ModelCall,
+  type ModelReply,
+  type ModelRequest,
+  type Models,
+} from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { type BreakerLimits, Breakers } from './breaker.ts'
 import { CallSlots } from './call-slots.ts'
@@ -18,37 +27,25 @@ export interface GuardLimits extends BreakerLimits {
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
   const slots = new CallSlots(limits.modelConcurrency)
   const breakers = limits.breaker ? new Breakers(limits, clock) : undefined
-  const known = new Map<string, ChatModel>()
-  const embeddings = new Map<string, EmbeddingModel>()
+  const chat = new Cache<ChatModel>(MOST_MODELS)
+  const embeddings = new Cache<EmbeddingModel>(MOST_MODELS)
+  const guardChat = (name: string, model: ChatModel): ChatModel => ({
+    generate: (request, call) =>
+      guarded({ slots, breakers, model: name }, request.grounding.agentId, call.signal, () =>
+        watched(model, limits, request, call),
+      ),
+  })
+  // The same name may be that of a chat model, on another server.
+  const guardEmbedding = (name: string, model: EmbeddingModel): EmbeddingModel => ({
+    maxTexts: model.maxTexts,
+    embed: (texts, call) =>
+      guarded({ slots, breakers, model: `${name} embeddings` }, call.agentId, call.signal, () =>
+        inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own)),
+      ),
+  })
   return {
-    find(name) {
-      const held = known.get(name)
-      if (held !== undefined) return held
-      const model = models.find(name)
-      if (name === EXTRACTIVE) return model
-      const guard: ChatModel = {
-        generate: (request, call) =>
-          guarded({ slots, breakers, model: name }, request.grounding.agentId, call.signal, () =>
-            watched(model, limits, request, call),
-          ),
-      }
-      known.set(name, guard)
-      return guard
-    },
-    findEmbedding(name) {
-      const known = embeddings.get(name)
-      if (known !== undefined) return known
-      const model = models.findEmbedding(name)
-      // The same name may be that of a chat model, on another server.
-      const guards = { slots, breakers, model: `${name} embeddings` }
-      const guard: EmbeddingModel = {
-        maxTexts: model.maxTexts,
-        embed: (texts, call) =>
-          guarded(guards, call.agentId, call.signal, () => inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own))),
-      }
-      embeddings.set(name, guard)
-      return guard
-    },
+    find: (name) => (name === EXTRACTIVE ? models.find(name) : chat.getOrCreate(name, () => guardChat(name, models.find(name)))),
+    findEmbedding: (name) => embeddings.getOrCreate(name, () => guardEmbedding(name, models.findEmbedding(name))),
     list: () => models.list(),
   }
 }

@@ -1,6 +1,15 @@
+import { Cache } from '../core/cache.ts'
 import type { EmbeddingModel } from '../core/embedding.ts'
 import type { Knowledge } from '../core/knowledge.ts'
-import { type ChatModel, EXTRACTIVE, type ModelListing, type Models, splitModelName, UnusableModel } from '../core/model.ts'
+import {
+  type ChatModel,
+  EXTRACTIVE,
+  MOST_MODELS,
+  type ModelListing,
+  type Models,
+  splitModelName,
+  UnusableModel,
+} from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
 import { embeddingModel } from './embeddings.ts'
@@ -24,28 +33,22 @@ export function openModels(
   clock: Clock,
   modelFolder?: string,
 ): Models {
-  const known = new Map<string, ChatModel>([[EXTRACTIVE, extractiveModel(knowledge)]])
-  const embeddings = new Map<string, EmbeddingModel>()
+  const extractive = extractiveModel(knowledge)
+  const chat = new Cache<ChatModel>(MOST_MODELS)
+  const embeddings = new Cache<EmbeddingModel>(MOST_MODELS)
   let listed: { models: Promise<ModelListing[]>; until: number } | undefined
   const listAll = async () => (await Promise.all(providers.map(listModels))).flat()
   return {
-    find(id) {
-      let model = known.get(id)
-      if (model === undefined) {
-        model = open(id, providers, clock)
-        known.set(id, model)
-      }
-      return model
-    },
+    find: (id) => (id === EXTRACTIVE ? extractive : chat.getOrCreate(id, () => open(id, providers, clock))),
     findEmbedding(id) {
       const [prefix, name] = splitModelName(id)
-      const model = embeddings.get(id) ?? (prefix === LOCAL ? localEmbeddings(name, modelFolder) : openEmbedding(id, providers))
-      embeddings.set(id, model)
-      return model
+      return embeddings.getOrCreate(id, () =>
+        prefix === LOCAL ? localEmbeddings(name, modelFolder) : openEmbedding(id, providers),
+      )
     },
     async list() {
       if (listed === undefined || clock() >= listed.until) listed = { models: listAll(), until: clock() + LIST_HOLDS_MS }
-      const found = [...known.keys()].filter((id) => id !== EXTRACTIVE).map((id) => toListing(...splitModelName(id)))
+      const found = chat.names.map((id) => toListing(...splitModelName(id)))
       const all = new Map([...(await listed.models), ...found].map((model) => [model.id, model]))
       return [{ id: EXTRACTIVE, provider: EXTRACTIVE, kind: 'chat' }, ...all.values()]
     },
