@@ -10,6 +10,8 @@ export const GRAMS = 0.2
 /** Words spelt alike, of the base, that help to choose candidates. */
 const LEAST_ALIKE = 0.4
 const MOST_ALIKE = 8
+/** Words of a question that such are looked for. */
+const MOST_WITH_ALIKE = 32
 const LEAST_ALIKE_LETTERS = 3
 /** A long word says more; where letters have cases and inflections are short, its stem says part of that already. */
 const LONG_WORD = { latin: 0.2, other: 0.5 }
@@ -43,7 +45,8 @@ export function findCandidates(
       spread(index, index.lists(`s${stem}`), weight, core)
       spread(index, index.lists(`t${stem}`), TITLE * weight, core)
     }
-    for (const [word, weight] of terms.exact) spreadExact(index, word, weight)
+    let words = 0
+    for (const [word, weight] of terms.exact) spreadExact(index, word, weight, words++ < MOST_WITH_ALIKE)
     for (const [piece, weight] of terms.pieces) spread(index, index.lists(`u${piece}`), GRAMS * weight, extra)
     return topSlots(core, extra, index.slots, most, hidden).map((slot) => ({ slot, core: core[slot]!, extra: extra[slot]! }))
   } finally {
@@ -62,7 +65,7 @@ function spread(index: KnowledgeIndex, lists: TermLists, weight: number, slots: 
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, slots, offset)
 }
 
-function spreadExact(index: KnowledgeIndex, word: string, weight: number): void {
+function spreadExact(index: KnowledgeIndex, word: string, weight: number, withAlike: boolean): void {
   const lists = index.lists(`e${word}`)
   if (word.length < LEAST_ALIKE_LETTERS) {
     spread(index, lists, EXACT * weight, core)
@@ -71,6 +74,7 @@ function spreadExact(index: KnowledgeIndex, word: string, weight: number): void 
   const long = (/^[a-z0-9]+$/.test(word) ? LONG_WORD.latin : LONG_WORD.other) * (word.length - 2)
   const rare = EXACT * weight * idfOf(index, lists.df)
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, long)
+  if (!withAlike) return
   const alike = index.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1) ?? []
   const own = idfOf(index, lists.df)
   for (const other of alike) {

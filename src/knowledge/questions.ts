@@ -20,6 +20,7 @@ import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
 import { suggestQuestions } from './answer/suggest-questions.ts'
 import { retrieve } from './retrieve.ts'
+import { searched } from './searched-text.ts'
 import { VectorSearch } from './vectors/search.ts'
 
 /** Agents whose bases stay open; opening one costs about a millisecond. */
@@ -27,13 +28,7 @@ const OPEN_BASES = 64
 /** A suggestion is judged by the best that is found with it. */
 const HITS_OF_A_SUGGESTION = 5
 
-/**
- * Of a long message its beginning and its end are searched, where what is asked stands; of each so many characters. A message may hold 32,000 and a
- * reply 200,000, and each word of them is looked up.
- */
-const SEARCHED_CHARS = 1_000
-const searched = (text: string): string =>
-  text.length <= 2 * SEARCHED_CHARS ? text : `${text.slice(0, SEARCHED_CHARS)}\n${text.slice(-SEARCHED_CHARS)}`.toWellFormed()
+/** The parts of the messages that are searched. */
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
   history.map((entry) => ({ ...entry, content: searched(entry.content) }))
 

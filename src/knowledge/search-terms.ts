@@ -1,7 +1,7 @@
 import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { stemAs } from '../text/analyse.ts'
 import { wordGrams } from '../text/ngrams.ts'
-import { increase, type Question } from './question.ts'
+import { increase, type Question, type QuestionWord } from './question.ts'
 import { repair } from './spelling.ts'
 
 /** What is looked up in the index, by weight. */
@@ -17,19 +17,40 @@ export interface SearchTerms {
   sequence: string[]
 }
 
+/** A longer question is searched for so many of its words, and so many that the base does not hold. */
+const MOST_WORDS = 64
+const MOST_UNKNOWN = 16
+
+/** Of a long question the words that say most: each costs a look into every segment. Words of scripts without spaces all stay. */
+function tellingWords(index: KnowledgeIndex, words: readonly QuestionWord[]): readonly QuestionWord[] {
+  const weights = new Map<string, number>()
+  for (const { exact, spaced, weight } of words) if (spaced) increase(weights, exact, weight)
+  if (weights.size <= MOST_WORDS) return words
+  const all = [...weights].map(([exact, weight]) => ({ exact, weight, df: index.vocabulary.frequency(exact) }))
+  const known = all
+    .filter(({ df }) => df > 0)
+    .map(({ exact, weight, df }) => ({ exact, says: weight * Math.log(1 + index.slots / df) }))
+    .sort((a, b) => b.says - a.says)
+  const unknown = all.filter(({ df }) => df === 0)
+  const kept = new Set([...known.slice(0, MOST_WORDS), ...unknown.slice(0, MOST_UNKNOWN)].map(({ exact }) => exact))
+  return words.filter(({ exact, spaced }) => !spaced || kept.has(exact))
+}
+
 /** Words that the base does not hold are searched as those that were probably meant. */
 export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
   const { pieces } = question
   const grams = new Map(question.grams)
+  const words = tellingWords(index, question.words)
+  const stems = new Set(words.map(({ stem }) => stem))
   const terms: SearchTerms = {
     stems: new Map(),
     asked: new Map(),
     exact: new Map(),
     grams,
     pieces,
-    sequence: [...question.sequence],
+    sequence: question.sequence.filter((stem) => stems.has(stem)),
   }
-  for (const { stem, exact, spaced, weight } of question.words) {
+  for (const { stem, exact, spaced, weight } of words) {
     const unknown = spaced && index.lists(`s${stem}`).df === 0 && index.vocabulary.frequency(exact) === 0
     // What was talked of before, and the base does not know, says nothing about the question of now.
     if (unknown && weight < 1) continue

@@ -46,6 +46,9 @@ const NO_PASSAGE: FoundPassage = {
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 200
 const MAX_MASKS = 16
+/** Some 100 ms where the base is large. A question of ten words looks a hundred times into each segment. */
+const LOOKUPS_OF_TURN = 10_000
+const MOST_YIELDS = 100
 /** Entries of spelling lists that are read before others have their turn: some 10 ms. */
 const ENTRIES_OF_TURN = 2_000_000
 /** A question of 2,000 characters reads up to 7 for each word of the vocabulary, and suggested questions 22. */
@@ -73,6 +76,9 @@ export class KnowledgeIndex {
   /** Entries of spelling lists that the question under way needs, and those of them that are not from `#memory`. */
   #spent = 0
   #spentNow = 0
+  /** Looks for lists in segments, of the question under way; and how often one was ended by them since one was answered. */
+  #lookups = 0
+  #yields = 0
   /** Number of passages in the segments, the dead included: what document frequencies are told against. */
   slots = 0
   averageGrams = 1
@@ -91,12 +97,15 @@ export class KnowledgeIndex {
   read<T>(work: () => T): T {
     this.#spent = 0
     this.#spentNow = 0
-    return this.#base.read(() => {
+    this.#lookups = 0
+    const result = this.#base.read(() => {
       const version = this.#base.get<{ version: number }>('SELECT version FROM manifest')?.version
       if (version === undefined) throw new BaseGone()
       if (version !== this.#version) this.#load(version)
       return work()
     })
+    this.#yields = 0
+    return result
   }
 
   get base(): KnowledgeBase {
@@ -200,6 +209,7 @@ export class KnowledgeIndex {
   lists(key: string): TermLists {
     const known = this.#lists.get(key)
     if (known !== undefined) return known
+    this.#countLookups()
     const parts: TermLists['parts'] = []
     let df = 0
     let bytes = ENTRY_BYTES
@@ -216,6 +226,14 @@ export class KnowledgeIndex {
     const found = parts.length === 0 ? NOTHING : { df, parts }
     if (!this.#base.isPartial) this.#lists.set(key, found, bytes)
     return found
+  }
+
+  /** Throws `NotYet` where others come first. What was found is still known then, unless others needed its room: so it ends at some time. */
+  #countLookups(): void {
+    this.#lookups += this.#segments.length
+    if (this.#lookups <= LOOKUPS_OF_TURN || this.#base.isPartial || this.#yields >= MOST_YIELDS) return
+    this.#yields++
+    throw new NotYet()
   }
 
   /** Passages that hold a 4-gram; a little high, never above their number. */

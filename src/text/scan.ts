@@ -34,6 +34,9 @@ function classOf(text: string, at: number): number {
   return kind
 }
 
+/** True where the character at this place is of a script that puts no spaces between words. */
+export const isUnspacedAt = (text: string, at: number): boolean => classOf(text, at) > SPACED
+
 /**
  * Calls `found` with each run of `text`: its kind and its place in UTF-16 units. A run ends at white space and
  * punctuation, and where the kind of script changes ("2010年" is two runs).

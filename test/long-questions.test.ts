@@ -1,0 +1,87 @@
+// A long question costs others little: of its words the telling ones are searched, over several turns.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { Questions } from '../src/knowledge/questions.ts'
+import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { NotYet } from '../src/store/knowledge-filters.ts'
+import { addToBatch, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'repartee-long-'))
+after(() => rmSync(folder, { recursive: true }))
+
+/** Each text has a segment of its own. */
+function baseOf(name: string, texts: readonly string[]): KnowledgeFile {
+  const file = KnowledgeFile.openToWrite(join(folder, name))
+  file.write(() => {
+    for (const [i, text] of texts.entries()) {
+      const number = file.run(
+        `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, first, last)
+         VALUES (?, '', 0, '{"type":"text"}', '', 0, ?, '{}', 'ready', 1, 0, 0, ?, ?)`,
+        ...[`d${i}`, new Uint8Array(0), i + 1, i + 1],
+      )
+      const batch = newBatch()
+      addToBatch(batch, { title: '', heading: '', text, document: number, position: 0, page: null })
+      writeBatch(file, batch)
+    }
+  })
+  return file
+}
+
+/** What is found, and the looks for lists in segments: in each turn, and the keys of all. */
+function ask(file: KnowledgeFile, query: string) {
+  const keys = new Set<unknown>()
+  const turns = [0]
+  const getMany = file.getMany.bind(file)
+  file.getMany = (sql, each) => {
+    if (sql.includes('FROM post')) {
+      turns.push(turns.pop()! + each.length)
+      for (const [, key] of each) keys.add(key)
+    }
+    return getMany(sql, each)
+  }
+  const questions = new Questions({ openToRead: () => file })
+  for (;;) {
+    try {
+      const { hits } = questions.retrieve('a', { query, history: [], topK: 1, filter: null })
+      return { best: hits[0]?.text, keys, turns }
+    } catch (error) {
+      if (!(error instanceof NotYet)) throw error
+      turns.push(0)
+    }
+  }
+}
+
+const word = (i: number) => `word${String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))}`
+
+describe('a long question', () => {
+  test('is searched for the words that say most', () => {
+    const common = Array.from({ length: 250 }, (_, i) => word(i))
+    const texts = Array.from({ length: 20 }, (_, i) => `${common.join(' ')} number${i}`)
+    const { keys } = ask(baseOf('words.db', [...texts, 'The walnut is brown.']), `${common.join(' ')} walnut`)
+    assert.ok(keys.has('swalnut'))
+    // Stems, titles and words of 64, and words alike of 32.
+    assert.ok(keys.size <= 64 * 3 + 32 * 9, `${keys.size} keys`)
+  })
+
+  test('of ideographs is searched by its beginning and its end', () => {
+    const signs = (from: number, count: number) =>
+      String.fromCharCode(...Array.from({ length: count }, (_, i) => 0x4e00 + from + i))
+    const { best, keys } = ask(baseOf('signs.db', [signs(1_950, 40), signs(1_000, 40)]), signs(0, 2_000))
+    assert.equal(best, signs(1_950, 40))
+    assert.ok(keys.size < 1_600, `${keys.size} keys`)
+  })
+
+  test('of a base in many parts lets others have their turn', () => {
+    const texts = Array.from({ length: 150 }, (_, i) => `The ${word(i)} is brown.`)
+    const { best, turns } = ask(
+      baseOf('parts.db', texts),
+      `What of ${Array.from({ length: 60 }, (_, i) => word(i)).join(' ')} and ${word(149)}?`,
+    )
+    assert.match(best ?? '', /is brown/)
+    assert.ok(turns.length > 2, `${turns.length} turns`)
+    assert.ok(Math.max(...turns) <= 10_000, `${Math.max(...turns)} looks`)
+  })
+})
