@@ -13,7 +13,7 @@ import {
 import type { Site } from '../core/site.ts'
 import { BaseGone, type KnowledgeStore } from '../store/knowledge-base.ts'
 import { CacheBudget } from '../store/knowledge-cache.ts'
-import { countKnowledge, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
+import { countDocuments, countPassages, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSites } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
@@ -66,7 +66,10 @@ export class Questions {
   }
 
   count(agentId: string): { documents: number; passages: number } {
-    return this.#in(agentId, { documents: 0, passages: 0 }, (index) => countKnowledge(index.base))
+    return this.#in(agentId, { documents: 0, passages: 0 }, (index) => ({
+      documents: countDocuments(index.base),
+      passages: index.remember('passages', () => countPassages(index.base)),
+    }))
   }
 
   hasBase(agentId: string): boolean {
