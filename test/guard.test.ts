@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ReparteeError } from '../src/core/errors.ts'
 import type { ChatModel, ModelReply } from '../src/core/model.ts'
 import { Breaker, Breakers } from '../src/models/breaker.ts'
@@ -80,11 +81,11 @@ describe('the breaker of an agent and its model', () => {
 
   test('is forgotten after 10,000 others were used, and no earlier', () => {
     const breakers = new Breakers({ breakerFailures: 1, breakerPauseMs: 1_000 }, () => 0)
-    breakers.enter('a', 'm').failed()
-    for (let i = 1; i < 10_000; i++) breakers.enter('a', `other ${i}`).failed()
-    assert.throws(() => breakers.enter('a', 'm'))
-    for (let i = 0; i < 10_000; i++) breakers.enter('a', `yet another ${i}`).failed()
-    breakers.enter('a', 'm')
+    breakers.of('a', 'm').enter().failed()
+    for (let i = 1; i < 10_000; i++) breakers.of('a', `other ${i}`).enter().failed()
+    assert.throws(() => breakers.of('a', 'm').enter())
+    for (let i = 0; i < 10_000; i++) breakers.of('a', `yet another ${i}`).enter().failed()
+    breakers.of('a', 'm').enter()
   })
 })
 
@@ -151,4 +152,35 @@ test('a call that was stopped in the moment it got its slot is not made', async 
   first.then(() => abort.abort())
   await assert.rejects(second)
   assert.equal(calls, 1)
+})
+
+test('calls that wait when the breaker opens are refused one by one, with time for requests in between', async () => {
+  const gate = Promise.withResolvers<ModelReply>()
+  let calls = 0
+  const { ask } = guarded(() => {
+    calls++
+    return gate.promise
+  })
+  const refusedAt: number[] = []
+  let turn = 0
+  const all = Array.from({ length: 30 }, () => ask().catch(() => refusedAt.push(turn)))
+  gate.reject(refused(500, {}, ''))
+  for (; refusedAt.length < 30; turn++) await nextTurn()
+  await Promise.all(all)
+  assert.equal(calls, 3)
+  const refusals = refusedAt.slice(3)
+  assert.equal(new Set(refusals).size, refusals.length, `turns of the refusals: ${refusals}`)
+})
+
+test('a call does not wait for a slot while its breaker is open', async () => {
+  const { promise: silent } = Promise.withResolvers<ModelReply>()
+  let fails = true
+  const { ask } = guarded(async () => {
+    if (fails) throw refused(500, {}, '')
+    return silent
+  })
+  for (let i = 0; i < 3; i++) await assert.rejects(ask())
+  fails = false
+  ask(undefined, { agentId: 'b' })
+  await assert.rejects(ask(), { message: /failed many times in a row/ })
 })

@@ -35,10 +35,9 @@ export class Breakers {
     this.#clock = clock
   }
 
-  /** Throws `model_failed` if the breaker of this agent and model is open. */
-  enter(agentId: string, model: string): Pass {
-    const breaker = this.#byName.getOrCreate(`${agentId} ${model}`, () => new Breaker(this.#limits, this.#clock))
-    return breaker.enter()
+  /** That of an agent and a model. */
+  of(agentId: string, model: string): Breaker {
+    return this.#byName.getOrCreate(`${agentId} ${model}`, () => new Breaker(this.#limits, this.#clock))
   }
 }
 
@@ -59,14 +58,18 @@ export class Breaker {
   }
 
   /** Throws `model_failed` while it is open. */
+  check(): void {
+    if (this.#openUntil === undefined) return
+    const waitMs = this.#openUntil - this.#clock()
+    if (waitMs <= 0 && this.#trial === undefined) return
+    throw new ReparteeError('model_failed', 'The model failed many times in a row. Its calls are paused for a while.', {
+      retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
+    })
+  }
+
+  /** Lets a call through, as its trial if it was open. Throws `model_failed` while it is open. */
   enter(): Pass {
-    const isTrial = this.#openUntil !== undefined
-    const waitMs = (this.#openUntil ?? 0) - this.#clock()
-    if (isTrial && (waitMs > 0 || this.#trial !== undefined)) {
-      throw new ReparteeError('model_failed', 'The model failed many times in a row. Its calls are paused for a while.', {
-        retryAfter: Math.max(1, Math.ceil(waitMs / 1000)),
-      })
-    }
+    this.check()
     const pass: Pass = {
       worked: () => this.#close(),
       failed: () => this.#failed(pass),
@@ -74,7 +77,7 @@ export class Breaker {
         if (this.#trial === pass) this.#trial = undefined
       },
     }
-    if (isTrial) this.#trial = pass
+    if (this.#openUntil !== undefined) this.#trial = pass
     return pass
   }
 

@@ -57,18 +57,22 @@ interface Guards {
   model: string
 }
 
-/** With a slot, and past the breaker. */
+/** Makes the call when it has a slot and its breaker lets it through. */
 async function guarded<T>(
   { slots, breakers, model }: Guards,
   agentId: string,
   signal: AbortSignal,
   call: () => Promise<T>,
 ): Promise<T> {
+  const breaker = breakers?.of(agentId, model)
+  breaker?.check()
   await slots.take(agentId, signal)
+  let isMade = false
   try {
     // It may have been stopped in the moment that it got its slot.
     if (signal.aborted) throw stopped(signal)
-    const pass = breakers?.enter(agentId, model)
+    const pass = breaker?.enter()
+    isMade = true
     try {
       const reply = await call()
       pass?.worked()
@@ -79,7 +83,9 @@ async function guarded<T>(
       throw error
     }
   } finally {
-    slots.give(agentId)
+    // Thousands of calls may wait when a breaker opens: requests get their turn between two that it refuses.
+    if (isMade) slots.give(agentId)
+    else setImmediate(() => slots.give(agentId))
   }
 }
 
