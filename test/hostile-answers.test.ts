@@ -1,8 +1,10 @@
 // Servers that providers, pages and webhooks are, and that go on sending without an end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { send } from '../src/models/http.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { guardedPost } from '../src/net/guarded-post.ts'
@@ -79,4 +81,29 @@ test('304 to a request without a condition is a failure, and not an empty page',
   const { url } = await startServer('HTTP/1.1 304 Not Modified\r\n\r\n', '')
   await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'fetch_failed', message: /status 304/ })
   assert.equal((await guardedFetch(rulesFor(url), { url, etag: '"1"' })).changed, false)
+})
+
+describe('a compressed page', () => {
+  /** Serves a page with this text, compressed. */
+  const serve = async (text: string): Promise<string> => {
+    const server = createHttpServer((_request, response) => {
+      response.setHeader('content-encoding', 'gzip').end(gzipSync(text))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    endsBy('a web server', () => server.close())
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  }
+
+  test('that is a thousand times as large as what was sent is refused', async () => {
+    const url = await serve('walnut '.repeat(1_000_000))
+    await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'too_large', message: /is compressed to less than 1 %/ })
+  })
+
+  test('is taken if it is short, or compressed as text is', async () => {
+    const numbers = Array.from({ length: 400_000 }, (_, i) => `${i}`).join(' ')
+    for (const text of ['walnut '.repeat(100_000), numbers]) {
+      const url = await serve(text)
+      assert.equal((await guardedFetch(rulesFor(url), { url })).body.length, text.length)
+    }
+  })
 })

@@ -206,6 +206,9 @@ async function take(
   throw new FetchError('fetch_failed', `was answered with status ${statusCode}`, { transient, status: statusCode })
 }
 
+/** Text is compressed to about 10 % of its size, and a page that is made to cost much to 0.1 %. The first MiB may be compressed in any way. */
+const MAX_RATIO = 100
+const FREE_RATIO_BYTES = 1_048_576
 /** On average. */
 export const LEAST_PIECE_BYTES = 64
 
@@ -218,15 +221,19 @@ function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: A
     }
     const chunks: Buffer[] = []
     let bytes = 0
+    let sentBytes = 0
     const pieces = new PieceCount(LEAST_PIECE_BYTES)
     // As it comes, packed or not.
     response.on('data', (chunk: Buffer) => {
+      sentBytes += chunk.length
       if (pieces.isTooMany(chunk)) fail(new FetchError('fetch_failed', 'came in pieces that are too small'))
     })
     const body = unpacked(response, fail)
     body.on('data', (chunk: Buffer) => {
       bytes += chunk.length
       if (bytes > maxBytes) fail(new FetchError('too_large', 'holds more than a document may'))
+      else if (bytes > FREE_RATIO_BYTES && bytes > sentBytes * MAX_RATIO)
+        fail(new FetchError('too_large', `is compressed to less than ${100 / MAX_RATIO} % of its size`))
       else chunks.push(chunk)
     })
     response.on('error', (cause) => fail(stopped(signal, cause)))
