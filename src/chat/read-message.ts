@@ -64,8 +64,8 @@ export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === n
 const LOOK_EVERY_MS = 500
 
 /**
- * Resolves to how a turn ended that another process runs, as the store shows it; to undefined if nobody wants it any more. All callers share one look at
- * the store. Throws `session_not_found`.
+ * Resolves to the result of a turn that another process runs, as the store shows it. Resolves to undefined if no caller wants it any longer. All callers
+ * share one poll of the store. Throws `session_not_found`.
  */
 export function waitForEnd(
   deps: Deps,

@@ -1,10 +1,10 @@
-/** Work that is done once for all callers that wait for the same at the same time. It is wanted as long as one of them wants it. */
+/** Runs work once for all callers that wait for the same result at the same time. The work is wanted as long as one of them wants it. */
 export class SharedWork<T> {
   readonly #running = new Map<string, { result: T; wants: Set<() => boolean> }>()
 
   /**
-   * Returns the result of work that is under way under this name, or begins it. `begin` gets a function that tells whether anybody still wants it, and
-   * returns the result with a promise that settles when the work is done.
+   * Returns the result of the work that is running under this name, or begins it. `begin` receives a function that returns whether any caller still wants
+   * the work. It returns the result, and a promise that settles when the work is done.
    */
   join(name: string, isWanted: () => boolean, begin: (isWanted: () => boolean) => { result: T; done: Promise<unknown> }): T {
     const running = this.#running.get(name)

@@ -49,7 +49,7 @@ export function readClaims(token: string): UserClaims {
 
 export function isSigned(token: string, key: Pick<ApiKey, 'hash'>, secret: TokenSecret): boolean {
   const bytes = bytesOf(token)
-  // The last character has two bits that stand for nothing: only one spelling is accepted.
+  // The last character has two unused bits: only the canonical encoding is accepted.
   if (bytes.toString('base64url') !== token.slice(PREFIX.length)) return false
   return timingSafeEqual(bytes.subarray(CLAIMS_BYTES), signatureOf(bytes.subarray(0, CLAIMS_BYTES), key, secret))
 }

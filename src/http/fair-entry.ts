@@ -1,4 +1,4 @@
-/** Units of work of one key that begin before other connections are looked at again. A small request is one. */
+/** Units of work of one key that begin in one round of the event loop. A small request is one unit. */
 const UNITS_A_ROUND = 16
 
 interface Waiting {
@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * Lets work begin in rounds of the event loop. Of each key a little begins in a round, and the rest waits: a burst of one key, or of all users with its
- * tokens, does not delay the requests of others.
+ * A fair queue by key: in each round of the event loop, only a few units of work of a key begin, and the rest waits. A burst of one key, or of all users with
+ * its tokens, does not delay the requests of other keys.
  */
 export class FairEntry {
   readonly #begun = new Map<string, number>()

@@ -83,7 +83,7 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
   return true
 }
 
-/** Tells whether a session of this id was deleted, and its rows still are being deleted. */
+/** Returns true if a session of this id was deleted, and its rows are still being deleted. */
 export async function isPurged(db: Database, agentId: string, sessionId: string): Promise<boolean> {
   const rows = await db.read('SELECT session_id FROM purge WHERE agent_id = $1 AND session_id = $2', [agentId, sessionId])
   return rows.length > 0

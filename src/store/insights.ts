@@ -34,7 +34,7 @@ const SESSIONS_A_PAGE = 100
 /** Gone through in one go: a message is read whole to find out whether it is a reply, and may have 200,000 characters. */
 const MESSAGES_A_SLICE = 100
 const QUESTION_CHARS = 2_000
-/** Those that were active in the span or later, latest first. A condition on `created_at` here would look at any number of them in one go. */
+/** Sessions that were active in the span or later, latest first. A condition on `created_at` here would scan any number of sessions in one statement. */
 const SESSIONS = `SELECT id, user_id, last_message_at, created_at, message_count FROM session WHERE agent_id = $1 AND last_message_at >= $2
   AND (last_message_at, id) < ($3, $4) ORDER BY last_message_at DESC, id DESC LIMIT ${SESSIONS_A_PAGE}`
 const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS question, q.created_at AS asked_at, r.created_at AS replied_at, r.took_ms, r.answered, r.detail, r.feedback

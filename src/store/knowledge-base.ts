@@ -59,9 +59,9 @@ export interface KnowledgeStore {
   openToWrite(agentId: string): KnowledgeBase
   /** Undefined where there is no base of this agent, or nothing in it yet. */
   openToRead(agentId: string): KnowledgeBase | undefined
-  /** Removes a base: nobody finds it any more. What is left of it is deleted by `removeSome`. */
+  /** Removes a base, so that it is no longer found. `removeSome` deletes its rows. */
   remove(agentId: string): void
-  /** Deletes some of what is left of removed bases, also by processes that are gone. Returns false when nothing is. */
+  /** Deletes a slice of the rows of removed bases, also of those that another process removed. Returns false when there are none left. */
   removeSome(): boolean
   /** The agents that have a base, and those that have work to be done. */
   list(): { known: string[]; pending: string[] }

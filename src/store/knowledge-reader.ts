@@ -73,7 +73,7 @@ export class KnowledgeIndex {
   readonly #sketches: ByteCache<number, Sketch>
   /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
   #memory = new Map<string, unknown>()
-  /** Entries of spelling lists that the question under way needs, and those of them that are not from `#memory`. */
+  /** Entries of spelling lists that the current question needs, and how many of them do not come from `#memory`. */
   #spent = 0
   #spentNow = 0
   /** Looks for lists in segments, of the question under way; and how often one was ended by them since one was answered. */

@@ -31,7 +31,7 @@ export async function listWebhooks(db: Database): Promise<Webhook[]> {
 export async function deleteWebhook(db: Database, id: string): Promise<boolean> {
   const remove = statement('DELETE FROM webhook WHERE id = $1 RETURNING id', id)
   if ((await db.writeIf([remove, raiseGeneration])) === undefined) return false
-  // Those that a failure leaves are deleted when they are old.
+  // After a failure, retention deletes the rest.
   deleteDeliveriesOf(db, id).catch(() => {})
   return true
 }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { whenOver } from '../when-over.ts'
 
-/** A client repeats a request two or three times. More copies of it are not waited with. */
+/** A client repeats a request two or three times. More copies are refused. */
 const MAX_WAITING = 2
 
 /** Requests with a key that are being worked on by this process, and other attempts at them that wait for the answer. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { KnowledgeStore } from '../../store/knowledge-base.ts'
 
-/** Deletes what is left of removed bases, some of it in each turn of the event loop: changes of other agents come in between. */
+/** Deletes the rows of removed bases, a slice in each turn of the event loop, so that changes of other agents are not delayed. */
 export class Removals {
   readonly #store: Pick<KnowledgeStore, 'removeSome'>
   #running: Promise<void> | undefined
