@@ -279,10 +279,18 @@ export interface Extent {
 }
 
 /** In a transaction of the caller, who buries the passages of the extent returned. Undefined where there is no such document. */
-export function removeDocument(base: KnowledgeBase, id: string): Extent | undefined {
-  const row = rowOf(base, id)
-  if (row === undefined) return undefined
-  base.run('DELETE FROM content WHERE document = ?', row.number)
-  base.run('DELETE FROM document WHERE number = ?', row.number)
-  return { first: row.first, last: row.last, indexedTitle: row.indexed_title }
+export const removeDocument = (base: KnowledgeBase, id: string): Extent | undefined => removeDocuments(base, [id])[0]
+
+/** Removes documents together, without those that are not there. In a transaction of the caller, who buries the passages of the extents returned. */
+export function removeDocuments(base: KnowledgeBase, ids: readonly string[]): Extent[] {
+  const rows = base.getMany<Extent & { number: number }>(
+    'SELECT number, first, last, indexed_title AS "indexedTitle" FROM document WHERE id = ?',
+    ids.map((id) => [id]),
+  )
+  return rows.flatMap((row) => {
+    if (row === undefined) return []
+    base.run('DELETE FROM content WHERE document = ?', row.number)
+    base.run('DELETE FROM document WHERE number = ?', row.number)
+    return [{ first: row.first, last: row.last, indexedTitle: row.indexedTitle }]
+  })
 }

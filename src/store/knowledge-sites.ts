@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Page, PageInput } from '../core/page.ts'
 import { type NewSite, type Site, type SiteStatus, type SiteType, siteDefaults } from '../core/site.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { type Extent, putContent, removeDocument } from './knowledge-documents.ts'
+import { type Extent, putContent, removeDocuments } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
 
 const HOUR_MS = 3_600_000
@@ -307,8 +307,13 @@ export function keepPage(
   return 'taken'
 }
 
+interface SiteDocument {
+  id: string
+  url: string | null
+}
+
 /** The document of a page may not be told apart by its URL from one added by itself: those are left alone. */
-const documentsOf = (base: KnowledgeBase, site: number): { id: string; url: string | null }[] =>
+const documentsOf = (base: KnowledgeBase, site: number): SiteDocument[] =>
   base.all('SELECT id, url FROM document WHERE site = ?', site)
 
 /**
@@ -351,26 +356,29 @@ export function endRun(
   // What a page that could not be had leads to was not looked for: it is not gone.
   const dropped = documentsOf(base, number).filter(({ url }) => url === null || (!kept.has(url) && (isWhole || seen.has(url))))
   if (isWhole) base.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
-  return dropped.flatMap((document) => leave(base, number, document))
+  return leave(base, number, dropped)
 }
 
-/** Takes a document from a site: to another one that has its page, or out of the base. In a transaction of the caller. */
-function leave(base: KnowledgeBase, site: number, { id, url }: { id: string; url: string | null }): Extent[] {
-  const other = base.get<{ site: number }>(
+/** Takes documents from a site: to another one that has their page, or out of the base. In a transaction of the caller. */
+function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocument[]): Extent[] {
+  const others = base.getMany<{ site: number }>(
     `SELECT site FROM page WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
-    url,
-    site,
+    documents.map(({ url }) => [url, site]),
   )
-  if (other === undefined) return [removeDocument(base, id)].filter((extent) => extent !== undefined)
-  base.run('UPDATE document SET site = ? WHERE id = ?', other.site, id)
-  return []
+  for (const [i, other] of others.entries())
+    if (other !== undefined) base.run('UPDATE document SET site = ? WHERE id = ?', other.site, documents[i]!.id)
+  const gone = documents.filter((_, i) => others[i] === undefined)
+  return removeDocuments(
+    base,
+    gone.map(({ id }) => id),
+  )
 }
 
 /** Removes a site with its documents, but for those that another site has, too; the caller buries the extents returned. Undefined where there is none. In a transaction of the caller. */
 export function removeSite(base: KnowledgeBase, id: string): Extent[] | undefined {
   const row = rowOf(base, id)
   if (row === undefined) return undefined
-  const extents = documentsOf(base, row.number).flatMap((document) => leave(base, row.number, document))
+  const extents = leave(base, row.number, documentsOf(base, row.number))
   base.run('DELETE FROM page WHERE site = ?', row.number)
   base.run('DELETE FROM site WHERE number = ?', row.number)
   return extents
