@@ -10,7 +10,7 @@ interface BaseTable {
   name: string
   /** Within the agent. */
   key: readonly string[]
-  /** Below every key. */
+  /** Less than every key. */
   start: readonly SqlValue[]
   /** SQL of the bytes that a row takes, without small columns. */
   bytes: string
@@ -96,7 +96,7 @@ export class RemovedBases {
     if (at === undefined) return false
     const open = TABLES[at.table]
     if (open === undefined) {
-      this.#finish(at.agentId)
+      this.#change(at.agentId, { sql: 'DELETE FROM knowledge_removal WHERE agent_id = $1', params: [at.agentId] })
       return true
     }
     const [ends] = this.#connection().run([{ sql: sliceEnd(open), params: [at.agentId, ...at.after] }])
@@ -106,7 +106,7 @@ export class RemovedBases {
       return true
     }
     const last = open.key.map((column) => end[column]!)
-    this.#change(at.agentId, [{ sql: deleteRange(open), params: [at.agentId, ...at.after, ...last] }])
+    this.#change(at.agentId, { sql: deleteRange(open), params: [at.agentId, ...at.after, ...last] })
     this.#at = { ...at, after: last }
     return true
   }
@@ -117,21 +117,13 @@ export class RemovedBases {
     return agentId === undefined ? undefined : { agentId, table: 0, after: TABLES[0]!.start }
   }
 
-  #finish(agentId: string): void {
-    const params = [agentId]
-    this.#change(agentId, [
-      ...TABLES.map(({ name }) => ({ sql: `DELETE FROM ${name} WHERE agent_id = $1`, params })),
-      { sql: 'DELETE FROM knowledge_removal WHERE agent_id = $1', params },
-    ])
-  }
-
   /** A deletion that a crash of the server forgets is repeated. */
-  #change(agentId: string, steps: { sql: string; params: SqlValue[] }[]): void {
+  #change(agentId: string, step: { sql: string; params: SqlValue[] }): void {
     this.#connection().run([
       { sql: 'BEGIN' },
       { sql: 'SET LOCAL synchronous_commit = off' },
       { sql: LOCK_MARK, params: [agentId] },
-      ...steps,
+      step,
       { sql: 'COMMIT' },
     ])
   }
