@@ -56,7 +56,7 @@ describe('on a full database', { skip: needsProcess }, () => {
   async function fillKnowledgeOfOthers(): Promise<void> {
     const tables = await query(
       url,
-      "SELECT tablename AS name FROM pg_tables WHERE tablename LIKE 'knowledge%' OR tablename = 'session_count'",
+      "SELECT tablename AS name FROM pg_tables WHERE (tablename LIKE 'knowledge%' AND tablename <> 'knowledge_removal') OR tablename = 'session_count'",
     )
     for (const { name } of tables) {
       const columns = await query(
