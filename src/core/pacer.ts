@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-const SLICE_MS = 10
+const SLICE_MS = 2
 
-/** For work in a loop: call it before each step, and await what it returns. Lets other events in whenever 10 ms have gone by. */
+/** For work in a loop: call it before each step, and await what it returns. Lets other events in whenever 2 ms have gone by. */
 export function pacer(): () => Promise<void> | undefined {
   let last = performance.now()
   return () => {
