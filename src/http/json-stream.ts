@@ -34,7 +34,7 @@ export async function jsonStream<T>(
   slices: AsyncIterable<T[]>,
   toItem: (item: T) => object,
   tail: string,
-  onSecond: () => void = () => {},
+  onSecond: () => void,
 ): Promise<Readable> {
   const text = pieces(head, slices, toItem, tail, onSecond)
   const { value: first } = await text.next()

@@ -58,5 +58,5 @@ export class ReadingTurns {
   }
 }
 
-/** Those of this thread. */
+/** Shared by all answers that this thread reads. */
 export const readingTurns = new ReadingTurns(() => performance.now())

@@ -281,7 +281,7 @@ export interface Extent {
 /** In a transaction of the caller, who buries the passages of the extent returned. Undefined where there is no such document. */
 export const removeDocument = (base: KnowledgeBase, id: string): Extent | undefined => removeDocuments(base, [id])[0]
 
-/** Removes documents together, without those that are not there. In a transaction of the caller, who buries the passages of the extents returned. */
+/** Removes documents, and ignores ids that do not exist. Runs in a transaction of the caller, who marks the passages of the returned extents as deleted. */
 export function removeDocuments(base: KnowledgeBase, ids: readonly string[]): Extent[] {
   const rows = base.getMany<Extent & { number: number }>(
     'SELECT number, first, last, indexed_title AS "indexedTitle" FROM document WHERE id = ?',

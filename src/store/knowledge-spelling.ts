@@ -133,7 +133,7 @@ export class Vocabulary {
   }
 }
 
-/** Keeps the best so many, the best first; of equals, those that came first. */
+/** Inserts a word into the list of the `most` best, best first. Of equal words, the first stays. */
 function insertBest(best: { number: number; dice: number }[], one: { number: number; dice: number }, most: number): void {
   if (best.length === most && one.dice <= best.at(-1)!.dice) return
   let at = best.length

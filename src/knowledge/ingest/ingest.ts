@@ -78,7 +78,7 @@ export class Ingest {
   readonly #changes: Changes
   readonly #web: WebWork
   readonly #removals: Removals
-  /** Agents with something to be done, in the order of their turns. */
+  /** Agents with work to do. `#shares` chooses the next. */
   readonly #waiting = new Set<string>()
   /** Those of which a note on the disk says so. */
   readonly #marked = new Set<string>()
