@@ -60,11 +60,22 @@ describe('turns of reading', () => {
     const turns = new ReadingTurns(tickingClock())
     const read: string[] = []
     for (const name of ['a', 'b', 'c', 'd', 'e']) turns.run(() => read.push(name))
-    assert.deepEqual(read, ['a'])
-    await nextTurn()
     assert.deepEqual(read, ['a', 'b'])
+    await nextTurn()
+    assert.deepEqual(read, ['a', 'b', 'c', 'd'])
     for (let i = 0; i < 10; i++) await nextTurn()
     assert.deepEqual(read, ['a', 'b', 'c', 'd', 'e'])
+  })
+
+  test('leave out the time that other work takes', () => {
+    let now = 0
+    const turns = new ReadingTurns(() => now)
+    let count = 0
+    for (let i = 0; i < 10; i++) {
+      turns.run(() => count++)
+      now += 1_000
+    }
+    assert.equal(count, 10)
   })
 
   test('end with one whose work goes on after it', async () => {

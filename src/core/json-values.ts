@@ -8,6 +8,7 @@ const BRACE = 0x7b
  * empty objects takes about 20 MB and 100 ms.
  */
 export function hasMoreValues(json: string, most: number): boolean {
+  if (json.length <= most) return false
   let count = 0
   for (let i = 0; i < json.length; i++) {
     const char = json.charCodeAt(i)

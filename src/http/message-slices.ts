@@ -15,8 +15,8 @@ export async function* messageSlices(
 ): AsyncGenerator<Message[]> {
   let slice: Message[] = []
   let chars = 0
-  for (const { seq, content: short, ...message } of listed) {
-    const content = short ?? (await readContent(db, session.agentId, session.id, seq))
+  for (const message of listed) {
+    const content = message.content ?? (await readContent(db, session.agentId, session.id, message.id))
     if (content === undefined) throw sessionWasDeleted()
     if (slice.length > 0 && chars + content.length > SLICE_CHARS) {
       yield slice

@@ -98,8 +98,11 @@ export function validator(schema: object, part: Part, { tellsFirst = false } = {
   return (data) => {
     validate ??= openAjv(tellsFirst ? 'first' : 'all').compile(schema)
     dropNulls(schema, data)
-    cutShort(schema, data)
-    cutTexts(schema, data)
+    if (part === 'body' || part === 'arguments') {
+      // The rest is as short as the head of a request.
+      cutShort(schema, data)
+      cutTexts(schema, data)
+    }
     if (validate(data)) return
     const details = toDetails(validate.errors ?? [], part, schema)
     const [first] = details

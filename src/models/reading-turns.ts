@@ -12,7 +12,9 @@ interface Waiting {
  */
 export class ReadingTurns {
   #waiting: Waiting[] = []
-  /** Of the reading in this turn. */
+  /** Spent on reading in this turn. */
+  #usedMs = 0
+  /** Of the reading that is going on. */
   #startedAt: number | undefined
   #isScheduled = false
   readonly #clock: () => number
@@ -22,16 +24,15 @@ export class ReadingTurns {
     this.#clock = clock
   }
 
-  /** Whether there is time left in this turn of the event loop. */
+  /** Whether there is time left in this turn of the event loop. Time between two readings does not count. */
   get hasTime(): boolean {
-    this.#schedule()
-    this.#startedAt ??= this.#clock()
-    return this.#clock() - this.#startedAt < READ_MS
+    const sinceMs = this.#startedAt === undefined ? 0 : this.#clock() - this.#startedAt
+    return this.#usedMs + sinceMs < READ_MS
   }
 
   /** Calls `read` now, or in a later turn if there is no time left or others wait. */
   run(read: () => void): void {
-    if (this.#waiting.length === 0 && this.hasTime) read()
+    if (this.#waiting.length === 0 && this.hasTime) this.#read(read)
     else this.later(read)
   }
 
@@ -39,6 +40,15 @@ export class ReadingTurns {
   later(read: () => void, isAlone = false): void {
     this.#waiting.push({ read, isAlone })
     this.#schedule()
+  }
+
+  #read(read: () => void): void {
+    this.#schedule()
+    const startedAt = this.#clock()
+    this.#startedAt = startedAt
+    read()
+    this.#usedMs += this.#clock() - startedAt
+    this.#startedAt = undefined
   }
 
   #schedule(): void {
@@ -49,10 +59,10 @@ export class ReadingTurns {
 
   #begin(): void {
     this.#isScheduled = false
-    this.#startedAt = undefined
+    this.#usedMs = 0
     while (this.#waiting.length > 0 && this.hasTime) {
       const { read, isAlone } = this.#waiting.shift()!
-      read()
+      this.#read(read)
       if (isAlone) break
     }
   }

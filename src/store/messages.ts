@@ -68,17 +68,15 @@ export async function listMessages(
 
 /** A message of a list. */
 export interface ListedMessage extends Omit<Message, 'content'> {
-  /** Position in the session, from 1. */
-  seq: number
   /** Null if it is long: `readContent` reads it. */
   content: string | null
 }
 
 /** A page of a hundred texts is read in one go. */
 const SHORT_BYTES = 16_384
-const LISTED = `id, role, CASE WHEN octet_length(content) <= ${SHORT_BYTES} THEN content END, created_at, seq`
+const LISTED = `id, role, created_at, CASE WHEN octet_length(content) <= ${SHORT_BYTES} THEN content END`
 /** From the values of `LISTED`. */
-const toListed = ([id, role, content, createdAt, seq]: Value[]) => ({ id, role, content, createdAt, seq }) as ListedMessage
+const toListed = ([id, role, createdAt, content]: Value[]) => ({ id, role, content, createdAt }) as ListedMessage
 
 /** Returns messages after a position, oldest first, without long texts. */
 export async function listMessagesAfter(
@@ -105,9 +103,9 @@ export async function listMessagesBefore(
 }
 
 /** Returns the text of a message, undefined if there is no such message. */
-export async function readContent(db: Database, agentId: string, sessionId: string, seq: number): Promise<string | undefined> {
-  const sql = 'SELECT content FROM message WHERE agent_id = $1 AND session_id = $2 AND seq = $3'
-  const [row] = await db.readValues(sql, [agentId, sessionId, seq])
+export async function readContent(db: Database, agentId: string, sessionId: string, id: string): Promise<string | undefined> {
+  const sql = 'SELECT content FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3'
+  const [row] = await db.readValues(sql, [agentId, sessionId, id])
   return row?.[0] as string | undefined
 }
 
