@@ -86,6 +86,35 @@ describe('chat completions', () => {
     assert.equal(custom.body['max_completion_tokens'], 9)
   })
 
+  test('a call whose longest reply is too long for the provider changes nothing for other calls', async () => {
+    const [field, other] = ['max_completion_tokens', 'max_tokens']
+    const tooLong = [
+      `${field} is too large: 900000. This model supports at most 8192 completion tokens.`,
+      `Unsupported value of ${field}: 900000`,
+    ]
+    for (const message of tooLong) {
+      server.behaviour = (call, response) => {
+        const said = call.body[other] ? `Unsupported parameter: '${other}'. Use '${field}' instead.` : message
+        if (call.body[other] || Number(call.body[field]) > 8_192)
+          response.writeHead(400).end(JSON.stringify({ error: { message: said, param: field } }))
+        else says('Yes.')(call, response)
+      }
+      const model = gpt()
+      await assert.rejects(ask(model, { maxOutputTokens: 900_000 }), { code: 'model_failed' })
+      assert.equal((await ask(model, { maxOutputTokens: 9 })).reply.text, 'Yes.')
+      assert.equal(server.calls.at(-1)!.body[field], 9)
+    }
+  })
+
+  test('a field stays if the call fails without it, too', async () => {
+    server.behaviour = (_call, response) =>
+      response.writeHead(400).end('{"error":{"message":"the prompt speaks of stream_options"}}')
+    const model = gpt()
+    await assert.rejects(ask(model, {}, true), { code: 'model_failed' })
+    server.behaviour = says('Yes.')
+    assert.ok('stream_options' in (await ask(model, {}, true)).call.body)
+  })
+
   test('a refusal for another reason is not asked again', async () => {
     server.behaviour = pickyAbout('messages')
     await assert.rejects(ask(gpt(), { maxOutputTokens: 9 }, true), { code: 'model_failed' })

@@ -1,5 +1,5 @@
 import { retrievalModes } from '../core/agent.ts'
-import type { Limits } from '../core/limits.ts'
+import { type Limits, MAX_OUTPUT_TOKENS } from '../core/limits.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { Answer, EVENTS, GivenHistory, wishes } from './messages.ts'
 import { operation } from './operation.ts'
@@ -35,7 +35,7 @@ const settings = {
   model: modelName,
   fallbackModels: Type.Array(modelName, { maxItems: 8, description: 'Tried in this order when the model fails.' }),
   temperature: OrNull(Type.Number({ minimum: 0, maximum: 2 })),
-  maxOutputTokens: OrNull(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  maxOutputTokens: OrNull(Type.Integer({ minimum: 1, maximum: MAX_OUTPUT_TOKENS })),
   autoName: Type.Boolean({ description: 'Name a session after its first turn.' }),
   embeddingModel: OrNull(Type.String({ minLength: 1, maxLength: 200 })),
   retentionDays: OrNull(Type.Integer({ minimum: 1, maximum: 36_500 })),

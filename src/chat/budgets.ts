@@ -13,10 +13,11 @@ import { costOf, priceOf } from './prices.ts'
 
 type Cost = Omit<Spent, 'calls'>
 
-/** On whose account a turn runs. */
+/** On whose account a turn or a search runs. */
 export interface Payer {
   agent: Agent
-  userId: string
+  /** Undefined where no user asks. */
+  userId?: string | undefined
   key?: Pick<ApiKey, 'id' | 'budget'> | undefined
 }
 
@@ -29,7 +30,7 @@ interface Budget {
 }
 
 /** What a reply is held to where nothing else limits it: without a limit nothing could be set aside for it. */
-const MAX_OUTPUT_TOKENS = 2_048
+const UNLIMITED_OUTPUT_TOKENS = 2_048
 /** A reply that is cut off after fewer is worth nothing. */
 const LEAST_OUTPUT_TOKENS = 64
 const TRIES = 5
@@ -40,10 +41,9 @@ export const userBudgetId = (agentId: string, userId: string): string => `user/$
 
 function budgetsOf({ agent, userId, key }: Payer): Budget[] {
   const { tokensPerDay, costPerDay, tokensPerUserPerDay } = agent.budget
-  const all: Budget[] = [
-    { id: `agent/${agent.id}`, whose: 'agent', maxTokens: tokensPerDay, maxCost: costPerDay },
-    { id: userBudgetId(agent.id, userId), whose: 'user', maxTokens: tokensPerUserPerDay, maxCost: null },
-  ]
+  const all: Budget[] = [{ id: `agent/${agent.id}`, whose: 'agent', maxTokens: tokensPerDay, maxCost: costPerDay }]
+  if (userId !== undefined)
+    all.push({ id: userBudgetId(agent.id, userId), whose: 'user', maxTokens: tokensPerUserPerDay, maxCost: null })
   const ofKey = key && budgetOfKey(key)
   return [...all.filter(({ maxTokens, maxCost }) => maxTokens !== null || maxCost !== null), ...(ofKey ? [ofKey] : [])]
 }
@@ -54,20 +54,25 @@ function budgetOfKey({ id, budget }: Pick<ApiKey, 'id' | 'budget'>): Budget | un
     : { id: `key/${id}`, whose: 'key', maxTokens: budget.tokensPerDay, maxCost: budget.costPerDay }
 }
 
-/**
- * The same, with models that take what each call may cost from the payer's budgets before it, and give back what it did not need: however many
- * run at once, on however many processes, a budget holds. Throws `quota_exceeded` where one is used up, before anything is done.
- */
+/** As `withMeters`. Throws `quota_exceeded` if a budget is used up, before anything is done. */
 export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
   const { agent } = payer
-  const names = [agent.model, ...agent.fallbackModels]
   const budgets = budgetsOf(payer)
-  if (budgets.length === 0 || agent.model === EXTRACTIVE) return deps
   // One that goes on without a provider may always answer.
-  if (!names.includes(EXTRACTIVE)) {
+  if (budgets.length > 0 && ![agent.model, ...agent.fallbackModels].includes(EXTRACTIVE)) {
     const spent = await spendingOf(deps, budgets)
     for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
   }
+  return withMeters(deps, payer)
+}
+
+/**
+ * Returns the same with models that take what each call may cost from the payer's budgets before it, and give back what it did not need. A budget
+ * holds however many calls run at once, on however many processes. A call for which too little is left throws `quota_exceeded`.
+ */
+export function withMeters(deps: Deps, payer: Payer): Deps {
+  const budgets = budgetsOf(payer)
+  if (budgets.length === 0) return deps
   const find = (name: string) => metered(deps, budgets, name, deps.models.find(name))
   return { ...deps, models: { find, findEmbedding: (name) => deps.models.findEmbedding(name), list: () => deps.models.list() } }
 }
@@ -88,7 +93,7 @@ export async function usageOfAgent(deps: Deps, agent: Agent, userId?: string): P
   const whose = userId === undefined ? 'agent' : 'user'
   return useOf(
     deps,
-    budgetsOf({ agent, userId: userId ?? '' }).find((budget) => budget.whose === whose),
+    budgetsOf({ agent, userId }).find((budget) => budget.whose === whose),
   )
 }
 
@@ -168,7 +173,7 @@ async function setAside(deps: Deps, budgets: Budget[], name: string, request: Mo
   const priced = budgets.find(({ maxCost }) => maxCost !== null)
   if (priced !== undefined && priceOf(deps.prices, name) === undefined) throw unpriced(name)
   const tokensIn = promptTokens(request.prompt)
-  const wanted = request.maxOutputTokens ?? MAX_OUTPUT_TOKENS
+  const wanted = request.maxOutputTokens ?? UNLIMITED_OUTPUT_TOKENS
   for (let tries = 0; tries < TRIES; tries++) {
     const day = dayOf(deps.clock())
     const spent = await spendingOf(deps, budgets)

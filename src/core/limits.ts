@@ -41,3 +41,6 @@ export const MAX_IMPORTED_MESSAGES = 5_000
 
 /** Page size of every paged list (specification 8). */
 export const pageLimit = { min: 1, max: 100, default: 50 } as const
+
+/** The most that `maxOutputTokens` of an agent may be. */
+export const MAX_OUTPUT_TOKENS = 1_000_000

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { BodyOf } from '../api/operation.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
+import { withMeters } from '../chat/budgets.ts'
 import type { Deps } from '../chat/deps.ts'
 import { traceRetrieval } from '../chat/retrieval-trace.ts'
 import { retrieve } from '../chat/retrieve.ts'
@@ -108,10 +109,15 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     return { message: 'The document was removed from the knowledge base.' }
   })
 
-  route(app, deps, contract.search, async ({ agent, body }) => {
+  route(app, deps, contract.search, async ({ agent, body, key }) => {
     const { query, topK = 10, history = [], filter, include = [] } = body
     const asked = { query, topK, history, ...(filter === undefined ? {} : { filter: filter as Metadata }) }
-    const retrieval = await retrieve(deps, agent, asked, new AbortController().signal)
+    const retrieval = await retrieve(
+      withMeters(deps, { agent, userId: key.userId, key }),
+      agent,
+      asked,
+      new AbortController().signal,
+    )
     const { hits, confidence } = retrieval
     const trace = { grounding: { confidence }, ...traceRetrieval(agent, retrieval) }
     return { hits, ...(include.includes('trace') ? { trace } : {}) }

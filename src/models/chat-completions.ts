@@ -12,13 +12,21 @@ import { count, type Outcome, toReply } from './reply.ts'
 export function chatCompletionsModel(name: string, provider: Provider): ChatModel {
   const url = below(provider.baseUrl, '/chat/completions')
   const headers = headersOf(provider)
-  const dialect = openDialect(provider, name)
+  /** As the last call that needed another one got its answer. */
+  let known = dialectOf(provider, name)
   const ask = async (request: ModelRequest, { signal, onText }: ModelCall): Promise<IncomingMessage> => {
-    for (;;) {
+    const first = known
+    for (let dialect = first; ; ) {
       try {
-        return await send(url, { headers, body: JSON.stringify(dialect.toBody(request, onText !== undefined)), signal })
+        const body = JSON.stringify(toBody(name, dialect, request, onText !== undefined))
+        const response = await send(url, { headers, body, signal })
+        // Refusals alone teach nothing to other callers: one may come from a value or a prompt that only this caller sends.
+        if (dialect !== first) known = dialect
+        return response
       } catch (error) {
-        if (!dialect.learn(error)) throw error
+        const other = nextDialect(dialect, first, error)
+        if (other === undefined) throw error
+        dialect = other
       }
     }
   }
@@ -36,38 +44,52 @@ export function chatCompletionsModel(name: string, provider: Provider): ChatMode
 
 /**
  * The fields that servers of this protocol differ in. OpenAI's newest models want `max_completion_tokens`, most others know only
- * `max_tokens`; older servers refuse `stream_options` or `response_format`. A refusal that names such a field is learnt from.
+ * `max_tokens`; older servers refuse `stream_options` or `response_format`.
  */
-function openDialect({ name }: Provider, model: string) {
-  let limit = name === 'openai' ? 'max_completion_tokens' : 'max_tokens'
-  const known = new Set(['stream_options', 'response_format'])
-  if (name === 'openai' && CACHES_AT_MARKS.test(model)) known.add('prompt_cache')
-  let mayTurn = true
+interface Dialect {
+  limit: 'max_tokens' | 'max_completion_tokens'
+  fields: ReadonlySet<string>
+}
+
+function dialectOf({ name }: Provider, model: string): Dialect {
+  const fields = new Set(['stream_options', 'response_format'])
+  if (name === 'openai' && CACHES_AT_MARKS.test(model)) fields.add('prompt_cache')
+  return { limit: name === 'openai' ? 'max_completion_tokens' : 'max_tokens', fields }
+}
+
+function toBody(
+  model: string,
+  { limit, fields }: Dialect,
+  { prompt, temperature, maxOutputTokens, json }: ModelRequest,
+  stream: boolean,
+): object {
   return {
-    toBody: ({ prompt, temperature, maxOutputTokens, json }: ModelRequest, stream: boolean) => ({
-      model,
-      messages: known.has('prompt_cache') ? withCacheMarks(prompt) : prompt,
-      ...(known.has('prompt_cache') ? { prompt_cache_options: EXPLICIT } : {}),
-      ...(temperature === null ? {} : { temperature }),
-      ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
-      ...(json && known.has('response_format')
-        ? { response_format: { type: 'json_schema', json_schema: { ...json, strict: true } } }
-        : {}),
-      ...(stream ? { stream } : {}),
-      ...(stream && known.has('stream_options') ? { stream_options: { include_usage: true } } : {}),
-    }),
-    /** Whether the call is worth sending again, in other words. */
-    learn(error: unknown): boolean {
-      const cause = error instanceof ReparteeError ? error.cause : undefined
-      if (!(cause instanceof Refusal) || (cause.status !== 400 && cause.status !== 422)) return false
-      if (mayTurn && cause.message.includes(limit)) {
-        limit = limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
-        mayTurn = false
-        return true
-      }
-      return [...known].some((field) => cause.message.includes(field) && known.delete(field))
-    },
+    model,
+    messages: fields.has('prompt_cache') ? withCacheMarks(prompt) : prompt,
+    ...(fields.has('prompt_cache') ? { prompt_cache_options: EXPLICIT } : {}),
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxOutputTokens === null ? {} : { [limit]: maxOutputTokens }),
+    ...(json && fields.has('response_format')
+      ? { response_format: { type: 'json_schema', json_schema: { ...json, strict: true } } }
+      : {}),
+    ...(stream ? { stream } : {}),
+    ...(stream && fields.has('stream_options') ? { stream_options: { include_usage: true } } : {}),
   }
+}
+
+/** A refusal of a field, and not of its value: "max_tokens is too large" is no reason to send it by another name. */
+const SAYS_UNKNOWN =
+  /not support|unsupported|unknown|unrecogni[sz]ed|unexpected|extra|additional|not permitted|not allowed|forbidden|instead/i
+
+/** The dialect to try next after a refusal that names a field, undefined if it names none. A call turns to the other limit once. */
+function nextDialect({ limit, fields }: Dialect, first: Dialect, error: unknown): Dialect | undefined {
+  const cause = error instanceof ReparteeError ? error.cause : undefined
+  if (!(cause instanceof Refusal) || (cause.status !== 400 && cause.status !== 422)) return undefined
+  const { message } = cause
+  if (limit === first.limit && message.includes(limit) && SAYS_UNKNOWN.test(message))
+    return { limit: limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens', fields }
+  const refused = [...fields].find((field) => message.includes(field))
+  return refused === undefined ? undefined : { limit, fields: new Set([...fields].filter((field) => field !== refused)) }
 }
 
 /**

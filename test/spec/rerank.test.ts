@@ -124,6 +124,15 @@ describe("reranking by the agent's own model", { skip: needsProcess }, () => {
       assert.equal((await search()).length, 2)
     })
 
+  test('is paid for by the budget of the agent, and left out when too little is left', async () => {
+    const { search } = await taught(service, { budget: { tokensPerDay: 1_000 } })
+    service.model.reset()
+    service.model.behaviour = says('{"order":[1]}')
+    for (let i = 0; i < 60; i++) assert.equal((await search()).length, 2)
+    const { length: calls } = service.model.calls
+    assert.ok(calls >= 1 && calls < 60, `${calls} calls`)
+  })
+
   test('does without a model that reads', async () => {
     const { trace } = await taught(service, { model: 'extractive' })
     assert.deepEqual((await trace()).retrieval, { mode: 'lexical', reranked: false })

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { inputOf, type McpTool, type McpTools } from '../../api/mcp.ts'
 import type { Static, TObject } from '../../api/schema.ts'
 import { listAgents } from '../../chat/agents.ts'
+import { withMeters } from '../../chat/budgets.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { retrieve } from '../../chat/retrieve.ts'
 import type { Agent } from '../../core/agent.ts'
@@ -118,8 +119,9 @@ const toText = ({ code, message, details = [], retryAfter }: ReparteeError): str
     ...(retryAfter === undefined ? [] : [`Try again in ${retryAfter} s.`]),
   ].join('\n')
 
-async function search({ deps }: Work, { query, topK = 10 }: InputOf<'search'>, agent: Agent): Promise<Found> {
-  const { hits } = await retrieve(deps, agent, { query, topK, history: [] }, new AbortController().signal)
+async function search({ deps, key }: Work, { query, topK = 10 }: InputOf<'search'>, agent: Agent): Promise<Found> {
+  const metered = withMeters(deps, { agent, userId: key.userId, key })
+  const { hits } = await retrieve(metered, agent, { query, topK, history: [] }, new AbortController().signal)
   const passages = hits.map(({ documentId, passageId, title, heading, text, score, url }) => ({
     documentId,
     passageId,

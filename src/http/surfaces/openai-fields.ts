@@ -5,7 +5,7 @@ import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid, namedId } from '../../core/ids.ts'
-import { MAX_IMPORTED_MESSAGES } from '../../core/limits.ts'
+import { MAX_IMPORTED_MESSAGES, MAX_OUTPUT_TOKENS } from '../../core/limits.ts'
 import type { Role } from '../../core/message.ts'
 import { own } from '../../core/own.ts'
 import { toShown } from '../body.ts'
@@ -148,9 +148,9 @@ export function checkImport(key: ApiKey, history: Conversation['history'], path:
     )
 }
 
-/** A reply may be asked to be shorter than the agent's, and never to be longer. */
+/** A reply may be asked to be shorter than the agent's, and never to be longer. More than an agent can be set to is no limit. */
 export function withAtMost(agent: Agent, tokens: number | undefined): Agent {
-  if (tokens === undefined || tokens >= (agent.maxOutputTokens ?? Number.POSITIVE_INFINITY)) return agent
+  if (tokens === undefined || tokens >= (agent.maxOutputTokens ?? MAX_OUTPUT_TOKENS)) return agent
   return { ...agent, maxOutputTokens: tokens }
 }
 
