@@ -125,10 +125,11 @@ export interface AgentStats {
   passages: number
 }
 
-export async function countAgent(deps: Deps, agentId: string): Promise<AgentStats> {
+/** Counts what an agent has. The counts are too low if `isWanted` returns false meanwhile. */
+export async function countAgent(deps: Deps, agentId: string, isWanted: () => boolean): Promise<AgentStats> {
   const [sessions, messages, knowledge] = await Promise.all([
     countSessions(deps.db, { agentId }),
-    countMessages(deps.db, agentId),
+    countMessages(deps.db, agentId, isWanted),
     deps.knowledge.count(agentId),
   ])
   return { sessions, messages, ...knowledge }

@@ -12,17 +12,27 @@ const MAX_UNANSWERED = 100
 const MAX_NEVER_CITED = 500
 const DOCUMENTS_A_PAGE = 100
 
-/** What came of an agent's conversations: read from the messages themselves, so that nothing outlives what is deleted. */
-export async function findInsights(deps: Deps, agentId: string, span: Span): Promise<Insights> {
+/**
+ * What came of an agent's conversations: read from the messages themselves, so that nothing outlives what is deleted. Resolves to undefined as soon as
+ * `isWanted` returns false.
+ */
+export async function findInsights(
+  deps: Deps,
+  agentId: string,
+  span: Span,
+  isWanted: () => boolean,
+): Promise<Insights | undefined> {
   const days = new Map<string, Day>()
   const ratings: Ratings = { up: 0, down: 0 }
   const unanswered = new UnansweredQuestions()
   const documents = new Map<string, DocumentInsight>()
-  const pause = pacer()
+  const pause = pacer(agentId)
   for await (const replies of listReplies(deps.db, agentId, span)) {
     await pause()
+    if (!isWanted()) return undefined
     for (const reply of replies.toSorted((a, b) => b.askedAt - a.askedAt)) {
       await pause()
+      if (!isWanted()) return undefined
       const detail = reply.detail === null ? {} : (JSON.parse(reply.detail) as ReplyDetail)
       const rating = reply.feedback === null ? undefined : (JSON.parse(reply.feedback) as Feedback).rating
       const date = toIso(reply.repliedAt).slice(0, 10)

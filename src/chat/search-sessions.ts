@@ -23,7 +23,7 @@ export function searchSessions(deps: Deps, filter: SessionFilter, q: string, isW
       .filter((word) => word !== ''),
   )
   if (words.size > MAX_WORDS) throw invalid('query.q', `must have at most ${MAX_WORDS} different words`)
-  return search(deps, filter, { words, isWanted, pause: pacer() })
+  return search(deps, filter, { words, isWanted, pause: pacer(filter.agentId) })
 }
 
 interface Search {

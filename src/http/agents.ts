@@ -33,8 +33,8 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
     return { agents: page.items.map(toAgent), pagination: toPagination(page) }
   })
 
-  route(app, deps, contract.getAgent, async ({ agent }) => ({
-    agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id) },
+  route(app, deps, contract.getAgent, async ({ agent, request }) => ({
+    agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id, () => !request.raw.socket.destroyed) },
   }))
 
   route(app, deps, contract.getProfile, async ({ agent: { id, name, greeting, starters } }) => ({

@@ -14,11 +14,13 @@ export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const from = query.from === undefined ? to - USUAL_SPAN_MS : Date.parse(query.from)
     if (from >= to) throw invalid('query.from', 'must lie before "to"')
     await app.scanPlaces.take(request, reply)
-    if (request.raw.socket.destroyed) {
+    const isWanted = () => !request.raw.socket.destroyed
+    const found = isWanted() ? await findInsights(deps, agent.id, { from, to }, isWanted) : undefined
+    if (found === undefined) {
       reply.hijack()
       return undefined
     }
-    const { unanswered, ...rest } = await findInsights(deps, agent.id, { from, to })
+    const { unanswered, ...rest } = found
     return { ...rest, unanswered: unanswered.map((group) => ({ ...group, lastAskedAt: toIso(group.lastAskedAt) })) }
   })
 }

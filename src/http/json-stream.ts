@@ -1,21 +1,8 @@
 import { Readable } from 'node:stream'
+import { nextSlice } from '../core/pacer.ts'
 
 /** Rows that are read and written in one go: about a millisecond, so that one caller's long list does not hold up the others. */
 export const SLICE_ROWS = 250
-
-const waiting: (() => void)[] = []
-
-/** Resolves when a slice may be written. Of all lists, one slice is written in each round of the event loop: other requests go in between. */
-export function nextSlice(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(letNextGo)
-  })
-}
-
-function letNextGo(): void {
-  waiting.shift()!()
-  if (waiting.length > 0) setImmediate(letNextGo)
-}
 
 /** A reader that takes nothing for so long is read ahead of. */
 const SLOW_MS = 1_000

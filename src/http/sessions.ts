@@ -73,7 +73,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const after = cursor === undefined ? undefined : readCursor(cursor)
     const page =
       q === undefined
-        ? await readPage(deps, filter, after, limit)
+        ? await readPage(deps, filter, after, limit, isWanted)
         : await searchPage(searchSessions(deps, filter, q, isWanted), after, limit)
     const last = page.items.at(-1)
     return {
@@ -126,8 +126,17 @@ function toFilter({ agent, query, key }: Call<Contract['listSessions']>): Sessio
   }
 }
 
-async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace | undefined, limit: number) {
-  const [items, total] = await Promise.all([listSessions(deps.db, filter, after, limit + 1), countSessions(deps.db, filter)])
+async function readPage(
+  deps: Deps,
+  filter: SessionFilter,
+  after: SessionPlace | undefined,
+  limit: number,
+  isWanted: () => boolean,
+) {
+  const [items, total] = await Promise.all([
+    listSessions(deps.db, filter, after, limit + 1),
+    countSessions(deps.db, filter, isWanted),
+  ])
   return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }
 

@@ -4,10 +4,10 @@ import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { eraseUser, exportUser, type Kept, userNotFound } from '../chat/users.ts'
 import { pageLimit } from '../core/limits.ts'
+import { nextSlice } from '../core/pacer.ts'
 import { toIso } from '../core/time.ts'
 import { listSessions } from '../store/sessions.ts'
 import { countUsers, listUsers } from '../store/users.ts'
-import { nextSlice } from './json-stream.ts'
 import { route } from './route.ts'
 
 export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {

@@ -1,3 +1,4 @@
+import { nextSlice } from '../core/pacer.ts'
 import { type Database, type Row, statement } from './database.ts'
 
 /** An act of whoever runs the service. */
@@ -62,7 +63,7 @@ export async function listAuditEntries(
     const [end] = await db.scan(END_OF_SLICE, [before])
     if (end === undefined) return entries
     before = end.id as string
-    await new Promise(setImmediate)
+    await nextSlice()
   }
 }
 
@@ -89,7 +90,7 @@ export async function countAuditEntries(db: Database, filter: AuditFilter): Prom
     entries += slice!.passing as number
     if ((slice!.n as number) < SLICE_ROWS) return entries
     after = slice!.last as string
-    await new Promise(setImmediate)
+    await nextSlice()
   }
 }
 

@@ -1,3 +1,4 @@
+import { nextSlice } from '../core/pacer.ts'
 import type { Delivery, Happened, TEST_EVENT } from '../core/webhook.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 
@@ -117,7 +118,7 @@ export async function countDeliveries(db: Database, webhookId: string): Promise<
     deliveries += row!.n as number
     if ((row!.n as number) < SLICE_ROWS) return deliveries
     after = row!.last as string
-    await new Promise(setImmediate)
+    await nextSlice()
   }
 }
 

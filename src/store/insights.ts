@@ -1,3 +1,4 @@
+import { nextSlice } from '../core/pacer.ts'
 import type { Database, Row } from './database.ts'
 
 /** A reply with the question before it. */
@@ -53,7 +54,7 @@ export async function* listReplies(db: Database, agentId: string, { from, to }: 
       yield (await db.scan(REPLIES, [agentId, JSON.stringify(ids), from, to, after, upto])).map((row) => toReply(row, users))
     if (page.length < SESSIONS_A_PAGE) return
     last = page.at(-1)!
-    await new Promise(setImmediate)
+    await nextSlice(agentId)
   }
 }
 

@@ -1,3 +1,4 @@
+import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 
@@ -135,42 +136,50 @@ export async function listSessions(
   return (await db.readValues(sql, [...filterParams(filter, after), limit])).map(fromValues)
 }
 
-/** The sessions of a whole agent have a counter. Others are counted in slices. */
-export async function countSessions(db: Database, filter: SessionFilter): Promise<number> {
+/** The sessions of a whole agent have a counter. Others are counted in slices, until `isWanted` returns false. */
+export async function countSessions(db: Database, filter: SessionFilter, isWanted?: IsWanted): Promise<number> {
   const { agentId, userId, from, to } = filter
   const isWhole = userId === undefined && from === undefined && to === undefined
-  if (!isWhole) return sumSessions(db, filter, '1', 20_000)
+  if (!isWhole) return sumSessions(db, filter, { column: '1', sliceRows: 5_000 }, isWanted)
   const [row] = await db.read('SELECT coalesce(sum(sessions), 0) AS n FROM session_count WHERE agent_id = $1', [agentId])
   return row!.n as number
 }
 
 /** Counts the messages of one user, in slices. */
 export const countMessagesOfUser = (db: Database, agentId: string, userId: string): Promise<number> =>
-  sumSessions(db, { agentId, userId }, 'message_count', 1_000)
+  sumSessions(db, { agentId, userId }, { column: 'message_count', sliceRows: 1_000 })
 
-/** Adds up a column over the sessions that pass. Other requests are answered between two slices of `sliceRows`. */
+/** Says of work in slices whether somebody still waits for it. */
+export type IsWanted = () => boolean
+
+/** Most sums are of fewer sessions. They need not wait for their turn. */
+const FIRST_SLICE_ROWS = 1_000
+
+/** Adds up a column over the sessions that pass, in slices. Returns what it has when `isWanted` returns false. */
 async function sumSessions(
   db: Database,
   filter: SessionFilter,
-  column: '1' | 'message_count',
-  sliceRows: number,
+  { column, sliceRows }: { column: '1' | 'message_count'; sliceRows: number },
+  isWanted: IsWanted = () => true,
 ): Promise<number> {
   const rest = `FROM session WHERE ${where(filter)} ${ORDER}`
-  const sumSlice = `SELECT count(*) AS n, coalesce(sum(value), 0) AS sum FROM (SELECT ${column} AS value ${rest} LIMIT ${sliceRows}) slice`
-  const findEnd = `SELECT last_message_at, id ${rest} LIMIT 1 OFFSET ${sliceRows - 1}`
   let sum = 0
-  for (let after: SessionPlace | undefined; ; ) {
+  let rows = FIRST_SLICE_ROWS
+  for (let after: SessionPlace | undefined; ; rows = sliceRows) {
     const params = filterParams(filter, after)
-    const [slice] = await db.scan(sumSlice, params)
+    const sumSlice = `SELECT count(*) AS n, coalesce(sum(value), 0) AS sum FROM (SELECT ${column} AS value ${rest} LIMIT $6) slice`
+    const [slice] = await db.scan(sumSlice, [...params, rows])
     sum += slice!.sum as number
-    const [end] = slice!.n === sliceRows ? await db.scan(findEnd, params) : []
+    if ((slice!.n as number) < rows || !isWanted()) return sum
+    const [end] = await db.scan(`SELECT last_message_at, id ${rest} LIMIT 1 OFFSET $6`, [...params, rows - 1])
     if (end === undefined) return sum
     after = { lastMessageAt: end.last_message_at as number, id: end.id as string }
-    await new Promise(setImmediate)
+    await nextSlice(filter.agentId)
+    if (!isWanted()) return sum
   }
 }
 
-const SLICE_ROWS = 5_000
+const SLICE_ROWS = 1_000
 /** Those without activity since a time, the oldest first. */
 export async function listOldestSessions(db: Database, agentId: string, before: number, limit: number): Promise<Session[]> {
   const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND last_message_at < $2 ORDER BY last_message_at, id LIMIT $3`
@@ -180,14 +189,14 @@ export async function listOldestSessions(db: Database, agentId: string, before: 
 const SUM_SLICE = `SELECT coalesce(sum(message_count), 0) AS messages, count(*) AS n, max(id) AS last FROM
   (SELECT message_count, id FROM session WHERE agent_id = $1 AND id > $2 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
 
-/** Of all sessions, in slices: others are served between them. */
-export async function countMessages(db: Database, agentId: string): Promise<number> {
+/** Of all sessions, in slices: others are served between them. Returns what it has when `isWanted` returns false. */
+export async function countMessages(db: Database, agentId: string, isWanted: IsWanted = () => true): Promise<number> {
   let messages = 0
   for (let after = ''; ; ) {
     const [row] = await db.scan(SUM_SLICE, [agentId, after])
     messages += row!.messages as number
-    if ((row!.n as number) < SLICE_ROWS) return messages
+    if ((row!.n as number) < SLICE_ROWS || !isWanted()) return messages
     after = row!.last as string
-    await new Promise(setImmediate)
+    await nextSlice(agentId)
   }
 }

@@ -1,3 +1,4 @@
+import { nextSlice } from '../core/pacer.ts'
 import type { Database, Row } from './database.ts'
 import { countMessagesOfUser, countSessions } from './sessions.ts'
 
@@ -36,7 +37,7 @@ const toUser = (row: Row): User => ({
   lastMessageAt: row.last as number,
 })
 
-const COUNTED_SESSIONS = 10_000
+const COUNTED_SESSIONS = 2_500
 const COUNT_SLICE = `SELECT count(*) AS sessions, count(DISTINCT user_id) AS users, max(user_id) AS last FROM
   (SELECT user_id FROM session WHERE agent_id = $1 AND user_id > $2 ORDER BY user_id LIMIT ${COUNTED_SESSIONS}) slice`
 
@@ -48,7 +49,7 @@ export async function countUsers(db: Database, agentId: string): Promise<number>
     users += slice!.users as number
     if ((slice!.sessions as number) < COUNTED_SESSIONS) return users
     after = slice!.last as string
-    await new Promise(setImmediate)
+    await nextSlice(agentId)
   }
 }
 

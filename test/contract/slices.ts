@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Deps } from '../../src/chat/deps.ts'
+import { findInsights } from '../../src/chat/insights.ts'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
 import { insertAgent } from '../../src/store/agents.ts'
@@ -10,7 +12,7 @@ import { deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
 import { listReplies } from '../../src/store/insights.ts'
 import { claimKey } from '../../src/store/kept-answers.ts'
 import { insertConversation } from '../../src/store/messages.ts'
-import { countSessions, findSession, insertSession } from '../../src/store/sessions.ts'
+import { countMessages, countSessions, findSession, insertSession } from '../../src/store/sessions.ts'
 import { countUsers, listUsers } from '../../src/store/users.ts'
 import { deleteWebhook, insertWebhook } from '../../src/store/webhooks.ts'
 import { until } from '../support/poll.ts'
@@ -41,6 +43,23 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         assert.equal(counts, MANY)
         assert.equal(await countSessions(db, { agentId: AGENT, from: 3 }), (MANY / 5) * 2 + 2)
         assert.equal(await countSessions(db, { agentId: AGENT, userId: 'u', to: 1 }), MANY / 5)
+      }))
+
+    test('a count ends after its first slice when nobody waits for it any more', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', MANY)
+        const { counted, calls } = counting(db)
+        await countSessions(counted, { agentId: AGENT, userId: 'u' }, () => false)
+        await countMessages(counted, AGENT, () => false)
+        assert.equal(calls.scans, 2)
+      }))
+
+    test('insights that nobody waits for any more are not worked out', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', 450)
+        const { counted, calls } = counting(db)
+        assert.equal(await findInsights({ db: counted } as Deps, AGENT, { from: 0, to: 10 }, () => false), undefined)
+        assert.ok(calls.scans <= 2, `${calls.scans} scans`)
       }))
 
     test('users are listed and counted over slices of their sessions', () =>
