@@ -9,10 +9,10 @@ export class InTurn<T> {
     else line.push(item)
   }
 
-  /** Undefined if no owner that `mayGo` has anything that waits. */
-  next(mayGo: (owner: string) => boolean = () => true): T | undefined {
+  /** Undefined if no owner whose first item `mayGo` has anything that waits. */
+  next(mayGo: (owner: string, first: T) => boolean = () => true): T | undefined {
     for (const [owner, line] of this.#lines) {
-      if (!mayGo(owner)) continue
+      if (!mayGo(owner, line[0]!)) continue
       const item = line.shift()
       // To the end of the round.
       this.#lines.delete(owner)

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '../core/api-key.ts'
+import { ReparteeError } from '../core/errors.ts'
+import { InTurn } from '../core/in-turn.ts'
 import { Shares } from './shares.ts'
 import { whenOver } from './when-over.ts'
 
@@ -8,10 +10,14 @@ interface Waiting {
   go: () => void
 }
 
-/** Limits how many requests run at the same time. Others wait. `Shares` divides the places among callers. */
+/** How many times as long as the work a place stays empty after it, and at most for how long. */
+const REST_TIMES = 4
+const MAX_REST_MS = 1_000
+
+/** Limits how many requests run at the same time. Others wait, and keys take turns. `Shares` divides the places among callers. */
 export class Places {
   readonly #shares: Shares
-  #waiting: Waiting[] = []
+  readonly #waiting = new InTurn<Waiting>()
 
   constructor(places: number) {
     this.#shares = new Shares(places)
@@ -20,25 +26,48 @@ export class Places {
   /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const caller = request.caller!
-    const give = () => this.#give(caller)
+    const hold = () => void whenOver(request, reply, () => this.#give(caller))
+    const entered = this.#enter(caller, request, reply)
+    if (entered === true) return hold()
+    return entered.then((hasPlace) => {
+      if (hasPlace) hold()
+    })
+  }
+
+  /**
+   * Does work in a place that then stays empty for a while, so that work which others wait behind, such as long transactions, is only done for a part of the
+   * time. Throws `unavailable` if the caller leaves before.
+   */
+  async withRest<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    const caller = request.caller!
+    if (!(await this.#enter(caller, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
+    const startedAt = performance.now()
+    try {
+      return await work()
+    } finally {
+      const restMs = REST_TIMES * (performance.now() - startedAt)
+      setTimeout(() => this.#give(caller), Math.min(restMs, MAX_REST_MS)).unref()
+    }
+  }
+
+  /** True, or a promise that resolves to whether the request has a place: it has none if it ended before. */
+  #enter(caller: ApiKey, request: FastifyRequest, reply: FastifyReply): true | Promise<boolean> {
     if (this.#shares.mayHave(caller, 1)) {
       this.#shares.take(caller, 1)
-      whenOver(request, reply, give)
-      return undefined
+      return true
     }
     return new Promise((resolve) => {
       const go = () => {
         this.#shares.take(caller, 1)
         stay()
-        whenOver(request, reply, give)
-        resolve()
+        resolve(true)
       }
       const waiting = { caller, go }
       const leave = () => {
-        this.#waiting = this.#waiting.filter((other) => other !== waiting)
-        resolve()
+        this.#waiting.remove(caller.id, waiting)
+        resolve(false)
       }
-      this.#waiting.push(waiting)
+      this.#waiting.add(caller.id, waiting)
       const stay = whenOver(request, reply, leave)
     })
   }
@@ -46,9 +75,9 @@ export class Places {
   #give(caller: ApiKey): void {
     this.#shares.give(caller, 1)
     for (;;) {
-      const at = this.#waiting.findIndex((waiting) => this.#shares.mayHave(waiting.caller, 1))
-      if (at < 0) return
-      this.#waiting.splice(at, 1)[0]!.go()
+      const next = this.#waiting.next((_, waiting) => this.#shares.mayHave(waiting.caller, 1))
+      if (next === undefined) return
+      next.go()
     }
   }
 }

@@ -62,6 +62,8 @@ declare module 'fastify' {
     scanPlaces: Places
     /** For exports of users. */
     exportPlaces: Places
+    /** For large imports. */
+    importPlaces: Places
     bufferedBytes: BufferedBytes
     fairEntry: FairEntry
     attempts: Attempts
@@ -113,6 +115,8 @@ const UNIT_BYTES = 65_536
 const SCANS_AT_ONCE = 2
 /** A key may have two of them. */
 const EXPORTS_AT_ONCE = 4
+/** Large ones. A key may have one of them. */
+const IMPORTS_AT_ONCE = 2
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
@@ -219,6 +223,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
   app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
   app.decorate('exportPlaces', new Places(EXPORTS_AT_ONCE))
+  app.decorate('importPlaces', new Places(IMPORTS_AT_ONCE))
   app.decorate('refuseTooMuch', (agentId: string) => {
     if (pressure.refusesFor(agentId)) throw overloaded()
   })

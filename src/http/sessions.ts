@@ -14,6 +14,7 @@ import { toIso } from '../core/time.ts'
 import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
+import { importInTurn } from './import-places.ts'
 import { SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
 import { answerList } from './list-answer.ts'
 import { historySlices } from './message-slices.ts'
@@ -44,9 +45,10 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return { session: toCreated(await createSession(deps, agent.id, { ...body, externalUserId }, alongside)) }
   })
 
-  route(app, deps, contract.importSession, async ({ agent, body, keep }) => {
+  route(app, deps, contract.importSession, async ({ agent, body, keep, request, reply }) => {
     const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
-    return { session: toCreated(await importSession(deps, agent.id, body, body.messages, alongside)) }
+    const work = () => importSession(deps, agent.id, body, body.messages, alongside)
+    return { session: toCreated(await importInTurn(request, reply, body.messages.length, work)) }
   })
 
   route(app, deps, contract.listSessions, async (call) => {

@@ -7,6 +7,7 @@ import { invalid } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import { findMessage, findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
+import { importInTurn } from '../import-places.ts'
 import { answerList } from '../list-answer.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
@@ -43,27 +44,32 @@ const toConversation = (session: Session) => ({
 
 /** A conversation is a session. */
 export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
-  surfaceRoute(app, deps, { method: 'POST', url: '/conversations', scopes: ['chat'], body: Body }, async ({ body, key }) => {
-    const { items = [], metadata = {} } = body
-    const agent = await fields.getModel(deps, key, agentOf(key, metadata.agent_id))
-    const { context, history } = fields.readMessages(items, 'body.items')
-    if (context.length > 0)
-      throw unsupported(
-        'body.items',
-        'may hold messages of the user and the assistant alone: give instructions with each response.',
-      )
-    for (const { content } of history) fields.checkLength('body.items', 'a message', content, deps.limits.maxMessageChars)
-    fields.checkImport(key, history, 'body.items')
-    const { name } = metadata
-    if (name !== undefined) fields.checkLength('body.metadata.name', 'a name', name, deps.limits.maxNameChars)
-    const made = {
-      externalUserId: fields.userIdOf(key, metadata.user),
-      ...(name === undefined || name.trim() === '' ? {} : { name }),
-    }
-    return toConversation(
-      history.length === 0 ? await createSession(deps, agent.id, made) : await importSession(deps, agent.id, made, history),
-    )
-  })
+  surfaceRoute(
+    app,
+    deps,
+    { method: 'POST', url: '/conversations', scopes: ['chat'], body: Body },
+    async ({ body, key, request, reply }) => {
+      const { items = [], metadata = {} } = body
+      const agent = await fields.getModel(deps, key, agentOf(key, metadata.agent_id))
+      const { context, history } = fields.readMessages(items, 'body.items')
+      if (context.length > 0)
+        throw unsupported(
+          'body.items',
+          'may hold messages of the user and the assistant alone: give instructions with each response.',
+        )
+      for (const { content } of history) fields.checkLength('body.items', 'a message', content, deps.limits.maxMessageChars)
+      fields.checkImport(key, history, 'body.items')
+      const { name } = metadata
+      if (name !== undefined) fields.checkLength('body.metadata.name', 'a name', name, deps.limits.maxNameChars)
+      const made = {
+        externalUserId: fields.userIdOf(key, metadata.user),
+        ...(name === undefined || name.trim() === '' ? {} : { name }),
+      }
+      const makeSession = () =>
+        history.length === 0 ? createSession(deps, agent.id, made) : importSession(deps, agent.id, made, history)
+      return toConversation(await importInTurn(request, reply, history.length, makeSession))
+    },
+  )
 
   const one = '/conversations/:conversationId'
   const get = async (key: ApiKey, id: string): Promise<Session> => {

@@ -13,6 +13,7 @@ import type { Session } from '../../core/session.ts'
 import { findMessageAt } from '../../store/messages.ts'
 import { getSessionFor, keepUserRate } from '../admit.ts'
 import type { EventStreams } from '../event-stream.ts'
+import { importInTurn } from '../import-places.ts'
 import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
@@ -74,7 +75,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const run = async (window: Window) => {
       if (!isKept) return answerUnkept(deps, { ...asked, history }, window)
       if (known !== undefined) await refuseBranch(deps, known, body.previous_response_id)
-      const session = known ?? (await makeSession(deps, agent, userId, history))
+      const make = () => makeSession(deps, agent, userId, history)
+      const session = known ?? (await importInTurn(request, reply, history.length, make))
       try {
         return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
       } catch (error) {
