@@ -10,16 +10,21 @@ function open(slots: number, mostWaiting?: number) {
   const pool = new CallSlots(slots, mostWaiting)
   const had = new Map<string, number>()
   const refused: { code: string }[] = []
+  /** `agent`, or `agent key`. */
+  const ownerOf = (name: string) => {
+    const [agentId = '', keyId] = name.split(' ')
+    return { agentId, keyId }
+  }
   const ask = async (agent: string, times: number, signal = never) => {
     for (let i = 0; i < times; i++)
-      pool.take(agent, signal).then(
+      pool.take(ownerOf(agent), signal).then(
         () => had.set(agent, (had.get(agent) ?? 0) + 1),
         (error) => refused.push(error),
       )
     await nextTurn()
   }
   const give = async (agent: string) => {
-    pool.give(agent)
+    pool.give(ownerOf(agent))
     await nextTurn()
   }
   return { ask, give, had: (agent: string) => had.get(agent) ?? 0, refused }
@@ -30,6 +35,24 @@ describe('the slots for model calls', () => {
     const { ask, had } = open(16)
     for (const agent of ['a', 'b', 'c', 'd', 'e']) await ask(agent, 100)
     assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(had), [8, 4, 2, 1, 1])
+  })
+
+  test('leave always one for another key of an agent', async () => {
+    const { ask, had } = open(27)
+    for (const name of ['a 1', 'a 2', 'b 1']) await ask(name, 100)
+    assert.deepEqual(['a 1', 'a 2', 'b 1'].map(had), [9, 3, 5])
+  })
+
+  test('go to the keys of an agent in turn', async () => {
+    const { ask, give, had } = open(6)
+    await ask('a 1', 20)
+    await ask('a 2', 20)
+    const had12 = () => ['a 1', 'a 2'].map(had)
+    assert.deepEqual(had12(), [2, 1])
+    await give('a 1')
+    assert.deepEqual(had12(), [3, 1])
+    await give('a 1')
+    assert.deepEqual(had12(), [3, 2])
   })
 
   test('are given to one agent alone where there is one only', async () => {

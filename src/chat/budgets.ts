@@ -54,7 +54,7 @@ function budgetOfKey({ id, budget }: Pick<ApiKey, 'id' | 'budget'>): Budget | un
     : { id: `key/${id}`, whose: 'key', maxTokens: budget.tokensPerDay, maxCost: budget.costPerDay }
 }
 
-/** As `withMeters`. Throws `quota_exceeded` if a budget is used up, before anything is done. */
+/** As `onAccountOf`. Throws `quota_exceeded` if a budget is used up, before anything is done. */
 export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
   const { agent } = payer
   const budgets = budgetsOf(payer)
@@ -63,19 +63,27 @@ export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
     const spent = await spendingOf(deps, budgets)
     for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
   }
-  return withMeters(deps, payer)
+  return onAccountOf(deps, payer)
 }
 
 /**
- * Returns the same with models that take what each call may cost from the payer's budgets before it, and give back what it did not need. A budget
- * holds however many calls run at once, on however many processes. A call for which too little is left throws `quota_exceeded`.
+ * Returns the same with models whose calls are the payer's: they have the slots of its key, and take what each may cost from its budgets before it, and give
+ * back what it did not need. A budget holds however many calls run at once, on however many processes. A call for which too little is left throws
+ * `quota_exceeded`.
  */
-export function withMeters(deps: Deps, payer: Payer): Deps {
+export function onAccountOf(deps: Deps, payer: Payer): Deps {
   const budgets = budgetsOf(payer)
-  if (budgets.length === 0) return deps
-  const find = (name: string) => metered(deps, budgets, name, deps.models.find(name))
+  const { key } = payer
+  const find = (name: string) => {
+    const model = key === undefined ? deps.models.find(name) : ofKey(key.id, deps.models.find(name))
+    return budgets.length === 0 ? model : metered(deps, budgets, name, model)
+  }
   return { ...deps, models: { find, findEmbedding: (name) => deps.models.findEmbedding(name), list: () => deps.models.list() } }
 }
+
+const ofKey = (keyId: string, model: ChatModel): ChatModel => ({
+  generate: (request, call) => model.generate(request, { ...call, keyId }),
+})
 
 /** What a budget has come to today. */
 export interface BudgetUse {

@@ -21,6 +21,8 @@ export interface ModelRequest {
 /** How a call is followed while it runs. */
 export interface ModelCall {
   signal: AbortSignal
+  /** The key of the request that it is made for. Keys that use the same agent divide its slots. */
+  keyId?: string
   /**
    * Given: the reply is asked for as a stream, and each piece of its text is handed over as it comes.
    * A piece without text only says that the model is at work (it reasons, or the provider keeps the line open).

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Shares } from '../core/shares.ts'
 import { overloaded } from './errors.ts'
-import { Shares } from './shares.ts'
 import { isUpload, LARGE_UPLOAD_BYTES } from './upload.ts'
 import { whenOver } from './when-over.ts'
 

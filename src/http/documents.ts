@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { BodyOf } from '../api/operation.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
-import { withMeters } from '../chat/budgets.ts'
+import { onAccountOf } from '../chat/budgets.ts'
 import type { Deps } from '../chat/deps.ts'
 import { traceRetrieval } from '../chat/retrieval-trace.ts'
 import { retrieve } from '../chat/retrieve.ts'
@@ -113,7 +113,7 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     const { query, topK = 10, history = [], filter, include = [] } = body
     const asked = { query, topK, history, ...(filter === undefined ? {} : { filter: filter as Metadata }) }
     const retrieval = await retrieve(
-      withMeters(deps, { agent, userId: key.userId, key }),
+      onAccountOf(deps, { agent, userId: key.userId, key }),
       agent,
       asked,
       new AbortController().signal,

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
-import { Shares } from './shares.ts'
+import { Shares } from '../core/shares.ts'
 import { whenOver } from './when-over.ts'
 
 interface Waiting {

@@ -1,90 +1,86 @@
 import { ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
+import { Shares } from '../core/shares.ts'
 import { stopped } from './failure.ts'
 
-/** Calls of all agents that may wait. An agent may have as many of them as stay free. */
+/** Calls of all agents that may wait. `Shares` divides the places. */
 const MOST_WAITING = 4_096
 const RETRY_AFTER_SECONDS = 5
 
+/** Whose call it is. */
+export interface CallOwner {
+  agentId: string
+  /** The key of the request that it is made for. Undefined if it is made for none. */
+  keyId?: string | undefined
+}
+
+/** Names are given to `Shares`: the keys divide the part of their agent. */
+const toSharer = ({ agentId, keyId }: CallOwner) => ({ id: agentId, userId: keyId })
+const toLine = ({ agentId, keyId = '' }: CallOwner): string => `${agentId} ${keyId}`
+
+interface Waiting {
+  owner: CallOwner
+  go(): void
+}
+
 /**
- * Limits the number of calls at the same time. An agent may have as many slots as remain free, so there is always one left for another agent. Its other calls
- * wait in its own line. Free slots go to the lines in turn.
+ * Limits the number of calls at the same time. An agent may have as many slots as remain free, so there is always one left for another agent, and the keys that
+ * use it divide its part in the same way. Other calls wait, for each agent and key in a line of its own. Free slots go to the lines in turn.
  */
 export class CallSlots {
-  readonly #slots: AgentShares
-  readonly #places: AgentShares
-  readonly #waiting = new InTurn<() => void>()
+  readonly #slots: Shares
+  readonly #places: Shares
+  readonly #waiting = new InTurn<Waiting>()
 
   constructor(slots: number, mostWaiting = MOST_WAITING) {
-    this.#slots = new AgentShares(slots)
-    this.#places = new AgentShares(mostWaiting)
+    this.#slots = new Shares(slots)
+    this.#places = new Shares(mostWaiting)
   }
 
-  /** Resolves when the agent has a slot. Throws `model_failed` if the signal comes first, `unavailable` if too many calls wait. */
-  async take(agentId: string, signal: AbortSignal): Promise<void> {
+  /** Resolves when the call has a slot. Throws `model_failed` if the signal comes first, `unavailable` if too many calls wait. */
+  async take(owner: CallOwner, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw stopped(signal)
-    if (this.#slots.mayTake(agentId)) this.#slots.take(agentId)
-    else await this.#wait(agentId, signal)
+    if (this.#mayHave(owner)) this.#slots.take(toSharer(owner), 1)
+    else await this.#wait(owner, signal)
   }
 
-  give(agentId: string): void {
-    this.#slots.give(agentId)
+  give(owner: CallOwner): void {
+    this.#slots.give(toSharer(owner), 1)
     for (;;) {
-      const go = this.#waiting.next((waiting) => this.#slots.mayTake(waiting))
-      if (go === undefined) return
-      go()
+      const next = this.#waiting.next((_, waiting) => this.#mayHave(waiting.owner))
+      if (next === undefined) return
+      next.go()
     }
   }
 
+  /** One is always given, whatever the shares. */
+  #mayHave(owner: CallOwner): boolean {
+    return this.#slots.isUntouched || this.#slots.mayHave(toSharer(owner), 1)
+  }
+
   /** The slot is taken before it resolves, so that no other call gets in between. */
-  #wait(agentId: string, signal: AbortSignal): Promise<void> {
-    if (!this.#places.mayTake(agentId)) throw tooManyWait()
-    this.#places.take(agentId)
+  #wait(owner: CallOwner, signal: AbortSignal): Promise<void> {
+    const sharer = toSharer(owner)
+    if (!this.#places.mayHave(sharer, 1)) throw tooManyWait()
+    this.#places.take(sharer, 1)
     return new Promise<void>((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', leave)
-        this.#places.give(agentId)
-        this.#slots.take(agentId)
-        resolve()
+      const waiting = {
+        owner,
+        go: () => {
+          signal.removeEventListener('abort', leave)
+          this.#places.give(sharer, 1)
+          this.#slots.take(sharer, 1)
+          resolve()
+        },
       }
       const leave = () => {
-        this.#waiting.remove(agentId, go)
-        this.#places.give(agentId)
+        this.#waiting.remove(toLine(owner), waiting)
+        this.#places.give(sharer, 1)
         reject(stopped(signal))
       }
-      this.#waiting.add(agentId, go)
+      this.#waiting.add(toLine(owner), waiting)
       signal.addEventListener('abort', leave, { once: true })
     })
-  }
-}
-
-/** Counts what agents have of a limited number. */
-class AgentShares {
-  #free: number
-  readonly #held = new Map<string, number>()
-
-  constructor(all: number) {
-    this.#free = all
-  }
-
-  mayTake(agentId: string): boolean {
-    return this.#of(agentId) < this.#free
-  }
-
-  take(agentId: string): void {
-    this.#free--
-    this.#held.set(agentId, this.#of(agentId) + 1)
-  }
-
-  give(agentId: string): void {
-    this.#free++
-    const held = this.#of(agentId) - 1
-    if (held === 0) this.#held.delete(agentId)
-    else this.#held.set(agentId, held)
-  }
-
-  #of(agentId: string): number {
-    return this.#held.get(agentId) ?? 0
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { type BreakerLimits, Breakers } from './breaker.ts'
-import { CallSlots } from './call-slots.ts'
+import { type CallOwner, CallSlots } from './call-slots.ts'
 import { NoText, Refusal, stopped } from './failure.ts'
 
 export interface GuardLimits extends BreakerLimits {
@@ -31,7 +31,7 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
   const embeddings = new Cache<EmbeddingModel>(MOST_MODELS)
   const guardChat = (name: string, model: ChatModel): ChatModel => ({
     generate: (request, call) =>
-      guarded({ slots, breakers, model: name }, request.grounding.agentId, call.signal, () =>
+      guarded({ slots, breakers, model: name }, { agentId: request.grounding.agentId, keyId: call.keyId }, call.signal, () =>
         watched(model, limits, request, call),
       ),
   })
@@ -39,7 +39,7 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
   const guardEmbedding = (name: string, model: EmbeddingModel): EmbeddingModel => ({
     maxTexts: model.maxTexts,
     embed: (texts, call) =>
-      guarded({ slots, breakers, model: `${name} embeddings` }, call.agentId, call.signal, () =>
+      guarded({ slots, breakers, model: `${name} embeddings` }, { agentId: call.agentId }, call.signal, () =>
         inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own)),
       ),
   })
@@ -60,13 +60,13 @@ interface Guards {
 /** Makes the call when it has a slot and its breaker lets it through. */
 async function guarded<T>(
   { slots, breakers, model }: Guards,
-  agentId: string,
+  owner: CallOwner,
   signal: AbortSignal,
   call: () => Promise<T>,
 ): Promise<T> {
-  const breaker = breakers?.of(agentId, model)
+  const breaker = breakers?.of(owner.agentId, model)
   breaker?.check()
-  await slots.take(agentId, signal)
+  await slots.take(owner, signal)
   let isMade = false
   try {
     // It may have been stopped in the moment that it got its slot.
@@ -84,8 +84,8 @@ async function guarded<T>(
     }
   } finally {
     // Thousands of calls may wait when a breaker opens: requests get their turn between two that it refuses.
-    if (isMade) slots.give(agentId)
-    else setImmediate(() => slots.give(agentId))
+    if (isMade) slots.give(owner)
+    else setImmediate(() => slots.give(owner))
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { inputOf, type McpTool, type McpTools } from '../../api/mcp.ts'
 import type { Static, TObject } from '../../api/schema.ts'
 import { listAgents } from '../../chat/agents.ts'
-import { withMeters } from '../../chat/budgets.ts'
+import { onAccountOf } from '../../chat/budgets.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { retrieve } from '../../chat/retrieve.ts'
 import type { Agent } from '../../core/agent.ts'
@@ -120,7 +120,7 @@ const toText = ({ code, message, details = [], retryAfter }: ReparteeError): str
   ].join('\n')
 
 async function search({ deps, key }: Work, { query, topK = 10 }: InputOf<'search'>, agent: Agent): Promise<Found> {
-  const metered = withMeters(deps, { agent, userId: key.userId, key })
+  const metered = onAccountOf(deps, { agent, userId: key.userId, key })
   const { hits } = await retrieve(metered, agent, { query, topK, history: [] }, new AbortController().signal)
   const passages = hits.map(({ documentId, passageId, title, heading, text, score, url }) => ({
     documentId,

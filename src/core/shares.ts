@@ -1,7 +1,12 @@
-import type { ApiKey } from '../core/api-key.ts'
+/** Who takes a share: a key or one of its users, or an agent or one of the keys that use it. */
+export interface Sharer {
+  id: string
+  /** Someone within it. */
+  userId?: string | undefined
+}
 
 /**
- * Divides a limited amount, such as memory, among callers. A key may take as much as remains free, so there is always some left for other keys. The users of a
+ * Divides a limited amount, such as memory, among keys. A key may take as much as remains free, so there is always some left for other keys. The users of a
  * key divide the part of that key in the same way, because a key can make any number of users.
  */
 export class Shares {
@@ -18,18 +23,18 @@ export class Shares {
     return this.#free === this.#all
   }
 
-  mayHave({ id, userId }: ApiKey, amount: number): boolean {
+  mayHave({ id, userId }: Sharer, amount: number): boolean {
     const left = this.#free - this.#of(id)
     return amount <= left && (userId === undefined || this.#of(`${id}/${userId}`) + amount <= left)
   }
 
-  take({ id, userId }: ApiKey, amount: number): void {
+  take({ id, userId }: Sharer, amount: number): void {
     this.#free -= amount
     this.#add(id, amount)
     if (userId !== undefined) this.#add(`${id}/${userId}`, amount)
   }
 
-  give({ id, userId }: ApiKey, amount: number): void {
+  give({ id, userId }: Sharer, amount: number): void {
     this.#free += amount
     this.#add(id, -amount)
     if (userId !== undefined) this.#add(`${id}/${userId}`, -amount)
