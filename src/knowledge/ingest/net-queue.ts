@@ -10,7 +10,7 @@ export interface NetQueueParts<T extends Item> {
   atOnce: number
   atOnceOfAgent: number
   /** What waits in an agent's file, longest waiting first; not those of `except`. */
-  list: (base: KnowledgeBase, except: ReadonlySet<number>, most: number) => T[]
+  list: (base: KnowledgeBase, except: ReadonlySet<number>, most: number, agentId: string) => T[]
   /** Marks it as begun. In a transaction of the caller. */
   start: (base: KnowledgeBase, items: readonly T[]) => void
   /** How long an item may keep its place while another agent waits, in milliseconds. */
@@ -41,6 +41,11 @@ export class NetQueue<T extends Item> {
     return this.#underWay.has(agentId) || this.#hungry.has(agentId)
   }
 
+  /** Returns the numbers of what is under way for this agent. */
+  numbersOf(agentId: string): number[] {
+    return [...(this.#underWay.get(agentId)?.keys() ?? [])]
+  }
+
   /** Returns the numbers of what is under way, by agent. */
   underWay(): [agentId: string, numbers: number[]][] {
     const isWanted = ([, stop]: [number, AbortController]) => !stop.signal.aborted
@@ -54,7 +59,7 @@ export class NetQueue<T extends Item> {
     // Agents that have waited longer come first.
     const room = Math.max(0, Math.min(atOnce - this.#count - this.#aheadOf(agentId), atOnceOfAgent - own.size))
     const isHungry = this.#hungry.has(agentId)
-    const next = list(base, new Set(own.keys()), room + 1)
+    const next = list(base, new Set(own.keys()), room + 1, agentId)
     // An agent that got a place goes to the end of the line.
     if (next.length <= room || (isHungry && room > 0)) this.#hungry.delete(agentId)
     if (next.length > room) this.#hungry.add(agentId)

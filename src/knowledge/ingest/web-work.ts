@@ -19,6 +19,7 @@ import {
   startRuns,
 } from '../../store/knowledge-sites.ts'
 import { type DocumentReader, ReaderClosed } from '../reader/reader.ts'
+import { SlowOwners } from '../reader/slow-owners.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { NetQueue } from './net-queue.ts'
@@ -29,6 +30,13 @@ const TRY_DUE_AGAIN_MS = 60_000
 /** Fewer than for a document: a crash counts for both, and the site should fail first. */
 const MAX_ATTEMPTS = 3
 const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
+/** Of those that were slow while pages of other agents waited. */
+const SLOW_PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
+/** A page that takes longer, while pages of other agents wait, is fetched among the slow ones. */
+const PAGE_TURN_MS = 2_000
+const LOOK_MS = 250
+/** Pages among which slow ones are looked for: they are the oldest. */
+const LISTED_PAGES = 1_000
 const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
 
 export interface WebWorkParts {
@@ -53,6 +61,11 @@ export interface WebWorkParts {
 export class WebWork {
   readonly #parts: WebWorkParts
   readonly #fetches: NetQueue<Fetch>
+  readonly #slowFetches: NetQueue<Fetch>
+  /** Pages that were slow while others waited, by agent. */
+  readonly #slowPages = new Map<string, Set<number>>()
+  /** Agents of which all pages are fetched among the slow ones. */
+  readonly #slowAgents = new SlowOwners()
   readonly #sites: NetQueue<SiteRun>
   readonly #due: DueSites
   /** By site: the sitemaps of a run that waits for its next turn. After a restart they are read again. */
@@ -63,14 +76,31 @@ export class WebWork {
   constructor(parts: WebWorkParts) {
     this.#parts = parts
     const { store, clock, wake } = parts
+    const fetches = { start: startFetches, wake }
     this.#fetches = new NetQueue({
+      ...fetches,
       ...PAGES_AT_ONCE,
-      list: listFetches,
-      start: startFetches,
+      list: (base, except, most, agentId) => {
+        if (this.#slowAgents.has(agentId, performance.now())) return []
+        const slow = this.#slowPages.get(agentId) ?? []
+        return listFetches(base, new Set([...except, ...slow, ...this.#slowFetches.numbersOf(agentId)]), most)
+      },
+      turnMs: PAGE_TURN_MS,
+      run: (agentId, task, signal, isTurnOver) => this.#fetchInTurn(agentId, task, signal, isTurnOver),
+    })
+    this.#slowFetches = new NetQueue({
+      ...fetches,
+      ...SLOW_PAGES_AT_ONCE,
+      list: (base, except, most, agentId) => {
+        const slow = this.#slowPages.get(agentId)
+        const areAll = this.#slowAgents.has(agentId, performance.now())
+        if (!areAll && slow === undefined) return []
+        const found = listFetches(base, new Set([...except, ...this.#fetches.numbersOf(agentId)]), areAll ? most : LISTED_PAGES)
+        return found.filter(({ number }) => areAll || slow!.has(number)).slice(0, most)
+      },
       // A page is fetched as a whole.
       turnMs: Number.POSITIVE_INFINITY,
-      run: (agentId, task, signal) => this.#fetch(agentId, task, signal),
-      wake,
+      run: (agentId, task, signal) => this.#fetch(agentId, task, signal).finally(() => this.#forgetSlowPage(agentId, task)),
     })
     this.#sites = new NetQueue({
       ...SITES_AT_ONCE,
@@ -85,6 +115,10 @@ export class WebWork {
         this.#due.set(agentId, clock() + TRY_DUE_AGAIN_MS),
       )
     })
+  }
+
+  get #queues() {
+    return [this.#fetches, this.#slowFetches, this.#sites]
   }
 
   addSite(agentId: string, id: string, site: NewSite): Promise<Site> {
@@ -110,23 +144,24 @@ export class WebWork {
   }
 
   isBusy(agentId: string): boolean {
-    return this.#fetches.isBusy(agentId) || this.#sites.isBusy(agentId)
+    return this.#queues.some((queue) => queue.isBusy(agentId))
   }
 
   /** Starts what waits in an agent's file, as far as there is room. */
   fill(agentId: string, base: KnowledgeBase): void {
     if (!this.#noted.has(agentId)) this.#note(agentId, nextDue(base))
-    for (const queue of [this.#fetches, this.#sites]) queue.fill(agentId, base)
+    for (const queue of this.#queues) queue.fill(agentId, base)
   }
 
   /** The agent's work is done elsewhere, or was given up. */
   leave(agentId: string): void {
-    for (const queue of [this.#fetches, this.#sites]) queue.leave(agentId)
+    for (const queue of this.#queues) queue.leave(agentId)
   }
 
   removeAgent(agentId: string): void {
     this.#forgetSitemaps(agentId)
-    for (const queue of [this.#fetches, this.#sites]) queue.removeAgent(agentId)
+    for (const queue of this.#queues) queue.removeAgent(agentId)
+    this.#slowPages.delete(agentId)
     this.#due.set(agentId, null)
     this.#noted.delete(agentId)
   }
@@ -140,7 +175,7 @@ export class WebWork {
       }
       this.#parts.commit(agentId, forget).catch(() => {})
     }
-    for (const queue of [this.#fetches, this.#sites]) queue.close()
+    for (const queue of this.#queues) queue.close()
     this.#due.close()
   }
 
@@ -202,6 +237,24 @@ export class WebWork {
     }
     if (signal.aborted) return
     await this.#commitSites(agentId, (base) => bury(agentId, base, endRun(base, run, failure, clock())))
+  }
+
+  /** Gives the fetch up if it takes long while pages of other agents wait. It begins anew among the slow ones. */
+  async #fetchInTurn(agentId: string, task: Fetch, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
+    const own = new AbortController()
+    const looking = setInterval(() => {
+      if (isTurnOver()) own.abort()
+    }, LOOK_MS)
+    await this.#fetch(agentId, task, AbortSignal.any([signal, own.signal])).finally(() => clearInterval(looking))
+    if (!own.signal.aborted || signal.aborted) return
+    this.#slowAgents.note(agentId, performance.now())
+    this.#slowPages.set(agentId, (this.#slowPages.get(agentId) ?? new Set()).add(task.number))
+  }
+
+  #forgetSlowPage(agentId: string, { number }: Fetch): void {
+    const pages = this.#slowPages.get(agentId)
+    pages?.delete(number)
+    if (pages?.size === 0) this.#slowPages.delete(agentId)
   }
 
   async #fetch(agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
