@@ -334,7 +334,8 @@ export const settings = {
     kind: 'integer',
     fallback: 4_096,
     min: 1,
-    about: 'Model calls at the same time. An agent may have as many as remain free, up to half of them, and the keys that use it divide its part in the same way. Other calls wait.',
+    about:
+      'Model calls at the same time. An agent may have as many as remain free, up to half of them, and the keys that use it divide its part in the same way. Other calls wait.',
   },
   breaker: {
     env: 'REPARTEE_BREAKER',

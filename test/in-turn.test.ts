@@ -4,6 +4,7 @@ import { MessageChannel } from 'node:worker_threads'
 import { InTurn } from '../src/core/in-turn.ts'
 import { type Response, serveInTurn } from '../src/knowledge/rpc.ts'
 import { NotYet } from '../src/store/knowledge-filters.ts'
+import { until } from './support/poll.ts'
 
 describe('what waits in turn', () => {
   test('is taken owner by owner, and of each in order of arrival', () => {
@@ -36,6 +37,31 @@ test('a question to one agent does not wait for many to another', async () => {
     asked.filter((ask) => ask.startsWith('busy')),
     Array.from({ length: 20 }, (_, n) => `busy${n}`),
   )
+  caller.close()
+})
+
+test('of questions that wait for a database, one agent has some under way and leaves room for others', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  const asked: string[] = []
+  const { promise: database, resolve: answer } = Promise.withResolvers<void>()
+  serveInTurn(thread, {
+    async ask(agentId: string, { askedBy }: { askedBy: string }) {
+      asked.push(`${agentId} ${askedBy}`)
+      await database
+    },
+  })
+  let answered = 0
+  caller.on('message', () => answered++)
+  for (let n = 0; n < 100; n++) caller.postMessage({ id: n, method: 'ask', args: ['busy', { askedBy: 'one' }] })
+  for (const [agent, askedBy] of [
+    ['busy', 'two'],
+    ['quiet', 'one'],
+  ])
+    caller.postMessage({ id: 100, method: 'ask', args: [agent, { askedBy }] })
+  await until('all that may be are under way', () => asked.includes('busy two') && asked.includes('quiet one'))
+  assert.ok(asked.length <= 16, `${asked.length} are under way`)
+  answer()
+  await until('all are answered', () => answered === 102)
   caller.close()
 })
 

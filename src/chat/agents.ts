@@ -1,6 +1,7 @@
 import type { Agent } from '../core/agent.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { whyUnusable } from '../core/model.ts'
+import { nextSlice } from '../core/pacer.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
 import type { Statement } from '../store/database.ts'
@@ -139,11 +140,23 @@ export async function countAgent(deps: Deps, agentId: string, isWanted: () => bo
 export async function listAgents(deps: Deps, visible: string[] | null, { limit, cursor }: PageInput): Promise<Page<Agent>> {
   const after = cursor === undefined ? undefined : await store.findAgent(deps.db, cursor)
   if (cursor !== undefined && (after === undefined || visible?.includes(cursor) === false)) throw invalidCursor('an agent')
-  const [items, total] = await Promise.all([
-    store.listAgents(deps.db, visible, after, limit + 1),
-    store.countAgents(deps.db, visible),
-  ])
+  const [items, total] = await Promise.all([readAgents(deps, visible, after, limit + 1), store.countAgents(deps.db, visible)])
   return toPage(items, limit, total)
+}
+
+/** The settings of an agent may take 60 kB. */
+export const AGENTS_A_SLICE = 10
+
+/** Reads agents in slices: other requests are answered in between. */
+async function readAgents({ db }: Deps, visible: string[] | null, after: Agent | undefined, most: number): Promise<Agent[]> {
+  const items: Agent[] = []
+  for (;;) {
+    const limit = Math.min(AGENTS_A_SLICE, most - items.length)
+    const slice = await store.listAgents(db, visible, items.at(-1) ?? after, limit)
+    items.push(...slice)
+    if (slice.length < limit || items.length === most) return items
+    await nextSlice(visible?.[0])
+  }
 }
 
 /** One item more than the page was read, to know whether there is more. */

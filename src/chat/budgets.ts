@@ -78,7 +78,8 @@ export function onAccountOf(deps: Deps, payer: Payer): Deps {
     const model = key === undefined ? deps.models.find(name) : ofKey(key.id, deps.models.find(name))
     return budgets.length === 0 ? model : metered(deps, budgets, name, model)
   }
-  return { ...deps, models: { find, findEmbedding: (name) => deps.models.findEmbedding(name), list: () => deps.models.list() } }
+  const models = { ...deps.models, find }
+  return { ...deps, askedBy: key?.id, models }
 }
 
 const ofKey = (keyId: string, model: ChatModel): ChatModel => ({

@@ -51,7 +51,9 @@ export async function suggestFollowUps(deps: Deps, agent: Agent, answered: Answe
 async function fromKnowledge(deps: Deps, agent: Agent, { asked, retrieval }: Answered): Promise<Suggestion[]> {
   if (retrieval.hits.length === 0) return []
   const { count } = agent.followUps
-  return orNone(deps.knowledge.suggest(agent.id, { asked, retrieval, count, filter: agent.retrieval.filter }))
+  return orNone(
+    deps.knowledge.suggest(agent.id, { askedBy: deps.askedBy, asked, retrieval, count, filter: agent.retrieval.filter }),
+  )
 }
 
 /** What the knowledge base finds within the limit. */

@@ -48,7 +48,7 @@ const modelsKnown = new WeakMap<Agent, string>()
 
 async function search(deps: Deps, agent: Agent, input: Query, topK: number, signal: AbortSignal): Promise<Retrieval> {
   const { filter = agent.retrieval.filter, query, history, extract = false } = input
-  const words = { query, history, topK, filter, extract }
+  const words = { askedBy: deps.askedBy, query, history, topK, filter, extract }
   if (embeddingModelOf(deps, agent) === null) {
     const retrieval = await find(deps, agent, words)
     return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval

@@ -1,4 +1,5 @@
 import { ReparteeError } from '../core/errors.ts'
+import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { findSession, listSessions, streamSessions } from '../store/sessions.ts'
@@ -11,6 +12,7 @@ import { forgetAnswersOfUser } from './keep-answer.ts'
 import { deleteIfThere } from './sessions.ts'
 
 const SESSIONS_AT_ONCE = 50
+const IDS_AT_ONCE = 250
 /** A message may have 200,000 characters. */
 const MESSAGES_AT_ONCE = 25
 
@@ -19,12 +21,23 @@ export const userNotFound = () => new ReparteeError('user_not_found', 'There is 
 /** One thing that is kept of a user: `type` says what. Times as ISO 8601. */
 export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>
 
-/** All that is kept of one user of an agent, in slices: each session, and behind it what was said there. */
-export async function* exportUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): AsyncGenerator<Kept[]> {
+/**
+ * All that is kept of one user of an agent, in slices: each session, and behind it what was said there. Stops reading sessions when `isWanted` returns
+ * false.
+ */
+export async function* exportUser(
+  { db }: Pick<Deps, 'db'>,
+  agentId: string,
+  userId: string,
+  isWanted: () => boolean,
+): AsyncGenerator<Kept[]> {
   // All ids are read first, because an open list holds a database connection and the reader of the export may be slow.
   const ids: string[] = []
-  for await (const sessions of streamSessions(db, { agentId, userId }, SESSIONS_AT_ONCE))
+  for await (const sessions of streamSessions(db, { agentId, userId }, IDS_AT_ONCE)) {
     for (const { id } of sessions) ids.push(id)
+    await nextSlice(agentId)
+    if (!isWanted()) return
+  }
   for (const id of ids) {
     const session = await findSession(db, agentId, id)
     if (session !== undefined) yield* exportSession(db, session)

@@ -67,8 +67,8 @@ export interface Knowledge {
   agents(): string[]
   /** Everything of an agent, its file included. */
   deleteAgent(agentId: string): Promise<void>
-  /** For how long the oldest question has waited for its answer, in milliseconds. `agentId`: the oldest of those to this agent. */
-  waitMs(agentId?: string): number
+  /** For how long the oldest question has waited for its answer, in milliseconds. `asker`: the oldest of those that a key asks an agent. */
+  waitMs(asker?: { agentId: string; askedBy: string }): number
   /** Takes up what a crash left queued or half done. */
   start(): Promise<void>
   close(): Promise<void>

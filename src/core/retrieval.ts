@@ -2,6 +2,8 @@ import type { MetadataFilter } from './agent.ts'
 import type { HistoryEntry } from './message.ts'
 
 export interface RetrieveInput {
+  /** The key that asks. Keys that ask the same agent take turns. */
+  askedBy?: string | undefined
   query: string
   /** Earlier messages of the conversation, oldest first. A question that stands alone ignores them. */
   history: HistoryEntry[]
@@ -87,6 +89,8 @@ export interface Suggestion {
 }
 
 export interface SuggestInput {
+  /** As in `RetrieveInput`. */
+  askedBy?: string | undefined
   /** The question just answered, and what was asked before: not offered again. */
   asked: string[]
   retrieval: Retrieval

@@ -1,12 +1,22 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import { type AgentChange, countAgent, createAgent, deleteAgent, listAgents, previewAgent, updateAgent } from '../chat/agents.ts'
+import {
+  AGENTS_A_SLICE,
+  type AgentChange,
+  countAgent,
+  createAgent,
+  deleteAgent,
+  listAgents,
+  previewAgent,
+  updateAgent,
+} from '../chat/agents.ts'
 import { answerUnkept } from '../chat/answer-unkept.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Agent } from '../core/agent.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import type { EventStreams } from './event-stream.ts'
+import { answerList } from './list-answer.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
 import { answerTurn } from './turn-answer.ts'
@@ -17,6 +27,10 @@ const toAgent = (agent: Agent) => ({
   updatedAt: toIso(agent.updatedAt),
 })
 
+async function* slicesOf(agents: Agent[]): AsyncGenerator<Agent[]> {
+  for (let at = 0; at < agents.length; at += AGENTS_A_SLICE) yield agents.slice(at, at + AGENTS_A_SLICE)
+}
+
 /** `null` in an optional field is the same as leaving it out, except where null is a value of its own. */
 export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
   route(app, deps, contract.createAgent, async ({ body, keep }) => {
@@ -24,13 +38,17 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
     return { agent: toAgent(await createAgent(deps, body as AgentChange & { name: string }, alongside)) }
   })
 
-  route(app, deps, contract.listAgents, async ({ key, query }) => {
+  route(app, deps, contract.listAgents, async ({ key, query, request, reply }) => {
     const { limit = pageLimit.default, cursor } = query
     const page = await listAgents(deps, key.agentIds, {
       limit,
       ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }),
     })
-    return { agents: page.items.map(toAgent), pagination: toPagination(page) }
+    const tail = `],"pagination":${JSON.stringify(toPagination(page))}}`
+    return answerList(
+      { request, reply },
+      { head: '{"success":true,"agents":[', slices: slicesOf(page.items), toItem: toAgent, tail },
+    )
   })
 
   route(app, deps, contract.getAgent, async ({ agent, request }) => ({

@@ -12,13 +12,20 @@ const LEAST_SHARE = 0.02
 const STALL_MS = 200
 const MOST_ROUTES = 5
 
+/** A key that asks an agent. */
+export interface Asker {
+  agentId: string
+  /** The id of the key. */
+  askedBy: string
+}
+
 export interface PressureOptions {
   /** Work may wait for so long before new work is refused; 0: for ever. */
   maxDelayMs: number
   /** For how long the oldest work has waited elsewhere than in the event loop, where all wait in one line, in milliseconds. */
   sharedWait(): number
-  /** The same where agents take turns; of one agent's work, where it is named. */
-  wait(agentId?: string): number
+  /** The same where agents and keys take turns; of what one key asks one agent, where they are named. */
+  wait(asker?: Asker): number
   warn(about: string): void
   /** Receives each delay of the event loop that is worth a line in the log. */
   stalled(stall: Stall): void
@@ -87,17 +94,16 @@ export class Pressure {
     else this.#atWork.set(route, left)
   }
 
-  /** Returns true if the request that has just come in is one too many. `agentId`: the agent it is about, if its path names one. */
-  refuses(agentId?: string): boolean {
+  /** Returns true if the request that has just come in is one too many. */
+  refuses(): boolean {
     this.#came++
-    if (this.#sharedMs > this.#options.maxDelayMs) return this.#isOneTooMany()
-    return agentId !== undefined && this.refusesFor(agentId)
+    return this.#sharedMs > this.#options.maxDelayMs && this.#isOneTooMany()
   }
 
-  /** The same for an agent that became known later. Too much work for other agents is no reason: they take turns. */
-  refusesFor(agentId: string): boolean {
+  /** The same for what a key asks an agent, once both are known. Too much work of others is no reason: they take turns. */
+  refusesFor(asker: Asker): boolean {
     const { maxDelayMs, wait } = this.#options
-    if (this.#share === 0 || this.#sharedMs > maxDelayMs || wait(agentId) <= maxDelayMs) return false
+    if (this.#share === 0 || this.#sharedMs > maxDelayMs || wait(asker) <= maxDelayMs) return false
     return this.#isOneTooMany()
   }
 

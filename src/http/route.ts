@@ -80,6 +80,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       const { agentId, sessionId } = lowerCase(request.params as Record<string, string>)
       if (agentId !== undefined) {
         request.agent = await getAgentFor(deps, key, agentId)
+        app.refuseTooMuch(agentId, key)
         if (sessionId !== undefined) {
           request.session = await getSessionFor(deps, key, agentId, sessionId, ahead)
           if (op.isSend) await keepUserRate(deps, reply, request.session)

@@ -4,6 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { endLostKeys } from '../chat/keys.ts'
+import type { ApiKey } from '../core/api-key.ts'
 import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -68,7 +69,7 @@ declare module 'fastify' {
     fairEntry: FairEntry
     attempts: Attempts
     /** Throws `unavailable` where too much is asked of an agent. For requests whose path names none. */
-    refuseTooMuch(agentId: string): void
+    refuseTooMuch(agentId: string, key: ApiKey): void
     /** Closes connections on which nothing was asked yet. */
     closeUnused(): void
   }
@@ -100,8 +101,6 @@ export interface ServerOptions {
   /** Origins of pages that may call. */
   allowedOrigins: string | undefined
 }
-
-type Params = Record<string, string | undefined>
 
 /** Blanks at its ends would be lost on the way back. */
 const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
@@ -173,7 +172,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const pressure = new Pressure({
     maxDelayMs: deps.limits.maxDelayMs,
     sharedWait: () => deps.db.waitMs(),
-    wait: (agentId) => deps.knowledge.waitMs(agentId),
+    wait: (asker) => deps.knowledge.waitMs(asker),
     warn: deps.warn,
     stalled: log.stalled,
   })
@@ -207,7 +206,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       reply.header('connection', 'close')
       throw new ReparteeError('unavailable', `The service is ${health.state}.`, { retryAfter: 5 })
     }
-    if (!isHealth && pressure.refuses((request.params as Params).agentId?.toLowerCase())) throw overloaded()
+    if (!isHealth && pressure.refuses()) throw overloaded()
     // The next request goes to another process, where a proxy keeps connections.
     if (health.state === 'leaving') reply.raw.shouldKeepAlive = false
   })
@@ -224,8 +223,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
   app.decorate('exportPlaces', new Places(EXPORTS_AT_ONCE))
   app.decorate('importPlaces', new Places(IMPORTS_AT_ONCE))
-  app.decorate('refuseTooMuch', (agentId: string) => {
-    if (pressure.refusesFor(agentId)) throw overloaded()
+  app.decorate('refuseTooMuch', (agentId: string, { id: askedBy }: ApiKey) => {
+    if (pressure.refusesFor({ agentId, askedBy })) throw overloaded()
   })
   app.decorate('bufferedBytes', new BufferedBytes(deps.limits.heldBytes, deps.limits.maxBodyBytes))
   app.decorate('attempts', new Attempts())

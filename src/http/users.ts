@@ -32,12 +32,13 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
     const userId = params.externalUserId.toLowerCase()
     if ((await listSessions(deps.db, { agentId: agent.id, userId }, undefined, 1)).length === 0) throw userNotFound()
     await app.exportPlaces.take(request, reply)
-    if (request.raw.socket.destroyed) {
+    const isWanted = () => !request.raw.socket.destroyed
+    if (!isWanted()) {
       reply.hijack()
       return undefined
     }
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(toLines(exportUser(deps, agent.id, userId))))
+    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(toLines(exportUser(deps, agent.id, userId, isWanted))))
     return undefined
   })
 

@@ -11,7 +11,7 @@ import type { KnowledgePlace } from '../store/knowledge-store.ts'
 import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
 import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
-import { fromSentCause } from './rpc.ts'
+import { fromSentCause, toLine } from './rpc.ts'
 import { WorkerHandle } from './worker.ts'
 
 export interface KnowledgeOptions {
@@ -169,7 +169,7 @@ export function openKnowledge({
       await ingest.call('removeAgent', agentId)
       if (questions.started) await questions.call('forget', agentId)
     },
-    waitMs: (agentId) => questions.waitMs(agentId),
+    waitMs: (asker) => questions.waitMs(asker && toLine([asker.agentId, asker])),
     async start() {
       if (known.haveWork()) await withPatience(ingest.call('start'))
     },

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
+import { Shares } from '../core/shares.ts'
 import { DamagedFile } from '../store/damaged.ts'
 import { NotYet } from '../store/knowledge-filters.ts'
 import { isTransient } from '../store/transient.ts'
@@ -77,28 +78,55 @@ export function serve(port: MessagePort, methods: Methods): void {
   port.on('message', async (request: Request) => port.postMessage(await answer(methods, request)))
 }
 
-/** Like `serve`, but agents take turns: many questions to one agent do not delay questions to others. One that throws `NotYet` gets in line again. */
+/** Questions that are begun and not answered: those that wait for a database. `Shares` divides them among agents, and among the keys of an agent. */
+const AT_ONCE = 16
+
+/** Whose turn a question is, by its arguments: of an agent, and of the key that asks where the second argument names it. */
+const toSharer = ([agentId, input]: unknown[]) => ({ id: String(agentId), userId: (input as Asked | undefined)?.askedBy })
+
+interface Asked {
+  askedBy?: string
+}
+
+/** Names the line in which a question waits. */
+export function toLine(args: unknown[]): string {
+  const { id, userId = '' } = toSharer(args)
+  return `${id} ${userId}`
+}
+
+/**
+ * Like `serve`, but agents, and the keys that ask an agent, take turns: many questions of one do not delay those of others. One that throws `NotYet` gets in
+ * line again.
+ */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()
+  const shares = new Shares(AT_ONCE)
   let isWorking = false
   const work = () => {
-    const request = waiting.next()
+    const request = waiting.next((_, { args }) => shares.mayHave(toSharer(args), 1))
     isWorking = request !== undefined
     if (request === undefined) return
     void tryOnce(request)
     // Requests that arrived in the meantime are queued before the next one is chosen.
     setImmediate(work)
   }
-  const add = (request: Request) => {
-    waiting.add(String(request.args[0]), request)
+  const wake = () => {
     if (isWorking) return
     isWorking = true
     setImmediate(work)
   }
+  const add = (request: Request) => {
+    waiting.add(toLine(request.args), request)
+    wake()
+  }
   const tryOnce = async (request: Request) => {
+    const sharer = toSharer(request.args)
+    shares.take(sharer, 1)
     const response = await answer(methods, request)
+    shares.give(sharer, 1)
     if (response === undefined) add(request)
     else port.postMessage(response)
+    if (!waiting.isEmpty) wake()
   }
   port.on('message', add)
 }

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
-import { fromSentError, type Methods, type Request, type Response, type ThreadEvent } from './rpc.ts'
+import { fromSentError, type Methods, type Request, type Response, type ThreadEvent, toLine } from './rpc.ts'
 
 interface Call {
-  /** Its first argument. */
-  about: unknown
+  /** As `toLine` names it. */
+  line: string
   /** On the clock of `performance`. */
   at: number
   resolve: (value: never) => void
@@ -44,9 +44,9 @@ export class WorkerHandle<M extends Methods> {
     return this.#worker !== undefined
   }
 
-  /** For how long the oldest open call has waited, in milliseconds. `about`: the oldest of those with this first argument. */
-  waitMs(about?: string): number {
-    const oldest = this.#calls.values().find((call) => about === undefined || call.about === about)
+  /** For how long the oldest open call has waited, in milliseconds. `line`: the oldest of those in this line, as `toLine` names it. */
+  waitMs(line?: string): number {
+    const oldest = this.#calls.values().find((call) => line === undefined || call.line === line)
     return oldest === undefined ? 0 : performance.now() - oldest.at
   }
 
@@ -71,7 +71,7 @@ export class WorkerHandle<M extends Methods> {
       const request: Request = { id, method, args }
       // Throws for what cannot be copied. Then nothing is open.
       worker.postMessage(request, transfer)
-      this.#calls.set(id, { about: args[0], at: performance.now(), resolve, reject })
+      this.#calls.set(id, { line: toLine(args), at: performance.now(), resolve, reject })
       worker.ref()
     })
   }

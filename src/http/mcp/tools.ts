@@ -81,7 +81,7 @@ export class Toolbox {
       check(input)
       const named = input['agent'] as string | undefined
       const own = named === undefined ? agent : await getAgentFor(work.deps, work.key, named.toLowerCase())
-      if (named !== undefined) work.request.server.refuseTooMuch(named.toLowerCase())
+      if (own !== undefined) work.request.server.refuseTooMuch(own.id, work.key)
       const find = run[name] as (work: Work, input: Json, agent: Agent | undefined) => Promise<Found>
       const { text, data } = await find(work, input, own)
       return { content: [{ type: 'text', text }], structuredContent: JSON.parse(serialise(data)) }

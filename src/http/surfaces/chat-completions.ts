@@ -46,7 +46,7 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
   surfaceRoute(app, deps, { method: 'POST', url: '/chat/completions', scopes: ['chat'], body: Body }, async (call) => {
     const { body, key, request, reply } = call
     const agent = await fields.getModel(deps, key, body.model)
-    app.refuseTooMuch(agent.id)
+    app.refuseTooMuch(agent.id, key)
     refuseUnsupported(body)
     const given = fields.readConversation(deps, body.messages, 'body.messages')
     const session = await findSessionOf(call.request.headers['x-session-id'], body)

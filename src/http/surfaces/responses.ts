@@ -48,7 +48,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
   surfaceRoute(app, deps, { method: 'POST', url: '/responses', scopes: ['chat'], body: Body }, async (call) => {
     const { body, key, request, reply } = call
     const agent = await fields.getModel(deps, key, body.model)
-    app.refuseTooMuch(agent.id)
+    app.refuseTooMuch(agent.id, key)
     refuseUnsupported(body)
     const messages = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input
     const { history, message, additionalContext } = fields.readConversation(deps, messages, 'body.input', body.instructions)

@@ -57,7 +57,10 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
       checkQuery(query(request.query as Record<string, unknown>))
       checkScope(gate, key)
       const { agentId } = request.params as Record<string, string>
-      if (agentId !== undefined) request.agent = await getNamedAgent(deps, key, agentId)
+      if (agentId !== undefined) {
+        request.agent = await getNamedAgent(deps, key, agentId)
+        app.refuseTooMuch(request.agent.id, key)
+      }
       if (op.body !== undefined) refuseEncoded(request)
       app.bufferedBytes.takeBody(request, reply)
     },
