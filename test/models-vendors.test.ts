@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChatModel, PromptMessage } from '../src/core/model.ts'
 import { chatCompletionsModel } from '../src/models/chat-completions.ts'
 import { contextFor, ollamaModel } from '../src/models/ollama.ts'
@@ -130,6 +131,22 @@ describe('chat completions', () => {
 
   const stream = (...events: string[]) => sends(events.join(''), 'text/event-stream; charset=utf-8')
   const delta = (content: unknown, rest: object) => JSON.stringify({ choices: [{ index: 0, delta: { content }, ...rest }] })
+
+  test('an event of very many lines is a failure long before it is large', async () => {
+    for (const line of ['data:\n', 'data\r', ':\n', 'event: a\r\n']) {
+      let sent = 0
+      server.behaviour = async (_call, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (; !response.destroyed && sent < 1_000_000; sent += 10_000) {
+          response.write(line.repeat(10_000 / line.length))
+          await nextTurn()
+        }
+        response.end()
+      }
+      await assert.rejects(gpt().generate(request(), { signal: never, onText: () => {} }), { code: 'model_failed' })
+      assert.ok(sent < 500_000, `${sent} bytes of ${JSON.stringify(line)}`)
+    }
+  })
 
   test('events may have any line end, comments, names, several lines of data, and no blank line at the end', async () => {
     const [begin, end] = ['{"choices":[{"index":0,', '"delta":{"content":"two"}}]}']

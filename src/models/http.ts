@@ -20,6 +20,11 @@ const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 100_000
 /** On average. A token of a stream takes a few hundred. */
 const LEAST_PIECE_BYTES = 16
+/** Of one event that is longer than this. Each line takes a hundred bytes of memory until the event ends, however short it is. */
+const MOST_LINES = 2_000
+const LINES_COUNT_FROM_BYTES = 16_384
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
 /** What ends an event of a stream, whatever its type says. */
 const EVENT_ENDS = ['\n\n', '\n\r\n']
 /** A JSON answer is one piece. */
@@ -142,13 +147,25 @@ function bodyCheck(response: IncomingMessage, maxParsedBytes: number): (chunk: B
   const pieces = new PieceCount(LEAST_PIECE_BYTES)
   let bytes = 0
   let parsedBytes = 0
+  let lines = 0
   return (chunk) => {
     bytes += chunk.length
     const begun = Math.max(-1, ...ends.map((end) => chunk.lastIndexOf(end)))
     parsedBytes = begun < 0 ? parsedBytes + chunk.length : chunk.length - begun
+    if (begun >= 0) lines = 0
+    if (ends === EVENT_ENDS && parsedBytes > LINES_COUNT_FROM_BYTES) {
+      lines += countLineEnds(chunk, begun + 1)
+      if (lines > MOST_LINES) return tooMuch()
+    }
     if (pieces.isTooMany(chunk)) return failed('the provider sent its answer in pieces that are too small')
     return bytes > MAX_BYTES || parsedBytes > maxParsedBytes ? tooMuch() : undefined
   }
+}
+
+function countLineEnds(chunk: Buffer, start: number): number {
+  let count = 0
+  for (let at = start; at < chunk.length; at++) if (chunk[at] === LINE_FEED || chunk[at] === CARRIAGE_RETURN) count++
+  return count
 }
 
 const tooMuch = () => failed('the provider sent more than a reply can hold')
