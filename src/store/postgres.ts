@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
+import { Limiter } from '../core/limiter.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
@@ -35,6 +36,8 @@ const BEGIN_READING = statement('BEGIN READ ONLY')
 const ANSWER_WITHIN_MS = 30_000
 /** Long lists hold a connection as long as their readers take; one is left for what else goes over many rows. */
 const LISTS_AT_ONCE = 5
+/** Of the connections: statements that go over many rows leave the rest to others. */
+const SCANNING_SHARE = 0.4
 const STREAM_CONNECTIONS = LISTS_AT_ONCE + 1
 const MAX_TRIES = 5
 
@@ -48,6 +51,7 @@ const TYPES: pg.CustomTypesConfig = {
 export class PostgresDatabase implements Database {
   readonly listsAtOnce = LISTS_AT_ONCE
   readonly #pool: pg.Pool
+  readonly #scans: Limiter
   /** Of those who wait for a connection, the first one first. */
   readonly #waiting = new Set<{ since: number }>()
   readonly #streams: pg.Pool
@@ -64,6 +68,7 @@ export class PostgresDatabase implements Database {
 
   private constructor({ url, connections, pooler = false, answerWithinMs = ANSWER_WITHIN_MS, warn = () => {} }: PostgresOptions) {
     this.#pooler = pooler
+    this.#scans = new Limiter(Math.max(1, Math.floor(connections * SCANNING_SHARE)))
     const settings: pg.PoolConfig = {
       connectionString: url,
       application_name: 'repartee',
@@ -121,7 +126,9 @@ export class PostgresDatabase implements Database {
   }
 
   async scan(sql: string, params: Value[]): Promise<Row[]> {
-    return toRows(await this.#readAlone({ sql, params }))
+    // Mostly the agent that it is about.
+    const owner = String(params[0])
+    return toRows(await this.#scans.run(owner, () => this.#readAlone({ sql, params })))
   }
 
   write(statements: Statement[]): Promise<Row[][]> {

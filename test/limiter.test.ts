@@ -1,0 +1,49 @@
+// Work of which only some runs at the same time: owners take turns, and none has all places.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Limiter } from '../src/core/limiter.ts'
+
+/** Begins work that ends when it is told to. */
+function open(atOnce: number) {
+  const limiter = new Limiter(atOnce)
+  const running: { owner: string; end: () => void }[] = []
+  const begun: string[] = []
+  const begin = (owner: string, times: number) => {
+    for (let i = 0; i < times; i++)
+      void limiter.run(owner, () => {
+        begun.push(owner)
+        return new Promise<void>((end) => running.push({ owner, end }))
+      })
+  }
+  const end = async () => {
+    running.shift()!.end()
+    await nextTurn()
+  }
+  return { begin, end, begun, limiter }
+}
+
+test('one owner leaves a place for another, whose turn comes before the rest of the first', async () => {
+  const { begin, end, begun } = open(4)
+  begin('busy', 50)
+  assert.deepEqual(begun, ['busy', 'busy'])
+  begin('quiet', 2)
+  assert.deepEqual(begun, ['busy', 'busy', 'quiet'])
+  await end()
+  await end()
+  assert.deepEqual(begun, ['busy', 'busy', 'quiet', 'busy', 'quiet'])
+})
+
+test('one place is given to everybody in turn, also behind work that failed', async () => {
+  const { begin, end, begun, limiter } = open(1)
+  begin('busy', 3)
+  begin('quiet', 1)
+  const failing = limiter.run('third', () => Promise.reject(new Error('a failure')))
+  await end()
+  await end()
+  assert.deepEqual(begun, ['busy', 'busy', 'quiet'])
+  await end()
+  await assert.rejects(failing, /a failure/)
+  await nextTurn()
+  assert.deepEqual(begun, ['busy', 'busy', 'quiet', 'busy'])
+})
