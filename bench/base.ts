@@ -108,6 +108,7 @@ export class Base {
       limits: INDEX_LIMITS,
       read: readDocument,
       isOver: () => false,
+      othersWait: () => false,
       unreleased: new Set<Task>(),
       slow,
       agentId: '',

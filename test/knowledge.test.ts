@@ -260,6 +260,7 @@ describe('ingestion', () => {
       isOver: () => false,
       unreleased: new Set<Task>(),
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => false,
       large: new LargeDocuments(INDEX_LIMITS, () => {}),
       agentId: agent,
       read: readDocument,
@@ -322,6 +323,7 @@ describe('ingestion', () => {
       isOver: () => false,
       unreleased: new Set<Task>(),
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => false,
       large: new LargeDocuments(INDEX_LIMITS, () => {}),
       agentId: agent,
     }
@@ -362,11 +364,14 @@ describe('ingestion', () => {
     }
     const limits = { ...INDEX_LIMITS, slowMs: 0 }
     const large = new LargeDocuments(limits, () => {})
-    const work = { agentId: agent, clock: Date.now, isOver: () => false, unreleased: new Set<Task>(), limits, slow, large, read }
+    const same = { agentId: agent, clock: Date.now, isOver: () => false, othersWait: () => false, unreleased: new Set<Task>() }
+    const work = { ...same, limits, slow, large, read }
     const waiting = () => listTasks(file, 10).map(({ number, attempts }) => [number, attempts])
     // One turn each: what takes long ends it. Of an agent that has one under way the next is not waited for. With two under way the others wait.
-    assert.equal(await indexSome(file, work), true)
-    assert.equal(await indexSome(file, { ...work, limits: { ...limits, slowMs: 3_600_000 } }), true)
+    const patient = { ...work, limits: { ...limits, slowMs: 3_600_000 } }
+    assert.equal(await indexSome(file, { ...patient, othersWait: () => true }), true)
+    assert.equal(slow.bytes, texts[0]!.length)
+    assert.equal(await indexSome(file, patient), true)
     assert.equal(await indexSome(file, work), false)
     assert.deepEqual(begun, texts.slice(0, 2))
     assert.deepEqual([slow.underWay(), waiting()], [2, [1, 2, 3, 4].map((number) => [number, 0])])
@@ -394,6 +399,7 @@ describe('ingestion', () => {
     const work = {
       ...{ agentId: agent, clock: Date.now, limits, isOver: () => false, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => false,
       large: new LargeDocuments(limits, () => {}),
       read: (input: ReadInput) => {
         readings++
@@ -416,6 +422,7 @@ describe('ingestion', () => {
       isOver: () => false,
       unreleased: new Set<Task>(),
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => false,
       large: new LargeDocuments(INDEX_LIMITS, () => {}),
       agentId: agent,
     }
@@ -492,6 +499,7 @@ describe('ingestion', () => {
     const work = {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => false,
       large: new LargeDocuments(INDEX_LIMITS, () => {}),
       read: readDocument,
     }

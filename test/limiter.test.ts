@@ -38,12 +38,15 @@ test('one place is given to everybody in turn, also behind work that failed', as
   const { begin, end, begun, limiter } = open(1)
   begin('busy', 3)
   begin('quiet', 1)
-  const failing = limiter.run('third', () => Promise.reject(new Error('a failure')))
+  const failed = assert.rejects(
+    limiter.run('third', () => Promise.reject(new Error('a failure'))),
+    /a failure/,
+  )
   await end()
   await end()
   assert.deepEqual(begun, ['busy', 'busy', 'quiet'])
   await end()
-  await assert.rejects(failing, /a failure/)
+  await failed
   await nextTurn()
   assert.deepEqual(begun, ['busy', 'busy', 'quiet', 'busy'])
 })

@@ -443,6 +443,29 @@ describe('the process that reads', () => {
     assert.ok(ended.indexOf('one') <= 3, ended.join())
   })
 
+  test('reads a small text before the large documents of many owners', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
+    const ended: string[] = []
+    const read = (owner: string, content: Buffer) =>
+      reader.read('document', { content: new Uint8Array(content), mediaType: 'text/plain' }, owner).then(() => ended.push(owner))
+    const large = Array.from({ length: 6 }, (_, i) => read(`large${i}`, Buffer.alloc(300_000, 'words ')))
+    await Promise.all([...large, read('small', Buffer.from('A note.'))])
+    assert.ok(ended.indexOf('small') <= 2, ended.join())
+  })
+
+  test('of two owners, reads next for the one that had less time lately', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
+    const ended: string[] = []
+    const read = (owner: string, chars: number) =>
+      reader
+        .read('document', { content: new Uint8Array(Buffer.alloc(chars, 'words ')), mediaType: 'text/plain' }, owner)
+        .then(() => ended.push(owner))
+    await read('busy', 4_000_000)
+    const waiting = [read('first', 4_000_000), read('busy', 100_000), read('busy', 100_000), read('new', 100_000)]
+    await Promise.all(waiting)
+    assert.deepEqual(ended.slice(2, 3), ['new'])
+  })
+
   test('reads a slow document elsewhere while others wait', async () => {
     const limits = { timeoutMs: 300_000, memoryMb: 512 }
     const reader = newReader(limits, newReader(limits))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { TurnShares } from '../src/knowledge/ingest/turn-shares.ts'
+import { TurnShares } from '../src/core/turn-shares.ts'
 
 test('the agent that had the least time lately comes next, and those with the same in their order', () => {
   const shares = new TurnShares()

@@ -131,6 +131,7 @@ describe('vectors in the file', () => {
     const work = {
       ...{ agentId: 'a', clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => false,
       large: new LargeDocuments(INDEX_LIMITS, () => {}),
       read: readDocument,
     }

@@ -13,13 +13,25 @@ export class InTurn<T> {
   next(mayGo: (owner: string, first: T) => boolean = () => true): T | undefined {
     for (const [owner, line] of this.#lines) {
       if (!mayGo(owner, line[0]!)) continue
-      const item = line.shift()
-      // To the end of the round.
-      this.#lines.delete(owner)
-      if (line.length > 0) this.#lines.set(owner, line)
-      return item
+      return this.takeFrom(owner)
     }
     return undefined
+  }
+
+  /** The owners of what waits; the one whose turn is next comes first. */
+  get owners(): IterableIterator<string> {
+    return this.#lines.keys()
+  }
+
+  /** The oldest of an owner. */
+  takeFrom(owner: string): T | undefined {
+    const line = this.#lines.get(owner)
+    if (line === undefined) return undefined
+    const item = line.shift()
+    // To the end of the round.
+    this.#lines.delete(owner)
+    if (line.length > 0) this.#lines.set(owner, line)
+    return item
   }
 
   get isEmpty(): boolean {

@@ -27,11 +27,15 @@ export const INDEX_LIMITS: IndexLimits = {
 }
 /** A document that is not read in so long does not hold up those that are. */
 const QUICK_MS = 200
+/** The same while other agents wait for their turn. */
+const QUICK_FOR_OTHERS_MS = 50
 
 export interface IndexWork extends ReadWork, WriteWork {
   limits: IndexLimits
   /** Of this agent: attempts that do not count and could not be taken back yet. */
   unreleased: Set<Task>
+  /** Whether another agent waits for its turn, and there is memory to go on reading a document meanwhile. */
+  othersWait(): boolean
 }
 
 /**
@@ -106,14 +110,14 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) {
     await pause()
     if (isOver()) return
-    const isQuick = await isSettled(next.reading, QUICK_MS)
+    const isQuick = await isSettled(next.reading, work.othersWait() ? QUICK_FOR_OTHERS_MS : QUICK_MS)
     ahead.adapt(isQuick)
     // What is read already does not wait for a document that takes long.
     if (!isQuick) batch.write()
-    const { task } = next
-    const patienceMs = work.slow.size > 0 ? 0 : limits.slowMs
+    const { task, bytes } = next
+    const patienceMs = work.slow.size > 0 || work.othersWait() ? 0 : limits.slowMs
     if (!isQuick && !(await isSettled(next.reading, patienceMs)) && !isOver()) {
-      work.slow.keep(task, next.reading)
+      work.slow.keep(task, next.reading, bytes)
       ahead.end()
       continue
     }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/pro
 import type { Document, Metadata, NewDocument } from '../../core/document.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
+import { TurnShares } from '../../core/turn-shares.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
@@ -22,7 +23,6 @@ import { OpenBases } from './open-bases.ts'
 import type { Reading } from './read-documents.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings } from './slow-readings.ts'
-import { TurnShares } from './turn-shares.ts'
 import { WebWork } from './web-work.ts'
 import { WriteFailure } from './write-documents.ts'
 
@@ -59,6 +59,8 @@ const REST_AFTER_MS = 1_000
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
+/** Documents of other agents are indexed while slow ones of so many bytes are read. With more, their agents have patience. */
+const MAX_SLOW_BYTES = 67_108_864
 
 /**
  * The one writer of all knowledge bases: takes documents in, indexes them in the background, removes and merges.
@@ -447,6 +449,7 @@ export class Ingest {
       isOver,
       unreleased,
       slow,
+      othersWait: () => this.#waiting.size > 0 && this.#slowBytes() < MAX_SLOW_BYTES,
       large: this.#large,
       ended: this.#onEnded,
     })
@@ -468,6 +471,10 @@ export class Ingest {
     })
     this.#slow.set(agentId, slow)
     return slow
+  }
+
+  #slowBytes(): number {
+    return this.#slow.values().reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
   /** Returns true if a slow document of this agent is still being read. */

@@ -6,6 +6,7 @@ interface Version {
 
 interface SlowReading<R> {
   revision: number
+  bytes: number
   reading: Promise<R>
   isSettled: boolean
 }
@@ -23,8 +24,9 @@ export class SlowReadings<R> {
     this.#settled = settled
   }
 
-  keep({ number, revision }: Version, reading: Promise<R>): void {
-    const slow = { revision, reading, isSettled: false }
+  /** `bytes`: the size of the document. */
+  keep({ number, revision }: Version, reading: Promise<R>, bytes: number): void {
+    const slow = { revision, bytes, reading, isSettled: false }
     this.#readings.set(number, slow)
     const settle = () => {
       slow.isSettled = true
@@ -54,6 +56,11 @@ export class SlowReadings<R> {
 
   underWay(): number {
     return this.#readings.values().reduce((sum, { isSettled }) => sum + (isSettled ? 0 : 1), 0)
+  }
+
+  /** The size of the documents that are still being read. */
+  get bytes(): number {
+    return this.#readings.values().reduce((sum, { bytes, isSettled }) => sum + (isSettled ? 0 : bytes), 0)
   }
 
   /** The number of readings that `take` has not returned yet. */

@@ -15,6 +15,7 @@ if (getPriority() < NICENESS) setPriority(NICENESS)
 const thread = new Worker(moduleBeside(import.meta.url, './thread'), {
   resourceLimits: { maxOldGenerationSizeMb: memoryMb },
 })
+thread.on('online', () => process.send!({ ready: true } satisfies ReadAnswer))
 const giveUp = () => process.exit(OUT_OF_MEMORY)
 let busy = 0
 // Memory outside of the heap counts too: images, archives, fonts.

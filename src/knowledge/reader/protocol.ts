@@ -11,7 +11,8 @@ export interface Reads {
 }
 
 export type ReadRequest = { [K in keyof Reads]: { what: K; input: Reads[K]['input'] } }[keyof Reads]
-export type ReadAnswer = { result: unknown } | { error: { code: DocumentErrorCode; message: string } }
+/** `ready` comes first: the process has started. */
+export type ReadAnswer = { ready: true } | { result: unknown } | { error: { code: DocumentErrorCode; message: string } }
 
 /** How the process ends where something took more memory than it may. */
 export const OUT_OF_MEMORY = 86

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { DocumentError } from '../../core/document-error.ts'
 import { InTurn } from '../../core/in-turn.ts'
 import { moduleBeside } from '../../core/module-beside.ts'
+import { TurnShares } from '../../core/turn-shares.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { readableFolders } from './readable-folders.ts'
 import { SlowOwners } from './slow-owners.ts'
@@ -20,8 +21,13 @@ const IDLE_MS = 10_000
 /** The first read of a process has to wait for its start, too. */
 const START_MS = 10_000
 
-/** A document that takes longer is read elsewhere while others wait. */
+/** A document that takes longer is read elsewhere while others wait. The more owners had such documents lately, the shorter it is. */
 const SLOW_MS = 2_000
+const LEAST_SLOW_MS = 500
+/** Texts up to this size take milliseconds. */
+const QUICK_BYTES = 65_536
+const QUICK_LOOK_BYTES = 1_024
+const BINARY = /^PK|%PDF|\0/
 
 /** So much is sent ahead, or small documents would wait for the way there and back. */
 const AHEAD = 32
@@ -30,6 +36,8 @@ const AHEAD_BYTES = 1_048_576
 interface Read {
   request: ReadRequest
   owner: string
+  /** A small text. Others do not keep it waiting. */
+  isQuick: boolean
   /** A process ended while this document was with it. */
   isSuspect: boolean
   /** A process was ended by a signal over it alone. */
@@ -42,13 +50,17 @@ interface Read {
  * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. That process may
  * read the program's own files alone, write none and start nothing. One document at a time is read; a few small ones wait in the process. When it ends, each
  * of those is sent alone, and is to blame only where the process has read nothing else. A slow document for which others wait is moved to another reader, and
- * read there from its beginning. So is, at once, every document of an owner who had too many that were slow or ended the process.
+ * read there from its beginning. So is, at once, every document of an owner who had too many that were slow or ended the process. Small texts and other
+ * documents take turns; of each, the owner who had the least time lately comes next.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
   readonly #forSlow: DocumentReader | undefined
   readonly #slowOwners = new SlowOwners()
+  readonly #quick = new InTurn<Read>()
   readonly #waiting = new InTurn<Read>()
+  readonly #used = new TurnShares()
+  #isQuickNext = true
   /** Comes before all others: what had no room, and what an ended process left. */
   #first: Read[] = []
   /** With the process, which answers in this order. */
@@ -67,18 +79,19 @@ export class DocumentReader {
     this.#forSlow = forSlow
   }
 
-  /** Owners take turns. Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
+  /** Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
   read<K extends keyof Reads>(what: K, input: Reads[K]['input'], owner = ''): Promise<Reads[K]['result']> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
       const request = { what, input } as ReadRequest
       const reader = this.#slowOwners.has(owner, performance.now()) ? (this.#forSlow ?? this) : this
-      reader.#add({ request, owner, isSuspect: false, wasKilled: false, resolve, reject })
+      reader.#add({ request, owner, isQuick: isQuick(request), isSuspect: false, wasKilled: false, resolve, reject })
     })
   }
 
   #add(read: Read): void {
-    this.#waiting.add(read.owner, read)
+    const line = read.isQuick ? this.#quick : this.#waiting
+    line.add(read.owner, read)
     this.#next()
     this.#watch()
   }
@@ -87,13 +100,16 @@ export class DocumentReader {
     this.#closed = true
     this.#forSlow?.close()
     const left = [...this.#sent.splice(0), ...this.#first.splice(0)]
-    for (let read = this.#waiting.next(); read !== undefined; read = this.#waiting.next()) left.push(read)
+    for (const line of [this.#quick, this.#waiting])
+      for (let read = line.next(); read !== undefined; read = line.next()) left.push(read)
     this.#kill()
     for (const { reject } of left) reject(new ReaderClosed())
   }
 
   #next(): void {
     if (this.#closed) return
+    // Who comes next is decided when there is room.
+    if (this.#sent.length > 0 && !this.#sent[0]!.isQuick) return
     for (let read = this.#takeNext(); read !== undefined; read = this.#takeNext()) {
       if (!this.#hasRoom(read)) {
         this.#first.unshift(read)
@@ -107,12 +123,29 @@ export class DocumentReader {
   }
 
   #takeNext(): Read | undefined {
-    return this.#first.shift() ?? this.#waiting.next()
+    const [line, other] = this.#isQuickNext ? [this.#quick, this.#waiting] : [this.#waiting, this.#quick]
+    const read = this.#first.shift() ?? this.#takeFrom(line) ?? this.#takeFrom(other)
+    this.#isQuickNext = read?.isQuick !== true
+    return read
+  }
+
+  #takeFrom(line: InTurn<Read>): Read | undefined {
+    const owner = this.#used.least(line.owners, performance.now())
+    return owner === undefined ? undefined : line.takeFrom(owner)
+  }
+
+  /** The document that was read now is done, or is given up. */
+  #takeSent(): Read | undefined {
+    const read = this.#sent.shift()
+    const now = performance.now()
+    if (read !== undefined) this.#used.add(read.owner, Math.max(0, now - this.#since), now)
+    return read
   }
 
   #hasRoom(read: Read): boolean {
     if (this.#sent.length === 0) return true
     if (read.isSuspect || this.#sent[0]!.isSuspect || this.#sent.length >= AHEAD) return false
+    if (!read.isQuick) return false
     return this.#sent.reduce((sum, sent) => sum + sizeOf(sent), sizeOf(read)) <= AHEAD_BYTES
   }
 
@@ -137,7 +170,7 @@ export class DocumentReader {
     const { timeoutMs } = this.#limits
     this.#timer = setTimeout(() => {
       this.#kill()
-      const late = this.#sent.shift()
+      const late = this.#takeSent()
       this.#takeBack()
       late?.reject(tooCostly(`more than ${timeoutMs / 1_000} seconds`))
       this.#next()
@@ -148,16 +181,18 @@ export class DocumentReader {
   #watch(): void {
     clearTimeout(this.#slowTimer)
     if (this.#forSlow === undefined || this.#sent.length === 0) return
-    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, this.#since + SLOW_MS - performance.now())).unref()
+    const now = performance.now()
+    const slowMs = Math.max(LEAST_SLOW_MS, SLOW_MS / (1 + this.#slowOwners.count(now)))
+    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, this.#since + slowMs - now)).unref()
   }
 
   #moveSlow(): void {
-    const isAlone = this.#sent.length === 1 && this.#first.length === 0 && this.#waiting.isEmpty
+    const isAlone = this.#sent.length === 1 && this.#first.length === 0 && this.#quick.isEmpty && this.#waiting.isEmpty
     const [slow] = this.#sent
     const forSlow = this.#forSlow
     if (slow === undefined || forSlow === undefined || isAlone || this.#closed) return
     this.#kill()
-    this.#sent.shift()
+    this.#takeSent()
     this.#takeBack()
     this.#slowOwners.note(slow.owner, performance.now())
     forSlow.#add(slow)
@@ -177,7 +212,11 @@ export class DocumentReader {
     this.#isUsed = false
     child.on('message', (answer: ReadAnswer) => {
       if (child !== this.#child) return
-      const read = this.#sent.shift()
+      if ('ready' in answer) {
+        if (this.#sent.length > 0) this.#limitTime()
+        return
+      }
+      const read = this.#takeSent()
       this.#isUsed = true
       if (this.#sent.length > 0) this.#limitTime()
       if ('result' in answer) read?.resolve(answer.result as never)
@@ -232,6 +271,11 @@ export class DocumentReader {
     this.#child = undefined
     child?.kill('SIGKILL')
   }
+}
+
+function isQuick({ input: { content } }: ReadRequest): boolean {
+  if (content.byteLength > QUICK_BYTES) return false
+  return !BINARY.test(Buffer.from(content.subarray(0, QUICK_LOOK_BYTES)).toString('latin1'))
 }
 
 const sizeOf = ({ request }: Read): number => request.input.content.byteLength

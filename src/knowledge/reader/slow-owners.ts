@@ -18,6 +18,12 @@ export class SlowOwners {
     return (this.#times.get(owner)?.length ?? 0) >= MOST
   }
 
+  /** How many had any lately. */
+  count(now: number): number {
+    for (const owner of this.#times.keys()) this.#forgetOld(owner, now)
+    return this.#times.size
+  }
+
   #forgetOld(owner: string, now: number): void {
     const times = this.#times.get(owner)?.filter((time) => now - time < WITHIN_MS) ?? []
     if (times.length === 0) this.#times.delete(owner)

@@ -4,8 +4,8 @@ const HALF_LIFE_MS = 30_000
 const LEAST_MS = 1
 
 /**
- * How much of the thread's time each agent had lately. The agent with the least comes next: a small document of one does not wait for a turn of each of
- * many agents with much to index.
+ * How much time each agent had lately, of a thread or a process. The agent with the least comes next: a small document of one does not wait for a turn of
+ * each of many agents with much to do.
  */
 export class TurnShares {
   readonly #used = new Map<string, { ms: number; at: number }>()
