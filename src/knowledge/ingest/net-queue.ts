@@ -54,10 +54,11 @@ export class NetQueue<T extends Item> {
 
   /** Starts what waits in an agent's file, as far as there is room. */
   fill(agentId: string, base: KnowledgeBase): void {
-    const { atOnce, atOnceOfAgent, turnMs, list, start, run } = this.#parts
+    const { atOnce, atOnceOfAgent, turnMs, list, start, run, wake } = this.#parts
     const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
-    // Agents that have waited longer come first.
-    const room = Math.max(0, Math.min(atOnce - this.#count - this.#aheadOf(agentId), atOnceOfAgent - own.size))
+    // Agents that have waited longer come first. While others wait, there is one place for each.
+    const most = this.#nextHungry(agentId) === undefined ? atOnceOfAgent - own.size : 1
+    const room = Math.max(0, Math.min(atOnce - this.#count - this.#aheadOf(agentId), most, atOnceOfAgent - own.size))
     const isHungry = this.#hungry.has(agentId)
     const next = list(base, new Set(own.keys()), room + 1, agentId)
     // An agent that got a place goes to the end of the line.
@@ -77,6 +78,8 @@ export class NetQueue<T extends Item> {
         .catch(() => {})
         .finally(() => this.#ended(agentId, own, item.number))
     }
+    const hungry = this.#count < atOnce ? this.#nextHungry(agentId) : undefined
+    if (hungry !== undefined) wake(hungry)
   }
 
   /** Removes the agent from the line until the next `fill`. */

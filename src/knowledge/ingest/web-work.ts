@@ -33,7 +33,7 @@ const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 /** Of those that were slow while pages of other agents waited. */
 const SLOW_PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 /** A page that takes longer, while pages of other agents wait, is fetched among the slow ones. */
-const PAGE_TURN_MS = 2_000
+const PAGE_TURN_MS = 1_000
 const LOOK_MS = 250
 /** Pages among which slow ones are looked for: they are the oldest. */
 const LISTED_PAGES = 1_000
