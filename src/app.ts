@@ -39,7 +39,6 @@ import { readPrices } from './price-table.ts'
 import { defaultEmbeddingModel, providersOf } from './providers.ts'
 import { findAgent } from './store/agents.ts'
 import type { Database } from './store/database.ts'
-import { purgeMarked } from './store/deletion.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
 import { lockFolder } from './store/lock.ts'
 import { meterDatabase } from './store/metered.ts'
@@ -161,7 +160,6 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   deps.courier.start()
   deps.background.run('documents could not be looked through for news of them', () => documentNews.wakeAll())
   deps.background.run('agents could not be looked through', () => embedder.start())
-  purgeMarked(db).catch((error: unknown) => deps.warn('deleted messages could not be purged', error))
 
   const upkeep = startUpkeep(deps)
   const health: Health = { state: 'starting' }

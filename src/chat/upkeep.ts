@@ -1,5 +1,6 @@
 import { DAY_MS } from '../core/time.ts'
 import { deleteAuditBefore } from '../store/audit.ts'
+import { purgeMarked } from '../store/deletion.ts'
 import { deleteDeliveriesBefore } from '../store/deliveries.ts'
 import { deleteSpendingBefore } from '../store/spending.ts'
 import { failLapsedTurns, renewLeases } from '../store/turns.ts'
@@ -9,6 +10,8 @@ import { forgetOldAnswers } from './keep-answer.ts'
 import { deleteOldSessions } from './retention.ts'
 
 const FORGET_EVERY_MS = 600_000
+/** A deletion goes on at once, and here if it was interrupted. */
+const PURGE_EVERY_MS = 60_000
 
 /** What must be done again and again while the service runs: says which turns still run, settles those whose process died, forgets what was kept long enough. */
 export function startUpkeep(deps: Deps): { stop(): void } {
@@ -19,10 +22,14 @@ export function startUpkeep(deps: Deps): { stop(): void } {
   const forgetOld = () => deps.background.runOnce('old', 'what is old could not be deleted', () => deleteOld(deps))
   const old = setInterval(forgetOld, FORGET_EVERY_MS)
   forgetOld()
+  const purge = () => deps.background.runOnce('purge', 'deleted messages could not be purged', () => purgeMarked(deps.db))
+  const purges = setInterval(purge, PURGE_EVERY_MS)
+  purge()
   return {
     stop() {
       clearInterval(leases)
       clearInterval(old)
+      clearInterval(purges)
     },
   }
 }

@@ -108,7 +108,7 @@ const REQUEST_ID = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/
 const MAX_HEADER_BYTES = 16_384
 const SLACK_MS = 30_000
 /** Parsing so much is about as much work as a small request. */
-const UNIT_BYTES = 65_536
+const UNIT_BYTES = 16_384
 
 /** A key may have one of them. */
 const SCANS_AT_ONCE = 2

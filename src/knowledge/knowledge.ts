@@ -3,8 +3,10 @@ import { setTimeout as pauseMs } from 'node:timers/promises'
 import type { NewDocument } from '../core/document.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import { moduleBeside } from '../core/module-beside.ts'
+import type { Page, PageInput } from '../core/page.ts'
 import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
+import type { Site } from '../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
 import { KnowledgeFolder } from '../store/knowledge-folder.ts'
 import type { KnowledgePlace } from '../store/knowledge-store.ts'
@@ -79,6 +81,14 @@ export function openKnowledge({
     QUESTIONS_HEAP_MB,
   )
 
+  /** The pages of each site are counted in a turn of its own. A site that is removed meanwhile is left out. */
+  const listSites = async (agentId: string, page: PageInput): Promise<Page<Site> | undefined> => {
+    const ids = await questions.call('listSiteIds', agentId, page)
+    if (ids === undefined) return undefined
+    const sites = await Promise.all(ids.items.map((id) => questions.call('findSite', agentId, id)))
+    return { ...ids, items: sites.filter((site) => site !== undefined) }
+  }
+
   return {
     async addDocument(agentId, document) {
       known.add(agentId)
@@ -120,7 +130,7 @@ export function openKnowledge({
       return known.has(agentId) ? questions.call('findSite', agentId, siteId) : undefined
     },
     async listSites(agentId, page) {
-      if (known.has(agentId)) return questions.call('listSites', agentId, page)
+      if (known.has(agentId)) return listSites(agentId, page)
       return page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
     },
     async count(agentId) {

@@ -11,7 +11,7 @@ const methodsOf = (questions: Questions) => ({
   listDocuments: questions.listDocuments.bind(questions),
   listPassages: questions.listPassages.bind(questions),
   findSite: questions.findSite.bind(questions),
-  listSites: questions.listSites.bind(questions),
+  listSiteIds: questions.listSiteIds.bind(questions),
   count: questions.count.bind(questions),
   hasBase: questions.hasBase.bind(questions),
   retrieve: questions.retrieve.bind(questions),

@@ -15,7 +15,7 @@ import { BaseGone, type KnowledgeStore } from '../store/knowledge-base.ts'
 import { CacheBudget } from '../store/knowledge-cache.ts'
 import { countDocuments, countPassages, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
-import { findSite, listSites } from '../store/knowledge-sites.ts'
+import { findSite, listSiteIds } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
 import { suggestQuestions } from './answer/suggest-questions.ts'
@@ -60,9 +60,9 @@ export class Questions {
     return this.#in(agentId, undefined, (index) => findSite(index.base, id))
   }
 
-  listSites(agentId: string, page: PageInput): Page<Site> | undefined {
+  listSiteIds(agentId: string, page: PageInput): Page<string> | undefined {
     const nothing = page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
-    return this.#in<Page<Site> | undefined>(agentId, nothing, (index) => listSites(index.base, page))
+    return this.#in<Page<string> | undefined>(agentId, nothing, (index) => listSiteIds(index.base, page))
   }
 
   count(agentId: string): { documents: number; passages: number } {

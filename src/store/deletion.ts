@@ -66,7 +66,7 @@ export async function deleteSession(
   const done = await db.writeIf([remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices])
   if (done === undefined) return undefined
   db.scrub()
-  // A failure leaves the mark: the next start continues.
+  // A failure leaves the mark: the upkeep continues.
   if (done.at(-1)!.length === 0) purge(db, agentId, id).catch(() => {})
   return { lease: done[0]![0]!.lease as string | null }
 }
@@ -78,7 +78,7 @@ export async function deleteAgentRows(db: Database, agentId: string): Promise<bo
   const done = await db.writeIf([remove, deleteCounts(agentId), raiseGeneration, mark, ...deleteSlices(agentId, WHOLE_AGENT)])
   if (done === undefined) return false
   db.scrub()
-  // A failure leaves the marks: the next start continues.
+  // A failure leaves the marks: the upkeep continues.
   purgeMarked(db).catch(() => {})
   return true
 }

@@ -97,17 +97,15 @@ export function findSite(base: KnowledgeBase, id: string): Site | undefined {
   return row === undefined ? undefined : toSite(base, row)
 }
 
-/** Newest first. Undefined where the cursor is no site of this file. */
-export function listSites(base: KnowledgeBase, page: PageInput): Page<Site> | undefined {
+/** The ids, newest first. Undefined where the cursor is no site of this file. */
+export function listSiteIds(base: KnowledgeBase, page: PageInput): Page<string> | undefined {
   const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
-  const rows = base.all<SiteRow>(
-    `SELECT ${COLUMNS} FROM site WHERE number < ? ORDER BY number DESC LIMIT ?`,
-    after,
-    page.limit + 1,
-  )
+  const ids = base
+    .all<{ id: string }>('SELECT id FROM site WHERE number < ? ORDER BY number DESC LIMIT ?', after, page.limit + 1)
+    .map(({ id }) => id)
   const { total } = base.get<{ total: number }>('SELECT count(*) AS total FROM site')!
-  return { items: rows.slice(0, page.limit).map((row) => toSite(base, row)), hasMore: rows.length > page.limit, total }
+  return { items: ids.slice(0, page.limit), hasMore: ids.length > page.limit, total }
 }
 
 type SiteSettings = Pick<Site, 'maxPages' | 'maxDepth' | 'refreshHours'>

@@ -54,21 +54,29 @@ export class NetQueue<T extends Item> {
 
   /** Starts what waits in an agent's file, as far as there is room. */
   fill(agentId: string, base: KnowledgeBase): void {
-    const { atOnce, atOnceOfAgent, turnMs, list, start, run, wake } = this.#parts
-    const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
+    const { atOnce, atOnceOfAgent, list, wake } = this.#parts
+    const own = new Set(this.#underWay.get(agentId)?.keys())
     // Agents that have waited longer come first. While others wait, there is one place for each.
     const most = this.#nextHungry(agentId) === undefined ? atOnceOfAgent - own.size : 1
     const room = Math.max(0, Math.min(atOnce - this.#count - this.#aheadOf(agentId), most, atOnceOfAgent - own.size))
     const isHungry = this.#hungry.has(agentId)
-    const next = list(base, new Set(own.keys()), room + 1, agentId)
+    const next = list(base, own, room + 1, agentId)
     // An agent that got a place goes to the end of the line.
     if (next.length <= room || (isHungry && room > 0)) this.#hungry.delete(agentId)
     if (next.length > room) this.#hungry.add(agentId)
-    const starting = next.slice(0, room)
-    if (starting.length === 0) return
-    base.write(() => start(base, starting), { durable: false })
+    if (room > 0) this.#begin(agentId, base, next.slice(0, room))
+    // There may be room for others, too.
+    const hungry = this.#count < atOnce ? this.#nextHungry(agentId) : undefined
+    if (hungry !== undefined) wake(hungry)
+  }
+
+  #begin(agentId: string, base: KnowledgeBase, items: readonly T[]): void {
+    if (items.length === 0) return
+    const { turnMs, start, run } = this.#parts
+    const own = this.#underWay.get(agentId) ?? new Map<number, AbortController>()
+    base.write(() => start(base, items), { durable: false })
     this.#underWay.set(agentId, own)
-    for (const item of starting) {
+    for (const item of items) {
       const stop = new AbortController()
       own.set(item.number, stop)
       this.#count++
@@ -78,8 +86,6 @@ export class NetQueue<T extends Item> {
         .catch(() => {})
         .finally(() => this.#ended(agentId, own, item.number))
     }
-    const hungry = this.#count < atOnce ? this.#nextHungry(agentId) : undefined
-    if (hungry !== undefined) wake(hungry)
   }
 
   /** Removes the agent from the line until the next `fill`. */
