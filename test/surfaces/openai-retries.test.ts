@@ -41,6 +41,20 @@ describe('retries of the OpenAI client', { skip: needsProcess }, async () => {
     }
   }
 
+  test('a conversation is made once, by Idempotency-Key, and by attempts where its user is named', async () => {
+    const openai = clientOf(0)
+    const make = async (headers: Record<string, string>, user = 'someone') =>
+      (await openai.conversations.create({ metadata: { agent_id: agent, user } }, { headers })).id
+    const keyed = { 'Idempotency-Key': 'conversation-1' }
+    assert.equal(await make(keyed), await make(keyed))
+    const copies = await Promise.all([make({ 'Idempotency-Key': 'two' }), make({ 'Idempotency-Key': 'two' })])
+    assert.equal(copies[0], copies[1])
+    const attempt = (count: number) => ({ 'x-stainless-retry-count': String(count) })
+    const first = await make(attempt(0), 'other')
+    assert.equal(await make(attempt(1), 'other'), first)
+    assert.notEqual(await make(attempt(0), 'other'), first)
+  })
+
   test('a budget that is used up is not asked for again', async () => {
     model.behaviour = says('A reply.')
     const poor = await service.newAgent({ budget: { tokensPerDay: 1 } })

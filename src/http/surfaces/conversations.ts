@@ -6,9 +6,12 @@ import type { ApiKey } from '../../core/api-key.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
+import type { Statement } from '../../store/database.ts'
 import { findMessage, findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
+import { isKept, sendKept } from '../idempotency.ts'
 import { importInTurn } from '../import-places.ts'
 import { answerList } from '../list-answer.ts'
+import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
 import { readConversationId, readItemId, toConversationId, toItemId } from './openai-ids.ts'
@@ -65,9 +68,20 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
         externalUserId: fields.userIdOf(key, metadata.user),
         ...(name === undefined || name.trim() === '' ? {} : { name }),
       }
-      const makeSession = () =>
-        history.length === 0 ? createSession(deps, agent.id, made) : importSession(deps, agent.id, made, history)
-      return toConversation(await importInTurn(request, reply, history.length, makeSession))
+      const makeSession = (alongside: (session: Session) => Statement[]) =>
+        history.length === 0
+          ? createSession(deps, agent.id, made, alongside)
+          : importInTurn(request, reply, history.length, () => importSession(deps, agent.id, made, history, alongside))
+      // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
+      const isOfOne = made.externalUserId !== undefined
+      const same = { agentId: agent.id, sessionId: '', parts: [JSON.stringify(body)], isOfOne }
+      const once = doneOnce<object>(deps, request, reply, same)
+      const answer = await once(async (keep) =>
+        toConversation(await makeSession((session) => keep(toConversation(session), session.id))),
+      )
+      if (!isKept(answer)) return answer
+      sendKept(reply, answer)
+      return undefined
     },
   )
 

@@ -26,14 +26,19 @@ export interface Sameness {
   key?: string
 }
 
-export type WorkOnce = (work: (keep: Keep) => Promise<Outcome>) => Promise<Outcome | Kept>
+export type WorkOnce<A extends object = Outcome> = (work: (keep: Keep) => Promise<A>) => Promise<A | Kept>
 
 /**
- * Does a turn once for each `Idempotency-Key`. Without one, a request that says that it is another attempt is answered as the newest request
+ * Does a turn, or makes a conversation, once for each `Idempotency-Key`. Without one, a request that says that it is another attempt is answered as the newest request
  * of the same body was: whoever did not get that answer must not have sent the message twice. While the first is being worked on, a few others wait
  * for it. Throws `request_in_progress` for more of them.
  */
-export function doneOnce(deps: Deps, request: FastifyRequest, reply: FastifyReply, same: Sameness): WorkOnce {
+export function doneOnce<A extends object = Outcome>(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  same: Sameness,
+): WorkOnce<A> {
   const attempt = same.isOfOne === false ? undefined : request.headers[ATTEMPT]
   const given = readIdempotencyKey(request.headers['idempotency-key']) ?? same.key
   const { agentId, sessionId } = same
