@@ -40,8 +40,8 @@ function insertMessages({ agentId, id: sessionId }: Session, messages: Message[]
     const place = params.push(firstSeq + i, m.id, m.role, m.content, m.role === 'USER' ? 'done' : null, m.createdAt) - 5
     return `($1, $2, $${place}, $${place + 1}, $${place + 2}, $${place + 3}, $${place + 4}, $${place + 5})`
   })
-  const columns = 'agent_id, session_id, seq, id, role, content, turn, created_at'
-  return statement(`INSERT INTO message (${columns}) VALUES ${rows.join(', ')}`, ...params)
+  const sql = `INSERT INTO message (agent_id, session_id, seq, id, role, content, turn, created_at) VALUES ${rows.join(', ')}`
+  return statement(sql, ...params)
 }
 
 /** The place of a message in its session, from 1; undefined where it is not of this session. */

@@ -449,7 +449,7 @@ export class Ingest {
       isOver,
       unreleased,
       slow,
-      othersWait: () => this.#waiting.size > 0 && this.#slowBytes() < MAX_SLOW_BYTES,
+      othersWait: () => this.#waiting.size > Number(this.#waiting.has(agentId)) && this.#slowBytes() < MAX_SLOW_BYTES,
       large: this.#large,
       ended: this.#onEnded,
     })
