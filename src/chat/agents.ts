@@ -126,7 +126,7 @@ export interface AgentStats {
   passages: number
 }
 
-/** Counts what an agent has. The counts are too low if `isWanted` returns false meanwhile. */
+/** Counts what an agent has. Returns counts that are too low if `isWanted` returns false before the end. */
 export async function countAgent(deps: Deps, agentId: string, isWanted: () => boolean): Promise<AgentStats> {
   const [sessions, messages, knowledge] = await Promise.all([
     countSessions(deps.db, { agentId }),

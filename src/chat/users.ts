@@ -22,8 +22,7 @@ export const userNotFound = () => new ReparteeError('user_not_found', 'There is 
 export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>
 
 /**
- * All that is kept of one user of an agent, in slices: each session, and behind it what was said there. Stops reading sessions when `isWanted` returns
- * false.
+ * All that is kept of one user of an agent, in slices: each session, followed by its messages. Stops when `isWanted` returns false.
  */
 export async function* exportUser(
   { db }: Pick<Deps, 'db'>,

@@ -81,7 +81,7 @@ export function openKnowledge({
     QUESTIONS_HEAP_MB,
   )
 
-  /** The pages of each site are counted in a turn of its own. A site that is removed meanwhile is left out. */
+  /** Counts the pages of each site in a separate turn. Leaves out a site that is removed during the call. */
   const listSites = async (agentId: string, page: PageInput): Promise<Page<Site> | undefined> => {
     const ids = await questions.call('listSiteIds', agentId, page)
     if (ids === undefined) return undefined

@@ -78,7 +78,7 @@ export function serve(port: MessagePort, methods: Methods): void {
   port.on('message', async (request: Request) => port.postMessage(await answer(methods, request)))
 }
 
-/** Questions that are begun and not answered: those that wait for a database. `Shares` divides them among agents, and among the keys of an agent. */
+/** The most questions that wait for the database. `Shares` divides them among agents, and among the keys of an agent. */
 const AT_ONCE = 16
 
 /** Whose turn a question is, by its arguments: of an agent, and of the key that asks where the second argument names it. */
@@ -95,8 +95,8 @@ export function toLine(args: unknown[]): string {
 }
 
 /**
- * Like `serve`, but agents, and the keys that ask an agent, take turns: many questions of one do not delay those of others. One that throws `NotYet` gets in
- * line again.
+ * Like `serve`, but agents take turns, and so do the keys that ask an agent. Many questions of one key do not delay those of others. A question that throws
+ * `NotYet` waits for its turn again.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()

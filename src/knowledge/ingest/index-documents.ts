@@ -34,7 +34,7 @@ export interface IndexWork extends ReadWork, WriteWork {
   limits: IndexLimits
   /** Of this agent: attempts that do not count and could not be taken back yet. */
   unreleased: Set<Task>
-  /** Whether another agent waits for its turn, and there is memory to go on reading a document meanwhile. */
+  /** Returns true if another agent waits for its turn and there is memory to keep a document that is still being read. */
   othersWait(): boolean
 }
 

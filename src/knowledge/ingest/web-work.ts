@@ -30,7 +30,7 @@ const TRY_DUE_AGAIN_MS = 60_000
 /** Fewer than for a document: a crash counts for both, and the site should fail first. */
 const MAX_ATTEMPTS = 3
 const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
-/** Of those that were slow while pages of other agents waited. */
+/** The same for slow pages. */
 const SLOW_PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
 /** A page that takes longer, while pages of other agents wait, is fetched among the slow ones. */
 const PAGE_TURN_MS = 1_000
@@ -239,7 +239,7 @@ export class WebWork {
     await this.#commitSites(agentId, (base) => bury(agentId, base, endRun(base, run, failure, clock())))
   }
 
-  /** Gives the fetch up if it takes long while pages of other agents wait. It begins anew among the slow ones. */
+  /** Aborts the fetch if it takes longer than its turn and other agents wait. The page is then fetched again as a slow one. */
   async #fetchInTurn(agentId: string, task: Fetch, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
     const own = new AbortController()
     const looking = setInterval(() => {
