@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -71,4 +71,14 @@ export const isInFiles = (folder: string, text: string): boolean =>
     .map((entry) => join(entry.parentPath, entry.name))
     .sort()
     .reverse()
-    .some((path) => existsSync(path) && readFileSync(path).includes(text))
+    .some((path) => bytesOf(path).includes(text))
+
+/** A file may be removed at any time. Then it holds nothing. */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return Buffer.alloc(0)
+  }
+}
