@@ -30,7 +30,7 @@ interface Budget {
 }
 
 /** What a reply is held to where nothing else limits it: without a limit nothing could be set aside for it. */
-const UNLIMITED_OUTPUT_TOKENS = 2_048
+const DEFAULT_OUTPUT_TOKENS = 2_048
 /** A reply that is cut off after fewer is worth nothing. */
 const LEAST_OUTPUT_TOKENS = 64
 const TRIES = 5
@@ -182,7 +182,7 @@ async function setAside(deps: Deps, budgets: Budget[], name: string, request: Mo
   const priced = budgets.find(({ maxCost }) => maxCost !== null)
   if (priced !== undefined && priceOf(deps.prices, name) === undefined) throw unpriced(name)
   const tokensIn = promptTokens(request.prompt)
-  const wanted = request.maxOutputTokens ?? UNLIMITED_OUTPUT_TOKENS
+  const wanted = request.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS
   for (let tries = 0; tries < TRIES; tries++) {
     const day = dayOf(deps.clock())
     const spent = await spendingOf(deps, budgets)

@@ -67,7 +67,7 @@ export interface Knowledge {
   agents(): string[]
   /** Everything of an agent, its file included. */
   deleteAgent(agentId: string): Promise<void>
-  /** For how long the oldest question has waited for its answer, in milliseconds. `asker`: the oldest of those that a key asks an agent. */
+  /** Returns the wait of the oldest question in milliseconds. `asker` limits it to the questions of one key to one agent. */
   waitMs(asker?: { agentId: string; askedBy: string }): number
   /** Takes up what a crash left queued or half done. */
   start(): Promise<void>

@@ -95,8 +95,8 @@ export function toLine(args: unknown[]): string {
 }
 
 /**
- * Like `serve`, but agents take turns, and so do the keys that ask an agent. Many questions of one key do not delay those of others. A question that throws
- * `NotYet` waits for its turn again.
+ * Answers requests as `serve` does, in turns of agents and of the keys that ask an agent. Many questions of one key do not delay those of others. A question
+ * that throws `NotYet` waits for its turn again.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()
