@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chmodSync, globSync, mkdirSync, constants as modes } from 'node:fs'
 import { constants } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,10 @@ const ON_POSTGRES = [
 ]
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { postgres: { type: 'boolean', default: false } } })
+const REASON_CHARS = 300
 const counts = { passed: 0, failed: 0, skipped: 0 }
+/** What failed and why, a line each: said once more at the end, where it is found in a long log. */
+const failures: string[] = []
 // From here on no signal ends this process before it has cleaned up.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(128 + constants.signals[signal]))
 const folder = newRunFolder()
@@ -68,6 +71,7 @@ async function runAll(): Promise<number> {
     await runFiles(ON_POSTGRES, true)
   }
   for (const fault of guard.faults) console.error(fault)
+  for (const failure of failures) console.error(`Failed: ${failure}`)
   const { passed, failed, skipped } = counts
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
   if (skipped > 0 && process.env['CI'] !== undefined) console.error('Some tests were skipped, which is a failure in CI.')
@@ -101,6 +105,15 @@ async function runFiles(patterns: string[], onPostgres: boolean): Promise<void> 
     counts.passed += passed
     counts.failed += tests - passed - skipped - todo
     counts.skipped += skipped
+  })
+  events.on('test:fail', ({ name, file, details: { error } }) => {
+    // One that failed because of a test inside it adds nothing.
+    if ('failureType' in error && error.failureType === 'subtestsFailed') return
+    const reason = String((error.cause as Error | undefined)?.message ?? error.message)
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+      .slice(0, REASON_CHARS)
+    failures.push(`${file === undefined ? '' : `${relative(ROOT, file)}: `}${name}: ${reason}`)
   })
   for await (const text of events.compose(spec)) process.stdout.write(text)
   await guard.settled()

@@ -73,6 +73,15 @@ describe('a run of tests', () => {
     await nothingIsLeft(run)
   })
 
+  test('ends with what failed and why, once for each test', async () => {
+    const run = startRun(['fails'])
+    assert.equal(await run.ended, 1)
+    const [, ...failed] = run.printed().split('Failed: ')
+    assert.deepEqual(failed, [
+      'test/fixtures/runner/fails.ts: fails: Expected values to be strictly equal: 1 !== 2\n0 passed, 1 failed, 0 skipped\n',
+    ])
+  })
+
   for (const [how, interrupt, by] of [
     ['by the keys of a terminal', ({ child }: Run) => process.kill(-child.pid!, 'SIGINT')],
     ['by a signal', ({ child }: Run) => child.kill('SIGTERM')],
