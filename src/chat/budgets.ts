@@ -41,11 +41,14 @@ export const userBudgetId = (agentId: string, userId: string): string => `user/$
 
 function budgetsOf({ agent, userId, key }: Payer): Budget[] {
   const { tokensPerDay, costPerDay, tokensPerUserPerDay } = agent.budget
-  const all: Budget[] = [{ id: `agent/${agent.id}`, whose: 'agent', maxTokens: tokensPerDay, maxCost: costPerDay }]
-  if (userId !== undefined)
-    all.push({ id: userBudgetId(agent.id, userId), whose: 'user', maxTokens: tokensPerUserPerDay, maxCost: null })
+  const budgets: Budget[] = []
+  if (tokensPerDay !== null || costPerDay !== null)
+    budgets.push({ id: `agent/${agent.id}`, whose: 'agent', maxTokens: tokensPerDay, maxCost: costPerDay })
+  if (userId !== undefined && tokensPerUserPerDay !== null)
+    budgets.push({ id: userBudgetId(agent.id, userId), whose: 'user', maxTokens: tokensPerUserPerDay, maxCost: null })
   const ofKey = key && budgetOfKey(key)
-  return [...all.filter(({ maxTokens, maxCost }) => maxTokens !== null || maxCost !== null), ...(ofKey ? [ofKey] : [])]
+  if (ofKey !== undefined) budgets.push(ofKey)
+  return budgets
 }
 
 function budgetOfKey({ id, budget }: Pick<ApiKey, 'id' | 'budget'>): Budget | undefined {
@@ -63,7 +66,7 @@ export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
     const spent = await spendingOf(deps, budgets)
     for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
   }
-  return onAccountOf(deps, payer)
+  return withModelsOf(deps, payer, budgets)
 }
 
 /**
@@ -71,9 +74,9 @@ export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
  * back what it did not need. A budget holds however many calls run at once, on however many processes. A call for which too little is left throws
  * `quota_exceeded`.
  */
-export function onAccountOf(deps: Deps, payer: Payer): Deps {
-  const budgets = budgetsOf(payer)
-  const { key } = payer
+export const onAccountOf = (deps: Deps, payer: Payer): Deps => withModelsOf(deps, payer, budgetsOf(payer))
+
+function withModelsOf(deps: Deps, { key }: Payer, budgets: Budget[]): Deps {
   const find = (name: string) => {
     const model = key === undefined ? deps.models.find(name) : ofKey(key.id, deps.models.find(name))
     return budgets.length === 0 ? model : metered(deps, budgets, name, model)

@@ -12,7 +12,7 @@ export interface Sharer {
 export class Shares {
   readonly #all: number
   #free: number
-  readonly #held = new Map<string, number>()
+  readonly #held = new Map<string, Held>()
 
   constructor(all: number) {
     this.#all = all
@@ -24,29 +24,36 @@ export class Shares {
   }
 
   mayHave({ id, userId }: Sharer, amount: number): boolean {
-    const left = this.#free - this.#of(id)
-    return amount <= left && (userId === undefined || this.#of(`${id}/${userId}`) + amount <= left)
+    const held = this.#held.get(id)
+    const left = this.#free - (held?.amount ?? 0)
+    return amount <= left && (userId === undefined || (held?.ofUsers.get(userId) ?? 0) + amount <= left)
   }
 
-  take({ id, userId }: Sharer, amount: number): void {
+  take(sharer: Sharer, amount: number): void {
+    this.#add(sharer, amount)
+  }
+
+  give(sharer: Sharer, amount: number): void {
+    this.#add(sharer, -amount)
+  }
+
+  #add({ id, userId }: Sharer, amount: number): void {
     this.#free -= amount
-    this.#add(id, amount)
-    if (userId !== undefined) this.#add(`${id}/${userId}`, amount)
+    let held = this.#held.get(id)
+    if (held === undefined) {
+      held = { amount: 0, ofUsers: new Map() }
+      this.#held.set(id, held)
+    }
+    held.amount += amount
+    if (held.amount === 0) this.#held.delete(id)
+    if (userId === undefined) return
+    const ofUser = (held.ofUsers.get(userId) ?? 0) + amount
+    if (ofUser === 0) held.ofUsers.delete(userId)
+    else held.ofUsers.set(userId, ofUser)
   }
+}
 
-  give({ id, userId }: Sharer, amount: number): void {
-    this.#free += amount
-    this.#add(id, -amount)
-    if (userId !== undefined) this.#add(`${id}/${userId}`, -amount)
-  }
-
-  #of(name: string): number {
-    return this.#held.get(name) ?? 0
-  }
-
-  #add(name: string, amount: number): void {
-    const held = this.#of(name) + amount
-    if (held === 0) this.#held.delete(name)
-    else this.#held.set(name, held)
-  }
+interface Held {
+  amount: number
+  ofUsers: Map<string, number>
 }

@@ -10,7 +10,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
-import { JSON_TYPE } from './body.ts'
+import { JSON_TYPE, parseJson } from './body.ts'
 import { BufferedBytes } from './buffered-bytes.ts'
 import { closeIfAnsweredEarly, withoutSmallChunks } from './chunked.ts'
 import { AllowedOrigins } from './cors.ts'
@@ -153,7 +153,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async ({ caller }: FastifyRequest, bytes: Buffer) => {
-    if (caller !== undefined && bytes.length > UNIT_BYTES) await app.fairEntry.enter(caller.id, bytes.length / UNIT_BYTES)
+    if (bytes.length <= UNIT_BYTES) return parseJson(bytes)
+    if (caller !== undefined) await app.fairEntry.enter(caller.id, bytes.length / UNIT_BYTES)
     return parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller))
   })
   app.addContentTypeParser(MULTIPART_TYPE, async (request: { routeOptions: { config: { upload?: boolean } } }) => {

@@ -25,10 +25,22 @@ const MOST_LINES = 2_000
 const LINES_COUNT_FROM_BYTES = 16_384
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
-/** What ends an event of a stream, whatever its type says. */
-const EVENT_ENDS = ['\n\n', '\n\r\n']
-/** A JSON answer is one piece. */
-const ENDS: Record<string, string[]> = { 'application/json': [], 'application/x-ndjson': ['\n'] }
+/** Returns where the last piece of an answer begins in a chunk, or somewhat before; -1 if it began in an earlier chunk. */
+type FindLastPiece = (chunk: Buffer) => number
+/** For a stream of events. */
+const findLastEvent: FindLastPiece = (chunk) => {
+  for (let at = chunk.length - 1; at > 0; at--) {
+    if (chunk[at] !== LINE_FEED) continue
+    if (chunk[at - 1] === LINE_FEED) return at - 1
+    if (chunk[at - 1] === CARRIAGE_RETURN && chunk[at - 2] === LINE_FEED) return at - 2
+  }
+  return -1
+}
+/** Other types are taken for a stream of events. A JSON answer is one piece. */
+const FINDERS: Record<string, FindLastPiece> = {
+  'application/json': () => -1,
+  'application/x-ndjson': (chunk) => chunk.lastIndexOf(LINE_FEED),
+}
 /** How much is read, and for how long, of what a provider says about its refusal. */
 const MAX_WORDS_BYTES = 4_096
 const WORDS_WITHIN_MS = 1_000
@@ -116,7 +128,8 @@ export function readBody(
     }
     const takeFrom = (chunk: Buffer, start: number) => {
       for (let at = start; ; at += SLICE_BYTES) {
-        if (takeSlice(chunk.subarray(at, at + SLICE_BYTES)) || at + SLICE_BYTES >= chunk.length) break
+        const slice = chunk.length <= SLICE_BYTES ? chunk : chunk.subarray(at, at + SLICE_BYTES)
+        if (takeSlice(slice) || at + SLICE_BYTES >= chunk.length) break
         if (takesLater || !turns.hasTime) return turns.later(() => takeFrom(chunk, at + SLICE_BYTES), takesLater)
       }
       isTaking = false
@@ -143,17 +156,17 @@ export function readBody(
 /** Returns what is wrong with a body by the size of its chunks, chunk by chunk. */
 function bodyCheck(response: IncomingMessage, maxParsedBytes: number): (chunk: Buffer) => ReparteeError | undefined {
   const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
-  const ends = ENDS[type.trim().toLowerCase()] ?? EVENT_ENDS
+  const findLastPiece = FINDERS[type.trim().toLowerCase()] ?? findLastEvent
   const pieces = new PieceCount(LEAST_PIECE_BYTES)
   let bytes = 0
   let parsedBytes = 0
   let lines = 0
   return (chunk) => {
     bytes += chunk.length
-    const begun = Math.max(-1, ...ends.map((end) => chunk.lastIndexOf(end)))
+    const begun = findLastPiece(chunk)
     parsedBytes = begun < 0 ? parsedBytes + chunk.length : chunk.length - begun
     if (begun >= 0) lines = 0
-    if (ends === EVENT_ENDS && parsedBytes > LINES_COUNT_FROM_BYTES) {
+    if (findLastPiece === findLastEvent && parsedBytes > LINES_COUNT_FROM_BYTES) {
       lines += countLineEnds(chunk, begun + 1)
       if (lines > MOST_LINES) return tooMuch()
     }
