@@ -104,6 +104,11 @@ describe('a mark stays', () => {
     assert.equal(markdownOf(german), german)
     assert.deepEqual(countsOf(german), [0, 0, 1])
   })
+  test('up to 500 of them; each more is taken out', () => {
+    const marked = cite('It is made in Bergen [1]. '.repeat(600), hits)
+    assert.equal(marked.markdown.split('[1]').length - 1, 500)
+    assert.deepEqual(marked.citations, { supported: 500, unsupported: 100, unchecked: 0 })
+  })
   test('in scripts without spaces', () => {
     const text = '保修期为两年 [1]。'
     assert.equal(markdownOf(text, [hit('这款灯的保修期为两年，重量一千克。')]), text)

@@ -50,8 +50,8 @@ export interface CiteOptions {
   least?: LeastShares
 }
 
-/** More marks than this are not checked: no honest reply has them. */
-const MOST_CHECKED = 500
+/** More marks than this are taken out: no honest reply has them, and each is told of on its own, with the title of its source. */
+const MOST_MARKS = 500
 /** A snippet is chosen by the first so many statements that cite its passage. */
 const MOST_STATEMENTS = 20
 /** The language of a reply is taken from its beginning. */
@@ -177,8 +177,8 @@ export class Citer {
   }
 
   #verdict(n: number, mark: number, statements: string[], judge: Judge): Verdict {
-    if (n < 1 || n > this.#hits.length) return 'unsupported'
-    return mark < MOST_CHECKED ? judge(n, statements) : 'unchecked'
+    if (mark >= MOST_MARKS || n < 1 || n > this.#hits.length) return 'unsupported'
+    return judge(n, statements)
   }
 }
 

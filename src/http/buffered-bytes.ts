@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Shares } from '../core/shares.ts'
 import { overloaded } from './errors.ts'
 import { isUpload, LARGE_UPLOAD_BYTES } from './upload.ts'
-import { whenOver } from './when-over.ts'
+import { holdUntilDone } from './while-held.ts'
 
 /** Smaller bodies are bounded by the number of requests. */
 const SMALL_BYTES = 4_096
@@ -42,14 +42,14 @@ export class BufferedBytes {
     if (text.length > SMALL_ANSWER_CHARS) this.take(request, reply, text.length * CHAR_BYTES)
   }
 
-  /** Takes so many bytes until the response closes. Throws `unavailable` if there is no room. */
+  /** Takes so many bytes until the response has closed and the handler has ended. Throws `unavailable` if there is no room. */
   take(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
     const { caller: key } = request
     if (key === undefined) return
     // One is always taken, whatever its size.
     if (!this.#shares.mayHave(key, bytes) && !this.#shares.isUntouched) throw overloaded()
     this.#shares.take(key, bytes)
-    whenOver(request, reply, () => this.#shares.give(key, bytes))
+    holdUntilDone(request, reply, () => this.#shares.give(key, bytes))
   }
 
   #lengthOf(headers: FastifyRequest['headers']): number {

@@ -18,6 +18,8 @@ export interface StreamLimits {
   streamStallMs: number
 }
 
+type Warn = (about: string, error: unknown) => void
+
 /** How a stream begins. */
 export interface StreamHead {
   headers: Record<string, string>
@@ -45,9 +47,11 @@ export class EventStreams {
   readonly #ends = new Map<string, number>()
   readonly #limits: StreamLimits
   readonly #clock: Clock
+  readonly #warn: Warn
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: StreamLimits, clock: Clock) {
+  constructor(limits: StreamLimits, clock: Clock, warn: Warn) {
+    this.#warn = warn
     this.#limits = limits
     this.#clock = clock
   }
@@ -59,7 +63,7 @@ export class EventStreams {
   /** Writes the head of the answer: from now on whatever happens is told as an event. A key that has ended meanwhile gets none. */
   open(reply: FastifyReply, key: ApiKey, head: StreamHead = EVENT_SOURCE): EventStream {
     reply.hijack()
-    const stream = new EventStream(reply, key, head)
+    const stream = new EventStream(reply, key, head, this.#warn)
     if (this.#hasEnded(key)) stream.cut()
     // Whoever asked may have left while the turn was waiting for its session.
     if (stream.isOpen) this.#open.add(stream)
@@ -142,6 +146,7 @@ function writeSome(): void {
 export class EventStream {
   readonly key: ApiKey
   readonly #response: ServerResponse
+  readonly #warn: Warn
   #next: Feed | undefined
   #last: (() => string | Buffer) | undefined
   #isBlocked = false
@@ -149,9 +154,10 @@ export class EventStream {
   #writtenAt = performance.now()
   #unwatch: (() => void) | undefined
 
-  constructor(reply: FastifyReply, key: ApiKey, { headers, text }: StreamHead) {
+  constructor(reply: FastifyReply, key: ApiKey, { headers, text }: StreamHead, warn: Warn) {
     const response = reply.raw
     this.key = key
+    this.#warn = warn
     this.#response = response
     const own = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no', ...headers }
     response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...own })
@@ -226,8 +232,14 @@ export class EventStream {
     const last = this.#last
     this.#last = undefined
     this.#unwatch?.()
-    if (this.isOpen) this.#write(last())
-    this.#response.end()
+    try {
+      if (this.isOpen) this.#write(last())
+      this.#response.end()
+    } catch (error) {
+      // It was called from no request, so nobody else would catch it.
+      this.#warn('the last events of a stream could not be made', error)
+      this.cut()
+    }
   }
 
   #write(text: string | Buffer): void {

@@ -4,6 +4,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
 import { Shares } from '../core/shares.ts'
 import { whenOver } from './when-over.ts'
+import { holdUntilDone } from './while-held.ts'
 
 interface Waiting {
   caller: ApiKey
@@ -26,7 +27,7 @@ export class Places {
   /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
   take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const caller = request.caller!
-    const hold = () => void whenOver(request, reply, () => this.#give(caller))
+    const hold = () => void holdUntilDone(request, reply, () => this.#give(caller))
     const entered = this.#enter(caller, request, reply)
     if (entered === true) return hold()
     return entered.then((hasPlace) => {

@@ -15,6 +15,7 @@ import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once
 import { checkEncoding, readQuery } from './query.ts'
 import { checkMediaType, isLarge } from './upload.ts'
 import { validator } from './validation.ts'
+import { whileHeld } from './while-held.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -63,6 +64,26 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   const once = answerOnce(deps, op as unknown as Operation)
   const gate: Gate = { scopes: op.scopes, forUsers: op.forUsers, isOfAgent: 'agentId' in op.params.properties }
   const schema: FastifySchema = { ...(op.body === undefined ? {} : { body: op.body }), response: { [op.status]: op.response } }
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { params, query, body, agent, session, caller: key } = request
+    const named = idempotencyKeyOf(op as unknown as Operation, request)
+    const call = (keep: Keep) => {
+      const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
+      const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }
+      const work = () => deps.tracer.within(request.headers, () => handler(call as unknown as Call<Operation<P, Q, B, R>>))
+      return op.isAudited === true ? withAudit(deps, op as unknown as Operation, request, work) : work()
+    }
+    const isOwn = op.upload !== undefined || op.events !== undefined
+    const answered =
+      named === undefined || isOwn ? await call(keepNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
+    if (answered === undefined) return reply
+    if (isKept(answered)) return sendKept(reply, answered)
+    reply.code(op.status)
+    if (!(answered instanceof Readable)) return Object.assign(answered, { success: true })
+    // A reader that takes nothing holds an old state of the database.
+    request.raw.socket.setTimeout(deps.limits.streamStallMs)
+    return reply.type('application/json; charset=utf-8').send(answered)
+  }
   app.route({
     method: op.method,
     url: op.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -92,26 +113,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       checkMediaType(op.upload, request)
       if (isLarge(request)) await app.uploadPlaces.take(request, reply)
     },
-    handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { params, query, body, agent, session, caller: key } = request
-      const named = idempotencyKeyOf(op as unknown as Operation, request)
-      const call = (keep: Keep) => {
-        const withKey: Once = (parts, work) => (named === undefined ? work(keepNothing) : once(request, named, parts, work))
-        const call = { params, query, body, agent, session, key, request, reply, keep, once: withKey }
-        const work = () => deps.tracer.within(request.headers, () => handler(call as unknown as Call<Operation<P, Q, B, R>>))
-        return op.isAudited === true ? withAudit(deps, op as unknown as Operation, request, work) : work()
-      }
-      const isOwn = op.upload !== undefined || op.events !== undefined
-      const answer =
-        named === undefined || isOwn ? await call(keepNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
-      if (answer === undefined) return reply
-      if (isKept(answer)) return sendKept(reply, answer)
-      reply.code(op.status)
-      if (!(answer instanceof Readable)) return Object.assign(answer, { success: true })
-      // A reader that takes nothing holds an old state of the database.
-      request.raw.socket.setTimeout(deps.limits.streamStallMs)
-      return reply.type('application/json; charset=utf-8').send(answer)
-    },
+    handler: (request: FastifyRequest, reply: FastifyReply) => whileHeld(request, () => answer(request, reply)),
   })
 }
 

@@ -266,7 +266,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   serviceRoutes(app, options)
   metricsRoute(app, deps, metrics)
   staticRoutes(app)
-  const streams = new EventStreams(deps.limits, deps.clock)
+  const streams = new EventStreams(deps.limits, deps.clock, deps.warn)
   metrics.watch({
     requests: () => pressure.requests,
     refused: () => pressure.refused,

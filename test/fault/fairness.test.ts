@@ -72,6 +72,35 @@ describe('one caller', { skip: needsProcess }, () => {
     assert.equal((await ask(key)).status, 200, 'it is given back')
   })
 
+  test('that leaves while its large request is worked on has no memory for more until that has ended', async () => {
+    const agent = await service.newAgent()
+    model.reset()
+    const release = model.hold(says('late'))
+    const key = client.as(await newKey('chat'))
+    const left = new AbortController()
+    const ask = (options = {}) =>
+      key.post(
+        '^/openai/v1/chat/completions',
+        {
+          model: agent,
+          messages: [{ role: 'user', content: 'Hello?' }],
+          metadata: { note: 'walnut '.repeat(60_000) },
+        },
+        options,
+      )
+    // With this header the turn goes on without its caller.
+    const first = ask({ headers: { 'idempotency-key': 'left' }, signal: left.signal })
+    await model.received(1)
+    left.abort()
+    await assert.rejects(first)
+    // The service has seen that the connection closed by the time that it has answered other requests.
+    for (let i = 0; i < 5; i++) isOk(await client.get('/agents'))
+    const second = await Promise.race([ask(), model.received(2)])
+    release()
+    assert.equal(second?.status, 503)
+    await until('it is given back', async () => (await ask()).status === 200)
+  })
+
   test('that sends the largest document as JSON leaves memory for those of others', async () => {
     const large = await startService()
     const agent = await large.newAgent()

@@ -40,7 +40,7 @@ describe('the readers of one turn', { skip: needsProcess }, () => {
 test('the last events of many streams are made and written with other work in between', async () => {
   const app = fastify()
   endsBy('the server', () => void app.close())
-  const streams = new EventStreams({ heartbeatMs: 60_000, streamStallMs: 60_000 }, Date.now)
+  const streams = new EventStreams({ heartbeatMs: 60_000, streamStallMs: 60_000 }, Date.now, assert.fail)
   const open: ReturnType<EventStreams['open']>[] = []
   app.get('/', (_request, reply) => {
     open.push(streams.open(reply, { id: 'k', expiresAt: null } as ApiKey))

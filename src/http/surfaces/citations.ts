@@ -12,7 +12,10 @@ const NUMBER = /\[(\d+)\]/g
 /** Two UTF-16 units that are one code point. */
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g
 
-/** The marks of a reply that name a source, in order. */
+/** Each is told of on its own, with the title of its source. */
+const MOST_CITATIONS = 1_000
+
+/** The first marks of a reply that name a source, in order. */
 export function citationsIn(content: string, sources: Source[]): Citation[] {
   const byIndex = new Map(sources.map((source) => [source.index, source]))
   if (byIndex.size === 0) return []
@@ -28,6 +31,7 @@ export function citationsIn(content: string, sources: Source[]): Citation[] {
     for (const { 0: mark, 1: n, index } of content.slice(start, end).matchAll(NUMBER)) {
       const source = byIndex.get(Number(n))
       const at = start + index
+      if (citations.length === MOST_CITATIONS) return citations
       if (source !== undefined) citations.push({ start: pointsTo(at), end: pointsTo(at + mark.length), source })
     }
   }

@@ -16,13 +16,15 @@ const toModel = ({ id, name, createdAt }: Agent) => ({
 })
 
 export function modelRoutes(app: FastifyInstance, deps: Deps): void {
-  surfaceRoute(app, deps, { method: 'GET', url: '/models', scopes: ['chat', 'read'] }, async ({ key }) => {
-    const data: Agent[] = []
+  surfaceRoute(app, deps, { method: 'GET', url: '/models', scopes: ['chat', 'read'] }, async ({ key, request, reply }) => {
+    await app.listPlaces.take(request, reply)
+    // Agents have long instructions: only what is told of them is kept.
+    const data: ReturnType<typeof toModel>[] = []
     // The protocol knows no pages.
     for (let cursor: string | undefined; ; cursor = data.at(-1)!.id) {
       const page = await listAgents(deps, key.agentIds, { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor }) })
-      data.push(...page.items)
-      if (!page.hasMore) return { object: 'list', data: data.map(toModel) }
+      data.push(...page.items.map(toModel))
+      if (!page.hasMore || request.raw.socket.destroyed) return { object: 'list', data }
     }
   })
 

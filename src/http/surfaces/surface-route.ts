@@ -10,6 +10,7 @@ import { admit, checkScope, type Gate, getAgentFor } from '../admit.ts'
 import { refuseEncoded } from '../body.ts'
 import { readQuery } from '../query.ts'
 import { validator } from '../validation.ts'
+import { whileHeld } from '../while-held.ts'
 
 /** A request of a protocol that others made: its body may hold more than is named here, and its answer has the form of that protocol. */
 export interface SurfaceOperation<Q extends TObject, B extends TSchema> {
@@ -47,6 +48,19 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
   const checkBody = validator(op.body ?? Nothing, 'body', { tellsFirst: true })
   // Whether the path names it or the body does, it is about an agent.
   const gate: Gate = { scopes: op.scopes, forUsers: true, isOfAgent: true }
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { params, query, agent, caller: key } = request
+    const body = request.body ?? {}
+    if (op.body !== undefined) {
+      refuseDeep(body)
+      checkBody(body)
+    }
+    const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
+    const answered = await deps.tracer.within(request.headers, () => handler(call))
+    if (answered === undefined) return reply
+    if (answered instanceof Readable) request.raw.socket.setTimeout(deps.limits.streamStallMs)
+    return reply.type('application/json; charset=utf-8').send(answered instanceof Readable ? answered : JSON.stringify(answered))
+  }
   app.route({
     method: op.method,
     url: op.url,
@@ -64,19 +78,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
       if (op.body !== undefined) refuseEncoded(request)
       app.bufferedBytes.takeBody(request, reply)
     },
-    handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { params, query, agent, caller: key } = request
-      const body = request.body ?? {}
-      if (op.body !== undefined) {
-        refuseDeep(body)
-        checkBody(body)
-      }
-      const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
-      const answer = await deps.tracer.within(request.headers, () => handler(call))
-      if (answer === undefined) return reply
-      if (answer instanceof Readable) request.raw.socket.setTimeout(deps.limits.streamStallMs)
-      return reply.type('application/json; charset=utf-8').send(answer instanceof Readable ? answer : JSON.stringify(answer))
-    },
+    handler: (request: FastifyRequest, reply: FastifyReply) => whileHeld(request, () => answer(request, reply)),
   })
 }
 
