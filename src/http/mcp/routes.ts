@@ -10,6 +10,7 @@ import { refuseEncoded, toShown } from '../body.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import { type EventStream, type EventStreams, toEvent } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'
+import { whileHeld } from '../while-held.ts'
 import { agreeOn, discovered, idOf, type Json, type Message, ProtocolError, readMessage, toError, toResult } from './message.ts'
 import { Toolbox } from './tools.ts'
 
@@ -32,16 +33,17 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
   app.setErrorHandler((thrown, request, reply) => sendError(app, thrown, request, reply))
   for (const url of ['/mcp', '/mcp/:agentId']) {
     const toolbox = new Toolbox(tools, url !== '/mcp')
+    const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+      const message = readMessage(request.body, request.headers)
+      if (message.id === undefined) return reply.code(202).send()
+      const answered = await answerTo(message, { deps, streams, toolbox, request, reply })
+      if (request.mcpStream === undefined) return reply.type('application/json; charset=utf-8').send(JSON.stringify(answered))
+      request.mcpStream.end(() => toEvent('message', undefined, answered))
+      return reply
+    }
     app.post(url, {
       onRequest: (request, reply) => letIn(app, deps, request, reply),
-      handler: async (request, reply) => {
-        const message = readMessage(request.body, request.headers)
-        if (message.id === undefined) return reply.code(202).send()
-        const answer = await answerTo(message, { deps, streams, toolbox, request, reply })
-        if (request.mcpStream === undefined) return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer))
-        request.mcpStream.end(() => toEvent('message', undefined, answer))
-        return reply
-      },
+      handler: (request, reply) => whileHeld(request, () => answer(request, reply)),
     })
   }
 }
