@@ -50,7 +50,7 @@ export interface CiteOptions {
   least?: LeastShares
 }
 
-/** More marks than this are taken out: no honest reply has them, and each is told of on its own, with the title of its source. */
+/** Further marks are removed. No honest reply has so many, and each becomes a citation with the title of its source. */
 const MOST_MARKS = 500
 /** A snippet is chosen by the first so many statements that cite its passage. */
 const MOST_STATEMENTS = 20

@@ -6,8 +6,8 @@ import { whenOver } from './when-over.ts'
 const works = new WeakMap<FastifyRequest, Promise<unknown> | 'over'>()
 
 /**
- * Does the work of a handler. What the request holds, such as memory for its body, is held until this work has ended, because it goes on where the caller
- * has left. Throws `unavailable` if the request was over before: then nothing is held for it any more.
+ * Does the work of a handler. What the request holds, such as memory for its body, is held until this work has ended, because the work goes on after the
+ * caller leaves. Throws `unavailable` if the caller left before the work began.
  */
 export function whileHeld<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   if (works.get(request) === 'over') throw new ReparteeError('unavailable', 'The caller has left.')

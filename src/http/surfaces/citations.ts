@@ -12,7 +12,7 @@ const NUMBER = /\[(\d+)\]/g
 /** Two UTF-16 units that are one code point. */
 const PAIR = /[\ud800-\udbff][\udc00-\udfff]/g
 
-/** Each is told of on its own, with the title of its source. */
+/** Each is an object with the title of its source, and in a stream an event. */
 const MOST_CITATIONS = 1_000
 
 /** The first marks of a reply that name a source, in order. */

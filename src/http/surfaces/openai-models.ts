@@ -18,7 +18,7 @@ const toModel = ({ id, name, createdAt }: Agent) => ({
 export function modelRoutes(app: FastifyInstance, deps: Deps): void {
   surfaceRoute(app, deps, { method: 'GET', url: '/models', scopes: ['chat', 'read'] }, async ({ key, request, reply }) => {
     await app.listPlaces.take(request, reply)
-    // Agents have long instructions: only what is told of them is kept.
+    // Whole agents have long instructions, which would take much memory.
     const data: ReturnType<typeof toModel>[] = []
     // The protocol knows no pages.
     for (let cursor: string | undefined; ; cursor = data.at(-1)!.id) {
