@@ -71,3 +71,30 @@ test('the last events of many streams are made and written with other work in be
   streams.close()
   await app.close()
 })
+
+test('a stream whose last events cannot be made is cut and reported, and others go on', async () => {
+  const app = fastify()
+  endsBy('the server', () => void app.close())
+  const reported: unknown[] = []
+  const limits = { heartbeatMs: 60_000, streamStallMs: 60_000 }
+  const streams = new EventStreams(limits, Date.now, (_about, error) => reported.push(error))
+  const open: ReturnType<EventStreams['open']>[] = []
+  app.get('/', (_request, reply) => {
+    open.push(streams.open(reply, { id: 'k', expiresAt: null } as ApiKey))
+  })
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const [bad, good] = await Promise.all(
+    Array.from({ length: 2 }, () => new Promise<IncomingMessage>((resolve) => get({ port, agent: false }, resolve))),
+  )
+  const error = new RangeError('Invalid string length')
+  open[0]!.end(() => {
+    throw error
+  })
+  open[1]!.end(() => 'data: the end\n\n')
+  const outcomes = await Promise.allSettled([bad!, good!].map(async (answer) => (await answer.toArray()).join('')))
+  assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  assert.deepEqual(reported, [error])
+  streams.close()
+  await app.close()
+})
