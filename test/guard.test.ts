@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ReparteeError } from '../src/core/errors.ts'
-import type { ChatModel, ModelReply } from '../src/core/model.ts'
+import { type ChatModel, type ModelReply, NoText } from '../src/core/model.ts'
 import { Breaker, Breakers } from '../src/models/breaker.ts'
-import { failed, refused, sentNoText } from '../src/models/failure.ts'
+import { failed, refused } from '../src/models/failure.ts'
 import { guardModels } from '../src/models/guard.ts'
 import { never, request } from './contract/model.ts'
 
@@ -40,7 +40,7 @@ describe('what opens a breaker', () => {
     ['429 that says when to come back', refused(429, { 'retry-after': '30' }, ''), false],
     ['401', refused(401, {}, ''), false],
     ['a reply that is too long', failed('too long'), false],
-    ['a reply without text', sentNoText(), false],
+    ['a reply without text', failed('no text', { transient: true, cause: new NoText(null) }), false],
   ]
   for (const [about, error, opens] of kinds) {
     test(`${about}: ${opens ? 'yes' : 'no'}`, async () => {

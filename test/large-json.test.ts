@@ -50,11 +50,12 @@ describe('a large body', () => {
 
 describe('a thread for jobs', () => {
   const unavailable = { code: 'unavailable', message: 'It failed.' }
-  const open = (module: string) =>
+  const open = (module: string, slowMs?: number) =>
     new JobThread<unknown, unknown>({
       module: new URL(`data:text/javascript,${encodeURIComponent(module)}`),
       heapMb: 32,
       broken: 'It failed.',
+      ...(slowMs === undefined ? {} : { slowMs }),
     })
 
   test('that cannot be started refuses every job', async () => {
@@ -69,6 +70,20 @@ describe('a thread for jobs', () => {
     const jobs = [2, 0, 3, 1, 4].map((n) => told(() => thread.run('a', n)))
     const codes = (await Promise.all(jobs)).map((done) => ('value' in done ? done.value : done.code))
     assert.deepEqual(codes, [2, 'unavailable', 3, 'unavailable', 4])
+  })
+
+  test('begins a slow job again in a second thread while others wait', async () => {
+    const module = `import { parentPort } from 'node:worker_threads'
+      parentPort.on('message', ({ say, until }) => {
+        while (until !== undefined && Atomics.load(until, 0) === 0);
+        parentPort.postMessage(say)
+      })`
+    const thread = open(module, 20)
+    const until = new Int32Array(new SharedArrayBuffer(4))
+    const slow = [1, 2, 3].map((say) => thread.run('slow', { say, until }))
+    assert.deepEqual(await Promise.all(['a', 'b', 'a'].map((owner, say) => thread.run(owner, { say }))), [0, 1, 2])
+    Atomics.store(until, 0, 1)
+    assert.deepEqual(await Promise.all(slow), [1, 2, 3])
   })
 
   test('lets owners take turns', async () => {

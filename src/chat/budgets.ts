@@ -1,7 +1,15 @@
 import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
-import { type ChatModel, EXTRACTIVE, type ModelCall, type ModelReply, type ModelRequest, type ModelUsage } from '../core/model.ts'
+import {
+  type ChatModel,
+  EXTRACTIVE,
+  type ModelCall,
+  type ModelReply,
+  type ModelRequest,
+  type ModelUsage,
+  NoText,
+} from '../core/model.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
 import { promptTokens } from '../core/tokens.ts'
 import { findKey } from '../store/keys.ts'
@@ -159,9 +167,10 @@ function metered(deps: Deps, budgets: Budget[], name: string, model: ChatModel):
         await settle(deps, budgets, held, costed(deps, name, reply.usage ?? estimated(request, reply.text)))
         return reply
       } catch (error) {
-        // A call that was stopped is paid for as far as it came; one that was refused is not.
-        const isPaid = said !== '' || call.signal.aborted || isTimeout(error)
-        await settle(deps, budgets, held, isPaid ? costed(deps, name, estimated(request, said)) : NOTHING)
+        // A call that was stopped is paid for as far as it came, and one without text as the provider counted; one that was refused is not.
+        const noText = error instanceof ReparteeError && error.cause instanceof NoText ? error.cause : undefined
+        const isPaid = said !== '' || noText !== undefined || call.signal.aborted || isTimeout(error)
+        await settle(deps, budgets, held, isPaid ? costed(deps, name, noText?.usage ?? estimated(request, said)) : NOTHING)
         throw error
       }
     },

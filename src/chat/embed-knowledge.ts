@@ -6,9 +6,11 @@ import { UnusableModel } from '../core/model.ts'
 import { listAgents } from '../store/agents.ts'
 import type { Deps } from './deps.ts'
 
-/** Calls at once for one agent. */
+/** Calls at once for one agent, after a first that was answered well. */
 const CALLS_AT_ONCE = 4
 const FIRST_PAUSE_MS = 1_000
+/** After an answer that is not of a kind that passes, such as one without end: reading it takes time from others. */
+const PAUSE_AFTER_FAULT_MS = 30_000
 const LONGEST_PAUSE_MS = 300_000
 const AGENTS_A_PAGE = 100
 const A_WORD = 'word'
@@ -74,16 +76,20 @@ export class KnowledgeEmbedder {
 
   async #embedAll(agentId: string): Promise<void> {
     const { signal } = this.#stop
+    let calls = 1
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; ) {
       try {
         const name = embeddingModelOf(this.#deps, await this.#deps.agents.get(agentId))
         if (name === null) return
-        if (!(await this.#embedSome(agentId, name)) && !(await this.#indexSome(agentId, name))) return
+        if (!(await this.#embedSome(agentId, name, calls)) && !(await this.#indexSome(agentId, name))) return
         pauseMs = FIRST_PAUSE_MS
+        calls = CALLS_AT_ONCE
       } catch (error) {
+        calls = 1
         if (signal.aborted || (error instanceof ReparteeError && error.code === 'agent_not_found')) return
         this.#deps.warn(`passages of agent ${agentId} could not be embedded`, error)
         if (error instanceof UnusableModel) return
+        if (isRefusal(error)) pauseMs = Math.max(pauseMs, PAUSE_AFTER_FAULT_MS)
         await pause(pauseMs, undefined, { signal }).catch(() => {})
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       }
@@ -91,10 +97,10 @@ export class KnowledgeEmbedder {
   }
 
   /** False when every passage has its vector. */
-  async #embedSome(agentId: string, name: string): Promise<boolean> {
+  async #embedSome(agentId: string, name: string, calls: number): Promise<boolean> {
     const { knowledge, models } = this.#deps
     const model = models.findEmbedding(name)
-    const passages = await knowledge.takeUnembedded(agentId, name, model.maxTexts * CALLS_AT_ONCE)
+    const passages = await knowledge.takeUnembedded(agentId, name, model.maxTexts * calls)
     if (passages.length === 0) return false
     const parts = Array.from({ length: Math.ceil(passages.length / model.maxTexts) }, (_, i) =>
       passages.slice(i * model.maxTexts, (i + 1) * model.maxTexts),

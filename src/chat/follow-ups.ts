@@ -63,7 +63,10 @@ function orNone(found: Promise<Suggestion[]>): Promise<Suggestion[]> {
   return Promise.race([found, late]).finally(() => clearTimeout(timer))
 }
 
-/** The model's ideas; where there is a knowledge base, only those that it can answer, with the confidence of finding it. */
+/**
+ * Returns the model's ideas, but no more than it was asked for. If the agent has a knowledge base, it returns only questions that the base answers, with the
+ * confidence of the search.
+ */
 async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: Answered): Promise<Suggestion[]> {
   const talk = transcript(
     [...asked.slice(-3).map((content) => ({ role: 'USER', content })), { role: 'AI', content: reply }],
@@ -71,18 +74,19 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
   )
   const topics = [...new Set(retrieval.hits.map(({ title, heading }) => [title, heading].filter(Boolean).join(' › ')))]
   const about = topics.length === 0 ? '' : `\n${tagged('topics', topics.join('\n').slice(0, MAX_CHARS_SHOWN))}`
+  const wanted = 2 * agent.followUps.count
   const text = await askBeside(deps, agent, {
     prompt: [
       { role: 'system', content: TASK },
       {
         role: 'user',
-        content: `${talk}${about}\n${2 * agent.followUps.count} questions, please.`,
+        content: `${talk}${about}\n${wanted} questions, please.`,
       },
     ],
     maxOutputTokens: 600,
     json: { name: 'follow_ups', schema: SCHEMA },
   })
-  const ideas = distinct(readIdeas(parseJsonReply(text)), asked)
+  const ideas = distinct(readIdeas(parseJsonReply(text)), asked).slice(0, wanted)
   if (retrieval.emptyBase) return ideas
   const { filter } = agent.retrieval
   const checks = ideas.map(async ({ text: query }) => {

@@ -37,6 +37,19 @@ export interface ModelUsage {
   tokensCached: number
 }
 
+/**
+ * The cause of a `model_failed` where the provider answered, but without text. A prompt alone can bring that about, and the provider charges for it.
+ * `usage` is null where it did not count.
+ */
+export class NoText extends Error {
+  readonly usage: ModelUsage | null
+
+  constructor(usage: ModelUsage | null) {
+    super()
+    this.usage = usage
+  }
+}
+
 /** Why a reply ended: it was complete, it met the limit of its length, or the provider's filter stopped it. */
 export type Finish = 'stop' | 'length' | 'filtered'
 

@@ -94,7 +94,7 @@ function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provi
       baseURL: baseUrl.replace(/\/+$/, ''),
       apiKey,
       headers,
-      fetch: openFetch(undefined, ''),
+      fetch: openFetch(undefined, '', OTHER_VALUES + MAX_TEXTS_GOOGLE * MOST_DIMENSIONS),
     }).embeddingModel(name)
   }
   let loading: ReturnType<typeof load> | undefined
@@ -127,14 +127,15 @@ function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provi
 export function checkedVectors(embeddings: readonly unknown[], count: number): Float32Array[] {
   const vectors = embeddings.map(toVector)
   const length = vectors[0]?.length ?? 0
-  if (vectors.length !== count || length === 0) throw notUnderstood()
+  if (vectors.length !== count || length === 0 || length > MOST_DIMENSIONS) throw notUnderstood()
   for (const vector of vectors) if (vector.length !== length || !vector.every(Number.isFinite)) throw notUnderstood()
   return vectors
 }
 
 /** A list of numbers, or little-endian 32-bit floats in base64: servers send the one although the other was asked for. */
 function toVector(embedding: unknown): Float32Array {
-  if (Array.isArray(embedding)) return Float32Array.from(embedding as number[])
+  // Anything else would become a number: null, for one, becomes 0.
+  if (Array.isArray(embedding) && embedding.every((value) => typeof value === 'number')) return Float32Array.from(embedding)
   if (typeof embedding !== 'string') throw notUnderstood()
   const bytes = new Uint8Array(Buffer.from(embedding, 'base64'))
   if (bytes.length % 4 !== 0) throw notUnderstood()

@@ -17,11 +17,6 @@ export const failed = (why: string, circumstances: Circumstances = {}): Repartee
 export const notUnderstood = (cause?: unknown): ReparteeError =>
   failed('the provider sent something that is no reply', { transient: true, cause })
 
-/** Why there is no reply though the provider answered: a prompt alone can bring that about. */
-export class NoText extends Error {}
-
-export const sentNoText = (): ReparteeError => failed('the provider sent no text', { transient: true, cause: new NoText() })
-
 export const endedEarly = (): ReparteeError => failed("the provider's reply broke off before its end", { transient: true })
 
 /** The provider reported a failure of its own where a reply was under way. */
@@ -71,11 +66,16 @@ export function refused(status: number, headers: IncomingHttpHeaders, words: str
   })
 }
 
-/** Whole seconds, rounded up, from `retry-after-ms`, or from `Retry-After` as seconds or as a date. */
+/** In seconds. Longer waits are cut. */
+const MAX_RETRY_AFTER = 86_400
+
+/** Whole seconds, rounded up, at most a day, from `retry-after-ms`, or from `Retry-After` as seconds or as a date. */
 function retryAfterOf({ 'retry-after': after, 'retry-after-ms': afterMs }: IncomingHttpHeaders): number | undefined {
   const ms = typeof afterMs === 'string' && afterMs !== '' ? Number(afterMs) : Number.NaN
-  if (Number.isFinite(ms)) return Math.max(0, Math.ceil(ms / 1000))
+  if (Number.isFinite(ms)) return secondsOf(ms / 1000)
   if (after === undefined || after.trim() === '') return undefined
   const seconds = Number.isFinite(Number(after)) ? Number(after) : (Date.parse(after) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
+  return Number.isFinite(seconds) ? secondsOf(seconds) : undefined
 }
+
+const secondsOf = (seconds: number): number => Math.min(MAX_RETRY_AFTER, Math.max(0, Math.ceil(seconds)))

@@ -3,8 +3,9 @@ import { readBody, send } from './http.ts'
 /**
  * As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects.
  * `onBytes` is told of all that comes, which the packages do not tell of each. `leaveOut` names a header's value that is not to be sent.
+ * `mostValues` limits the JSON values of an answer, or of one event of a stream: the packages parse each at once.
  */
-export function openFetch(onBytes: (() => void) | undefined, leaveOut: string): typeof fetch {
+export function openFetch(onBytes: (() => void) | undefined, leaveOut: string, mostValues: number): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal
     const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => !value.endsWith(leaveOut)))
@@ -21,7 +22,7 @@ export function openFetch(onBytes: (() => void) | undefined, leaveOut: string): 
           controller.enqueue(slice)
           onBytes?.()
         }
-        readBody(response, signal, take, { takesLater: true }).then(
+        readBody(response, signal, take, { takesLater: true, mostValues }).then(
           () => attempt(() => controller.close()),
           (error: unknown) => attempt(() => controller.error(error)),
         )

@@ -9,11 +9,12 @@ import {
   type ModelReply,
   type ModelRequest,
   type Models,
+  NoText,
 } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { type BreakerLimits, Breakers } from './breaker.ts'
 import { type CallOwner, CallSlots } from './call-slots.ts'
-import { NoText, Refusal, stopped } from './failure.ts'
+import { Refusal, stopped } from './failure.ts'
 
 export interface GuardLimits extends BreakerLimits {
   /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */

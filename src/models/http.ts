@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { ReparteeError } from '../core/errors.ts'
-import { hasMoreValues } from '../core/json-values.ts'
+import { hasMoreValues, ValueCount } from '../core/json-values.ts'
 import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
@@ -83,6 +83,8 @@ interface Reading {
   maxParsedBytes?: number
   /** What `take` begins goes on after it returns. */
   takesLater?: boolean
+  /** Limit of values in one JSON text, if its parser has no limit of its own. */
+  mostValues?: number
   turns?: ReadingTurns
 }
 
@@ -97,9 +99,9 @@ export function readBody(
   response: IncomingMessage,
   signal: AbortSignal,
   take: (slice: Buffer) => unknown,
-  { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, turns = readingTurns }: Reading = {},
+  { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, mostValues, turns = readingTurns }: Reading = {},
 ): Promise<void> {
-  const check = bodyCheck(response, maxParsedBytes)
+  const check = bodyCheck(response, maxParsedBytes, mostValues)
   return new Promise((resolve, reject) => {
     let isDone = false
     /** A chunk is not taken to its end. */
@@ -154,13 +156,26 @@ export function readBody(
 }
 
 /** Returns what is wrong with a body by the size of its chunks, chunk by chunk. */
-function bodyCheck(response: IncomingMessage, maxParsedBytes: number): (chunk: Buffer) => ReparteeError | undefined {
+function bodyCheck(
+  response: IncomingMessage,
+  maxParsedBytes: number,
+  mostValues: number | undefined,
+): (chunk: Buffer) => ReparteeError | undefined {
   const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
   const findLastPiece = FINDERS[type.trim().toLowerCase()] ?? findLastEvent
   const pieces = new PieceCount(LEAST_PIECE_BYTES)
   let bytes = 0
   let parsedBytes = 0
   let lines = 0
+  const values = new ValueCount()
+  const hasTooManyValues = (chunk: Buffer, begun: number) => {
+    if (mostValues === undefined) return false
+    const isTooMany = values.add(chunk) > mostValues
+    if (begun < 0) return isTooMany
+    values.begin()
+    values.add(chunk, begun)
+    return isTooMany
+  }
   return (chunk) => {
     bytes += chunk.length
     const begun = findLastPiece(chunk)
@@ -171,7 +186,7 @@ function bodyCheck(response: IncomingMessage, maxParsedBytes: number): (chunk: B
       if (lines > MOST_LINES) return tooMuch()
     }
     if (pieces.isTooMany(chunk)) return failed('the provider sent its answer in pieces that are too small')
-    return bytes > MAX_BYTES || parsedBytes > maxParsedBytes ? tooMuch() : undefined
+    return bytes > MAX_BYTES || parsedBytes > maxParsedBytes || hasTooManyValues(chunk, begun) ? tooMuch() : undefined
   }
 }
 

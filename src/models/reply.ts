@@ -1,5 +1,5 @@
-import type { Finish, ModelReply, ModelUsage } from '../core/model.ts'
-import { failed, sentNoText } from './failure.ts'
+import { type Finish, type ModelReply, type ModelUsage, NoText } from '../core/model.ts'
+import { failed } from './failure.ts'
 
 /** What came of a call whose end did arrive. */
 export interface Outcome {
@@ -8,12 +8,13 @@ export interface Outcome {
   usage: ModelUsage | null
 }
 
-/** Throws `model_failed` where there is no text to show. */
+/** Throws `model_failed`, caused by `NoText`, where there is no text to show. */
 export function toReply(model: string, { text, finish, usage }: Outcome): ModelReply {
   if (text.trim() !== '') return { text, model, finish, usage }
-  if (finish === 'filtered') throw failed("the provider's filter held the reply back")
-  if (finish === 'length') throw failed('the reply met the limit of its length before it had any text')
-  throw sentNoText()
+  const cause = new NoText(usage)
+  if (finish === 'filtered') throw failed("the provider's filter held the reply back", { cause })
+  if (finish === 'length') throw failed('the reply met the limit of its length before it had any text', { cause })
+  throw failed('the provider sent no text', { transient: true, cause })
 }
 
 /** More tokens than any model takes: a day's sum of such counts must stay a whole number. */

@@ -14,6 +14,9 @@ type Ending = Whole['finishReason']
 /** The packages insist on a key and would look for one in the environment, which is not theirs to read; this one is never sent. */
 const NO_KEY = 'no-key-is-configured'
 
+/** The packages parse this many in tens of milliseconds. An event of a reply has a few hundred. */
+const MOST_VALUES = 20_000
+
 /** A model that a vendor's package of the AI SDK speaks to, by the model interface that the packages share. */
 export function vendorModel(name: string, provider: Provider & { protocol: VendorProtocol }): ChatModel {
   const vendor = vendors[provider.protocol]
@@ -28,7 +31,7 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
         throw failed(`the package ${vendor.package} cannot be loaded`, { cause })
       })
       try {
-        const fetch = openFetch(onText && (() => onText('')), NO_KEY)
+        const fetch = openFetch(onText && (() => onText('')), NO_KEY, MOST_VALUES)
         const model = open({ baseURL, apiKey, headers, fetch }, name)
         const options = toOptions(request, signal, vendor)
         const outcome = onText

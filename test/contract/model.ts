@@ -142,6 +142,8 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         const { retryAfter } = await failure(refuses(429, { 'retry-after': inAnHour }))
         assert.ok(retryAfter! > 3_000 && retryAfter! <= 3_600, String(retryAfter))
         assert.equal((await failure(refuses(429, { 'retry-after': 'soon' }))).retryAfter, undefined)
+        for (const long of ['1e308', '200000', 'Fri, 31 Dec 9999 23:59:59 GMT'])
+          assert.equal((await failure(refuses(429, { 'retry-after': long }))).retryAfter, 86_400)
       })
 
       test('the words of a refusal are kept as its cause', async () => {
@@ -188,6 +190,13 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         const inLines: Behaviour = (_call, response) => response.writeHead(200, { 'content-type': 'text/plain' }).end(lines)
         if (streaming) assert.match((await failure(inLines)).message, /more than a reply can hold/)
         if (streaming) assert.equal((await ask(streams(['x'.repeat(1_500_000), 'y'.repeat(1_500_000)]))).text.length, 3_000_000)
+      })
+
+      test('an answer, or an event of a stream, of very many values is a failure long before it is large', async () => {
+        const json = `{"a":${'['.repeat(300_000)}`
+        assert.match((await failure(sends(json, 'application/json'))).message, /more than a reply can hold/)
+        if (streaming)
+          assert.match((await failure(sends(`data: ${json}`, 'text/event-stream'))).message, /more than a reply can hold/)
       })
 
       test('a reply at the limit of its length says so', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { isError, isOk } from '../support/assert.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { says, streams } from '../support/model-server.ts'
+import { finishes, says, streams } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
@@ -43,6 +43,17 @@ describe('budgets', { skip: needsProcess }, () => {
     isOk(await send(await service.newSession(await service.newAgent())))
     isOk(await client.patch(`/agents/${agent}`, { budget: { tokensPerDay: null } }))
     isOk(await send(session))
+  })
+
+  test('a reply without text counts as the provider counted it', async () => {
+    const agent = await service.newAgent({ budget: { tokensPerDay: 1_000 }, maxOutputTokens: 10 })
+    const session = await service.newSession(agent)
+    const ends = ['length', 'filtered'] as const
+    for (const end of ends) {
+      model.behaviour = finishes('', end)
+      isError(await send(session), 502, 'model_failed')
+    }
+    assert.equal((await client.get(`/agents/${agent}/usage`)).body.usage.tokens, ends.length * CALL_TOKENS)
   })
 
   test('what was used of a budget can be read, of an agent, a user and a key', async () => {

@@ -211,12 +211,15 @@ describe('search by meaning', { skip: needsProcess }, () => {
     await newAgent('first/small')
     await isByMeaning()
     const count = (word: string) => embeddings.asked.filter(({ text }) => text.includes(word)).length
-    // So many passages are sent in three calls.
+    // So many passages are sent in three calls: the first alone, then the others together.
     embeddings.next = [64, 64, 2_000]
     await add({
       text: Array.from({ length: 140 }, (_, i) => `# Title ${i}\n\nParagraph${i}. ${`word${i} `.repeat(120)}`).join('\n\n'),
     })
-    await until('all are sent again', async () => count('Paragraph0.') === 2 && count('Paragraph139.') === 2)
+    await until(
+      'those of the last calls are sent again',
+      async () => count('Paragraph100.') === 2 && count('Paragraph139.') === 2,
+    )
     await isByMeaning()
   })
 
