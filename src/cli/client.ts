@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
 import type { ErrorDetail } from '../core/errors.ts'
-import { CommandError } from './command.ts'
+import { CommandError, exitCodes } from './command.ts'
 import { getService, noService, type Service } from './service.ts'
+import { plain } from './show.ts'
 
 /** The body of a success, by the name of the operation in the contract. */
 export type Answer<K extends keyof Contract> = ResponseOf<Contract[K]>
@@ -22,7 +23,10 @@ export interface CallOptions {
 
 export interface Client {
   service: Service
-  /** The path stands below `/v1`. Throws `ServiceError` for what the service refuses, `CommandError` where none answers. */
+  /**
+   * `path` is relative to `/v1`. Throws `ServiceError` if the service refuses the request, `ConnectionCut` if it closes the connection, and `CommandError` if
+   * no service answers.
+   */
   call<K extends keyof Contract>(method: string, path: string, options?: CallOptions): Promise<Answer<K>>
 }
 
@@ -36,7 +40,8 @@ export class ServiceError extends CommandError {
 
   constructor(status: number, { code, message, requestId, details = [] }: Refusal, hint = '') {
     const further = details.filter((d) => `${d.path} ${d.message}` !== message).map((d) => `\n  - ${d.path} ${d.message}`)
-    super(`${message}${hint}${further.join('')}\n(${status} ${code}, request ${requestId})`)
+    // The service may be another one than was thought.
+    super(plain(`${message}${hint}${further.join('')}\n(${status} ${code}, request ${requestId})`))
     this.name = 'ServiceError'
     this.status = status
     this.code = code
@@ -50,6 +55,11 @@ interface Refusal {
   requestId: string
   details?: ErrorDetail[]
 }
+
+/** The service closed the connection before it had the whole request, for example because the body is too large. */
+export class ConnectionCut extends CommandError {}
+
+const CUT = new Set(['EPIPE', 'ECONNRESET', 'UND_ERR_SOCKET'])
 
 /** How often a call that came too soon is made again, each time after the wait that the service asks for. */
 const MAX_TRIES = 5
@@ -80,8 +90,11 @@ export async function listAll<T>({ call }: Client, path: string, noun: string, q
     const page = (await call<'listAgents'>('GET', path, {
       query: { ...query, limit: '100', ...(cursor === null ? {} : { cursor }) },
     })) as unknown as Pick<Answer<'listAgents'>, 'pagination'> & Record<string, T[]>
+    const { nextCursor } = page.pagination
+    if (nextCursor !== null && nextCursor === cursor)
+      throw new CommandError('The service answers with the same page again and again.', exitCodes.failed)
     items.push(...page[noun]!)
-    cursor = page.pagination.nextCursor
+    cursor = nextCursor
   } while (cursor !== null)
   return items
 }
@@ -96,15 +109,25 @@ async function send({ url, key, urlFrom }: Service, method: string, path: string
       headers,
       body: body === undefined ? null : body instanceof FormData ? body : JSON.stringify(body),
       signal: signal ?? null,
+      // To another place, the key would go along.
+      redirect: 'manual',
     })
   } catch (error) {
     if (signal?.aborted) throw error
     const { code, message } = ((error as Error).cause ?? error) as NodeJS.ErrnoException
+    if (body !== undefined && CUT.has(code ?? ''))
+      throw new ConnectionCut('The service closed the connection before it had the whole request.', exitCodes.unreachable, {
+        cause: error,
+      })
     throw noService(`${urlFrom} names ${url}, where nothing answers (${code ?? message})`, error)
   }
 }
 
-async function read({ url, keyFrom }: Service, response: Response): Promise<object> {
+async function read({ url, urlFrom, keyFrom }: Service, response: Response): Promise<object> {
+  if (response.status >= 300 && response.status < 400) {
+    const target = URL.parse(response.headers.get('location') ?? '', url)?.origin ?? 'elsewhere'
+    throw noService(`${urlFrom} names ${url}, which leads to ${target}: name the address of the service itself`)
+  }
   const body = (await response.json().catch(() => undefined)) as { success?: boolean; error?: Refusal } | undefined
   if (response.ok && body?.success === true) return body
   if (response.ok || body?.error?.code === undefined) {

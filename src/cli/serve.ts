@@ -50,6 +50,11 @@ export async function runService(
   const keyFile = join(config.data, LOCAL_FILE)
   try {
     leaveKey(app, keyFile, `${address}/v1`)
+  } catch (error) {
+    await app.close()
+    throw cannotStart(error, config)
+  }
+  try {
     await Promise.race([begin({ app, origin, newAdminKey: app.newAdminKey, stop }), stop])
     await stop
   } finally {
@@ -75,16 +80,20 @@ async function open(config: Config): Promise<App> {
     const { openApp } = await import('../app.ts')
     return await openApp(config)
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const reason: Record<string, string> = {
-      EACCES: `the data folder ${config.data} cannot be written`,
-      EROFS: `the data folder ${config.data} cannot be written`,
-      ENOTDIR: `${config.data} is not a folder`,
-      EEXIST: `${config.data} is not a folder`,
-      ENOSPC: 'there is no room on the disk',
-    }
-    throw new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? unavailable(error, config) ?? message}`)
+    throw cannotStart(error, config)
   }
+}
+
+function cannotStart(error: unknown, config: Config): CommandError {
+  const { code, message } = error as NodeJS.ErrnoException
+  const reason: Record<string, string> = {
+    EACCES: `the data folder ${config.data} cannot be written`,
+    EROFS: `the data folder ${config.data} cannot be written`,
+    ENOTDIR: `${config.data} is not a folder`,
+    EEXIST: `${config.data} is not a folder`,
+    ENOSPC: 'there is no room on the disk',
+  }
+  return new CommandError(`Repartee cannot start: ${reason[code ?? ''] ?? unavailable(error, config) ?? message}`)
 }
 
 /** The words for callers of a running service do not say what whoever starts it must know. */
@@ -105,7 +114,7 @@ async function listen(app: App, { host, port }: Config): Promise<string> {
   }
 }
 
-/** A key that is in no store, for the owner of the data folder alone; it ends with the process. */
+/** Leaves a key that is in no store, for the owner of the data folder alone; it ends with the process. */
 function leaveKey(app: App, path: string, url: string): void {
   const key = makeKey()
   const { newId, clock, keys } = app.deps

@@ -1,9 +1,9 @@
 import type { Terminal } from './command.ts'
 
-// Documents and models are strangers: what they write must not steer the terminal (ESC, CSI and their like).
-const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g
+// Documents and models are strangers: what they write must not steer the terminal (ESC, CSI and their like), nor turn the direction of what is read.
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 
-/** Text of a stranger as it may be shown: line breaks and tabs stay, other control characters become U+FFFD. */
+/** Text of a stranger as it may be shown: line breaks and tabs stay, other control characters and marks of direction become U+FFFD. */
 export const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(CONTROL, '\ufffd')
 
 /** The name or path of a stranger's file, which may hold line breaks, too. */

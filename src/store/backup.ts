@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { openFrozenFolder, openNewFolder } from './move/folder-place.ts'
@@ -54,7 +54,7 @@ export const holdsData = (folder: string): boolean => existsSync(join(folder, MA
  */
 export async function backUp(data: string, target: string, tell: Tell): Promise<BackedUpFile[]> {
   if (!holdsData(data)) throw new BackupError(`${data} holds no data: REPARTEE_DATA names the data folder`)
-  if (!relative(data, target).startsWith('..'))
+  if (relative(data, target).split(sep)[0] !== '..')
     throw new BackupError(`${target} is in the data folder, and would be part of the next backup`)
   makeTarget(target)
   const files: BackedUpFile[] = []
@@ -110,11 +110,17 @@ function writeManifest(target: string, files: BackedUpFile[]): void {
 const LEFT_OUT = /^(lock|local\.json|backup\.json)|-(wal|shm|journal)$/
 
 function othersIn(data: string): string[] {
-  return readdirSync(data, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(data, join(entry.parentPath, entry.name)))
-    .filter((path) => path !== MAIN && !LEFT_OUT.test(path))
-    .sort()
+  const paths: string[] = []
+  for (const entry of readdirSync(data, { recursive: true, withFileTypes: true })) {
+    const path = relative(data, join(entry.parentPath, entry.name))
+    if (path === MAIN || LEFT_OUT.test(path) || (entry.isDirectory() && !path.endsWith('.db'))) continue
+    if (!entry.isFile())
+      throw new BackupError(
+        `${join(data, path)} is no file, and would be missing from the backup: put the file itself in its place`,
+      )
+    paths.push(path)
+  }
+  return paths.sort()
 }
 
 async function copyDatabase(from: string, to: string): Promise<void> {
@@ -187,7 +193,7 @@ function readManifest(source: string): Manifest {
   } catch {
     throw new BackupError(`${source} is not a whole backup: it has no ${MANIFEST}`)
   }
-  if (manifest.format !== FORMAT)
+  if (manifest?.format !== FORMAT)
     throw new BackupError(`${source} was made by another version of Repartee: restore it with that one`)
   return manifest
 }

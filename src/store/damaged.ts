@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { sqliteCodeOf } from './transient.ts'
 
 /** Result codes of SQLite for a file that does not hold what was written: corrupt, not a database. */
@@ -19,3 +20,8 @@ export class DamagedFile extends Error {
 /** What is to be thrown in the place of an error of SQLite that the file at this path was the cause of. */
 export const orDamaged = (error: unknown, path: string): unknown =>
   DAMAGED.has(sqliteCodeOf(error)) ? new DamagedFile(path, error as Error) : error
+
+/** Throws `DamagedFile` for a path that leads to something else than a file. Opening a pipe would wait for a writer, without end. */
+export function refuseNoFile(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new DamagedFile(path, new Error('it is not a file'))
+}

@@ -144,6 +144,28 @@ describe('a backup', { skip: needsProcess }, () => {
     assert.match(stderr, /repartee\.db is damaged/)
   })
 
+  test('that would miss something is refused, and names it', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    const [linked, taken] = [join(service.data, 'linked.db'), join(service.data, 'taken.db')]
+    symlinkSync(join(root, 'elsewhere.db'), linked)
+    const refused = await backup(service.data, folder())
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /linked\.db is no file, and would be missing from the backup/)
+    rmSync(linked)
+    mkdirSync(taken)
+    assert.match((await backup(service.data, folder())).stderr, /taken\.db is no file/)
+  })
+
+  test('whose list of files says nothing is refused', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    const target = folder()
+    assert.equal((await backup(service.data, target)).code, 0)
+    writeFileSync(join(target, 'backup.json'), 'null')
+    assert.match((await restore(target, folder())).stderr, /made by another version of Repartee/)
+  })
+
   test('goes into an empty folder only, and is made of one that holds data', async () => {
     const service = await startService({ REPARTEE_DATABASE_URL: '' })
     after(service.stop)
@@ -151,7 +173,8 @@ describe('a backup', { skip: needsProcess }, () => {
     assert.equal((await backup(service.data, target)).code, 0)
     assert.match((await backup(service.data, target)).stderr, /is not empty/)
     assert.match((await backup(folder(), folder())).stderr, /holds no data/)
-    assert.match((await backup(service.data, join(service.data, 'copy'))).stderr, /is in the data folder/)
+    for (const name of ['copy', '..copy'])
+      assert.match((await backup(service.data, join(service.data, name))).stderr, /is in the data folder/)
     assert.match((await restore(target, service.data)).stderr, /in use by another process/)
     await service.end('SIGTERM')
     assert.match((await restore(target, service.data)).stderr, /holds data already/)

@@ -74,10 +74,10 @@ test('looking in without a question makes no session', async (t) => {
 })
 
 test('what a model writes cannot steer the terminal', async (t) => {
-  const stub = await stubService(talkative(() => 'a\x1b[2Jb\x07c\r\nd\te'))
+  const stub = await stubService(talkative(() => 'a\x1b[2Jb\x07c\r\nd\te\u202ef\u2066g'))
   t.after(stub.close)
   const { stdout } = await repartee(['chat', 'Support'], stub.env, 'x\n')
-  assert.match(stdout, /^a\ufffd\[2Jb\ufffdc\nd\te\n/)
+  assert.match(stdout, /^a\ufffd\[2Jb\ufffdc\nd\te\ufffdf\ufffdg\n/)
 })
 
 test('with a real service: the conversation is stored, and the model is given what was said before', {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -124,6 +124,9 @@ for (const engine of ['embedded', 'PostgreSQL'] as const)
           })
         await broken('damage', /1 damaged files, such as repartee\.db/, (folder) =>
           writeFileSync(join(folder, 'repartee.db'), Buffer.alloc(8_192, 'SQLite format 3\0')),
+        )
+        await broken('no bytes', /1 damaged files, such as knowledge.*: it is empty/, (folder) =>
+          truncateSync(join(folder, 'knowledge', `${agent}.db`)),
         )
         return
       }

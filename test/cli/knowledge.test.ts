@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { needsProcess, type Service, startService } from '../support/service.ts'
@@ -39,6 +39,17 @@ test('what was added is listed with its state, and a failed document with its re
 test('adding the same again changes nothing', options, async () => {
   const { stdout } = await repartee(['knowledge', 'add', 'House', join(docs, 'holidays.md'), join(docs, 'canteen.txt')], env)
   assert.match(stdout, /^2 files: 0 ready, 2 known already, 0 failed\.$/m)
+})
+
+test('a file that is too large for the service does not keep the others out', options, async () => {
+  const large = join(docs, 'large.txt')
+  writeFileSync(large, '')
+  truncateSync(large, 80 * 1_048_576)
+  writeFileSync(join(docs, 'lift.md'), 'The lift is out of order.')
+  const { code, stdout, stderr } = await repartee(['knowledge', 'add', 'House', large, join(docs, 'lift.md')], env)
+  assert.equal(code, 1, stderr)
+  assert.match(stdout, /^failed {2}\S+large\.txt: .*large/m)
+  assert.match(stdout, /^2 files: 1 ready, 1 failed\.$/m)
 })
 
 test('a search shows the passages with their scores, best first', options, async () => {

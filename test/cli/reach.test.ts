@@ -31,6 +31,33 @@ test('a file left by a service that crashed leads nowhere: exit code 4', async (
   assert.match(stderr, /No running service found: .*local\.json names .*ECONNREFUSED/)
 })
 
+test('a service that leads elsewhere gets no key there: exit code 4, and the message names the place', async () => {
+  const other = await stubService(() => [200, oneAgent])
+  const stub = await stubService(({ path }) => [302, '', { location: `${other.env['REPARTEE_URL']}/v1${path}` }])
+  const { code, stderr } = await repartee(['agents'], stub.env)
+  stub.close()
+  other.close()
+  assert.deepEqual([code, other.requests.length], [4, 0])
+  assert.ok(stderr.includes(`which leads to ${other.env['REPARTEE_URL']}`), stderr)
+})
+
+test('a refusal of a stranger does not steer the terminal', async () => {
+  const error = { code: 'forbidden', message: 'no\u001b[2Jway', requestId: '1' }
+  const stub = await stubService(() => [403, { success: false, error }])
+  const { stderr } = await repartee(['agents'], stub.env)
+  stub.close()
+  assert.ok(stderr.includes('no\ufffd[2Jway'), stderr)
+})
+
+test('a list whose pages have no end is left', async () => {
+  const pagination = { ...oneAgent.pagination, hasMore: true, nextCursor: 'again' }
+  const stub = await stubService(() => [200, { ...oneAgent, pagination }])
+  const { code, stderr } = await repartee(['agents'], stub.env)
+  stub.close()
+  assert.deepEqual([code, stub.requests.length], [1, 2])
+  assert.match(stderr, /the same page again and again/)
+})
+
 test('REPARTEE_URL that leads nowhere is exit code 4', async () => {
   const env = { REPARTEE_URL: `http://127.0.0.1:${await freePort()}`, REPARTEE_KEY: 'rpt_x' }
   const { code, stderr } = await repartee(['agents'], env)

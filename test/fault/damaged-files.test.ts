@@ -1,11 +1,13 @@
 // Something else has changed the files: it is said which one is damaged and what to do, and what is not damaged works.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import {
   closeSync,
   copyFileSync,
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -32,6 +34,10 @@ const damages: Record<string, (path: string) => void> = {
   'cut off in the middle': (path) => truncateSync(path, Math.floor(statSync(path).size / PAGE_BYTES / 2) * PAGE_BYTES),
   'with pages of zeros': (path) => overwrite(path, Buffer.alloc(statSync(path).size - PAGE_BYTES), PAGE_BYTES),
   'that is another file': (path) => writeFileSync(path, readFileSync(import.meta.filename)),
+  'that is a pipe': (path) => {
+    rmSync(path)
+    execFileSync('mkfifo', [path])
+  },
 }
 
 async function filled(): Promise<{ service: Service; agent: string; session: string }> {
@@ -75,6 +81,7 @@ if (keepsFiles) {
         const check = await repartee(['check'], { REPARTEE_DATA: service.data })
         assert.notEqual(check.code, 0, name)
         assert.ok((check.stdout + check.stderr).includes('repartee.db'), `${name}: ${check.stdout}${check.stderr}`)
+        rmSync(path)
         copyFileSync(`${path}.good`, path)
       }
       await service.restart()

@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs'
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, type Document, ServiceError } from '../client.ts'
+import { type Client, ConnectionCut, type Document, ServiceError } from '../client.ts'
 
 /** Enough to keep one writer of the service busy, without standing in the way of its conversations. */
 const AT_ONCE = 8
@@ -55,6 +55,8 @@ async function uploadFile({ client, agentId, signal }: Undertaking, { path, docu
     })
     return toOutcome(path, document, 'known')
   } catch (error) {
+    if (error instanceof ConnectionCut)
+      return { path, state: 'failed', reason: 'the service closed the connection; the file may be larger than a document may be' }
     if (!(error instanceof ServiceError) || HOPELESS.has(error.code)) throw error
     return { path, state: 'failed', reason: error.reason }
   }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KnowledgeStore } from '../knowledge-base.ts'
@@ -80,6 +80,11 @@ async function findStrays(data: Checkable, place: Place): Promise<string[]> {
   return first.filter((agentId) => second.has(agentId))
 }
 
+const EMPTY = 'it is empty; bring it back from a backup, or delete it if its agent never had documents'
+
+/** SQLite takes a file of 0 bytes for a database without tables, and finds no damage in it. */
+const isEmpty = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.size === 0
+
 function readThrough(folder: string, tell: Tell): Problem[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => join(entry.parentPath, entry.name))
@@ -87,7 +92,7 @@ function readThrough(folder: string, tell: Tell): Problem[] {
   return files.flatMap((path, i) => {
     const name = relative(folder, path)
     tell('pages of the files', i, files.length)
-    const damage = quickCheck(path)
+    const damage = isEmpty(path) ? EMPTY : quickCheck(path)
     return damage === undefined || !existsSync(path) ? [] : [{ what: 'damaged files', count: 1, example: `${name}: ${damage}` }]
   })
 }
