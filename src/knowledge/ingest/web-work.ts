@@ -19,7 +19,7 @@ import {
   startRuns,
 } from '../../store/knowledge-sites.ts'
 import { type DocumentReader, ReaderClosed } from '../reader/reader.ts'
-import { SlowOwners } from '../reader/slow-owners.ts'
+import { SlowOwners } from '../../core/slow-owners.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { NetQueue } from './net-queue.ts'

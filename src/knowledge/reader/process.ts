@@ -15,7 +15,6 @@ if (getPriority() < NICENESS) setPriority(NICENESS)
 const thread = new Worker(moduleBeside(import.meta.url, './thread'), {
   resourceLimits: { maxOldGenerationSizeMb: memoryMb },
 })
-thread.on('online', () => process.send!({ ready: true } satisfies ReadAnswer))
 const giveUp = () => process.exit(OUT_OF_MEMORY)
 let busy = 0
 // Memory outside of the heap counts too: images, archives, fonts.
@@ -24,7 +23,7 @@ setInterval(() => {
 }, LOOK_EVERY_MS)
 thread.on('error', giveUp)
 thread.on('message', (answer: ReadAnswer) => {
-  busy--
+  if (!('ready' in answer)) busy--
   process.send!(answer)
 })
 process.on('message', (request: ReadRequest) => {

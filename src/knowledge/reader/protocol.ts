@@ -11,7 +11,7 @@ export interface Reads {
 }
 
 export type ReadRequest = { [K in keyof Reads]: { what: K; input: Reads[K]['input'] } }[keyof Reads]
-/** `ready` comes first: the process has started. */
+/** `ready` comes first: the process has loaded what it reads with. */
 export type ReadAnswer = { ready: true } | { result: unknown } | { error: { code: DocumentErrorCode; message: string } }
 
 /** How the process ends where something took more memory than it may. */

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { DocumentError } from '../../core/document-error.ts'
 import { InTurn } from '../../core/in-turn.ts'
 import { moduleBeside } from '../../core/module-beside.ts'
+import { SlowOwners } from '../../core/slow-owners.ts'
 import { TurnShares } from '../../core/turn-shares.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { readableFolders } from './readable-folders.ts'
-import { SlowOwners } from './slow-owners.ts'
 
 /** What reading one document may take. */
 export interface ReadLimits {
@@ -18,12 +18,13 @@ export const READ_LIMITS: ReadLimits = { timeoutMs: 30_000, memoryMb: 512 }
 
 /** A process that has nothing to read for so long ends. */
 const IDLE_MS = 10_000
-/** The first read of a process has to wait for its start, too. */
-const START_MS = 10_000
+/** The first read of a process has to wait for its start, too, which a busy machine makes long. */
+const START_MS = 30_000
 
-/** A document that takes longer is read elsewhere while others wait. The more owners had such documents lately, the shorter it is. */
-const SLOW_MS = 2_000
-const LEAST_SLOW_MS = 500
+/** A document that takes longer is read elsewhere while others wait. */
+const SLOW_MS = 500
+/** How long the start of a process may keep others waiting. */
+const SLOW_START_MS = 2_000
 /** Texts up to this size take milliseconds. */
 const QUICK_BYTES = 65_536
 const QUICK_LOOK_BYTES = 1_024
@@ -165,7 +166,7 @@ export class DocumentReader {
   /** Of the document that is read now. */
   #limitTime(moreMs = 0): void {
     clearTimeout(this.#timer)
-    this.#since = performance.now() + Math.min(moreMs, SLOW_MS)
+    this.#since = performance.now() + Math.min(moreMs, SLOW_START_MS)
     this.#watch()
     const { timeoutMs } = this.#limits
     this.#timer = setTimeout(() => {
@@ -181,9 +182,8 @@ export class DocumentReader {
   #watch(): void {
     clearTimeout(this.#slowTimer)
     if (this.#forSlow === undefined || this.#sent.length === 0) return
-    const now = performance.now()
-    const slowMs = Math.max(LEAST_SLOW_MS, SLOW_MS / (1 + this.#slowOwners.count(now)))
-    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, this.#since + slowMs - now)).unref()
+    const leftMs = this.#since + SLOW_MS - performance.now()
+    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, leftMs)).unref()
   }
 
   #moveSlow(): void {

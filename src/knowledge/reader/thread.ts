@@ -37,3 +37,4 @@ let last = Promise.resolve()
 parentPort!.on('message', (request: ReadRequest) => {
   last = last.then(() => reply(request))
 })
+parentPort!.postMessage({ ready: true } satisfies ReadAnswer)
