@@ -5,10 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { newId } from '../src/core/ids.ts'
+import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
+import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { Questions } from '../src/knowledge/questions.ts'
+import { readDocument } from '../src/knowledge/read/read.ts'
+
 import { checkKnowledge } from '../src/store/check/check-knowledge.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../src/store/knowledge-base.ts'
+import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
@@ -41,10 +48,25 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
   describe(`a merge in ${engine === 'file' ? 'a file' : engine}`, async () => {
     const { newStore, agent } = await open()
     const store = newStore()
-    // Each document has a segment of its own.
-    const newIngest = (mergeMs: number) =>
-      new Ingest({ store: newStore(), clock: () => 1_000, index: { documents: 1, passages: 1, mergeMs } })
-    let ingest = newIngest(0)
+    let ingest: Ingest | undefined
+    /** Adds documents, each in a segment of its own, and merges none. */
+    async function addAlone(from: number, upTo: number, textAt: (i: number) => string = sentence): Promise<void> {
+      const writing = store.openToWrite(agent)
+      for (let i = from; i < upTo; i++) {
+        writing.write(() => acceptDocument(writing, idOf(i), textOf(textAt(i)), 1_000))
+        await indexSome(writing, {
+          clock: () => 1_000,
+          limits: INDEX_LIMITS,
+          isOver: () => false,
+          unreleased: new Set(),
+          slow: new SlowReadings<Reading | undefined>(() => {}),
+          othersWait: () => false,
+          large: new LargeDocuments(INDEX_LIMITS, () => {}),
+          agentId: agent,
+          read: readDocument,
+        })
+      }
+    }
     let base: KnowledgeBase | undefined
     const read = (): KnowledgeBase => {
       base ??= store.openToRead(agent)
@@ -61,17 +83,14 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
         questions.retrieve(agent, { query: text, history: [], topK: 8, filter: null }).hits.map(({ passageId }) => passageId),
       )
     const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
-    const isReady = async () => numbers('SELECT count(*) AS n FROM document WHERE work IS NOT NULL')[0] === 0
     after(async () => {
       questions.close()
-      await ingest.close()
+      await ingest?.close()
       store.close()
     })
 
     test('is seen by nobody until it is done', async () => {
-      for (let i = 0; i < 12; i++) await ingest.add(agent, idOf(i), textOf(`${sentence(i)}${i === 3 ? ` ${SECRET}` : ''}`))
-      await until(isReady)
-      await ingest.close()
+      await addAlone(0, 12, (i) => (i === 3 ? `${sentence(i)} ${SECRET}` : sentence(i)))
       const before = ask()
       const writing = store.openToWrite(agent)
       while (emptySome(writing));
@@ -91,10 +110,7 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
     })
 
     test('that is given up leaves nothing behind', async () => {
-      ingest = newIngest(0)
-      for (let i = 12; i < 24; i++) await ingest.add(agent, idOf(i), textOf(sentence(i)))
-      await until(isReady)
-      await ingest.close()
+      await addAlone(12, 24)
       const writing = store.openToWrite(agent)
       const before = ask()
       const given = Merge.begin(writing, true)!
@@ -110,7 +126,7 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
     })
 
     test('does not bring back the words of a document that is deleted meanwhile', async () => {
-      ingest = newIngest(0)
+      ingest = new Ingest({ store: newStore(), clock: () => 1_000, index: { documents: 1, passages: 1, mergeMs: 0 } })
       const holders = () => numbers(`SELECT count(*) AS n FROM post WHERE key LIKE '%${SECRET}%'`)[0]
       assert.notEqual(holders(), 0)
       for (let i = 24; i < 36; i++) await ingest.add(agent, idOf(i), textOf(sentence(i)))

@@ -44,6 +44,7 @@ const open = (holder: string, pooler = false): Knowledge =>
 // Without a pooler it is what the tests of the specification run on, on this engine.
 knowledgeContract('PostgreSQL behind a pooler', async () => open(await newReplica(), true), newAgent)
 
+const HOUR_MS = 3_600_000
 const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
 
 describe('a knowledge base in a file and one in PostgreSQL', () => {
@@ -84,7 +85,9 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
 
   async function takeThrough(store: KnowledgeStore, agent: string): Promise<unknown[]> {
     // Each document by itself: what is indexed together is else a matter of time, and scores are made with what was there before. So there are merges, too.
-    const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 1, passages: 30 } })
+    // No limit of time either: on a slow machine a merge would take more turns, and the documents of those would not be in it.
+    const untimed = { mergeMs: HOUR_MS, turnMs: HOUR_MS, slowMs: HOUR_MS }
+    const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 1, passages: 30, ...untimed } })
     const questions = new Questions(store)
     for (const [i, text] of texts.entries())
       await ingest.add(

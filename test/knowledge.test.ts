@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,11 +19,13 @@ import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
+import { contentOf, putPiece } from '../src/store/knowledge-contents.ts'
 import { acceptDocument, acceptVersion, changeDocument, removeDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
-import { bury, eraseSome } from '../src/store/knowledge-index.ts'
-import { contentOf, listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
+import { addToBatch, bury, eraseSome, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
+import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
+import { listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { isInFiles } from './support/store.ts'
 
@@ -275,6 +277,8 @@ describe('ingestion', () => {
     let longest = 0
     for (let before = count('word'); eraseSome(file); before = count('word')) longest = Math.max(longest, before - count('word'))
     assert.ok(longest < 3_000, `${longest} words in one step`)
+    for (let merge = Merge.begin(file, true); merge !== undefined; merge = Merge.begin(file, true)) while (merge.step(file, 0));
+    while (emptySome(file));
     assert.deepEqual(
       file.all<{ word: string }>('SELECT word FROM word ORDER BY word').map(({ word }) => word),
       ['brown', 'is', 'the', 'walnut'],
@@ -284,6 +288,66 @@ describe('ingestion', () => {
       ['ebrown', 'eis', 'ethe', 'ewalnut'],
     )
     file.close()
+  })
+
+  test('erases no more bytes of lists in one step than it may, and leaves no word behind', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const words = Array.from({ length: 50 }, (_, i) => `gone${i}`).join(' ')
+    const batch = newBatch()
+    for (let position = 0; position < 1_000; position++)
+      addToBatch(batch, { title: '', heading: '', text: position < 150 ? words : 'stays', document: 1, position, page: null })
+    file.write(() => {
+      const first = writeBatch(file, batch)
+      bury(file, first, first + 149, '')
+    })
+    const bytes = () => file.get<{ n: number | null }>('SELECT sum(length(data)) AS n FROM post')!.n!
+    let longest = 0
+    for (let before = bytes(); eraseSome(file, 2_000); before = bytes()) longest = Math.max(longest, before - bytes())
+    assert.ok(longest < 3_000, `${longest} bytes in one step`)
+    assert.deepEqual(file.all('SELECT word FROM word'), [{ word: 'stays' }])
+    assert.deepEqual(file.all("SELECT key FROM post WHERE key LIKE '%gone%'"), [])
+    file.close()
+  })
+
+  test('of a large document leaves others their turn, and nothing of its content', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    const other = randomUUID()
+    const ended: string[] = []
+    const large = ingest.add(agent, newId(), textOf('heron '.repeat(1_000_000))).then(() => ended.push('large'))
+    await ingest.add(other, newId(), textOf('A walnut.')).then(() => ended.push('small'))
+    await large
+    assert.deepEqual(ended, ['small', 'large'])
+    await idle(questions)
+    await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
+    const file = KnowledgeFile.openToRead(join(folder, `${agent}.db`))!
+    for (const table of ['content', 'large_content', 'content_piece']) assert.deepEqual(file.all(`SELECT * FROM ${table}`), [])
+    file.close()
+    questions.close()
+    await ingest.close()
+  })
+
+  test('deletes what a crash left of a content that was being written', async () => {
+    const folder = newFolder()
+    const path = join(folder, `${agent}.db`)
+    const left = KnowledgeFile.openToWrite(path)
+    left.write(() => putPiece(left, undefined, 0, Buffer.from('The secret of the walnut.'), 1_000))
+    left.close()
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: () => 2_000 })
+    await ingest.add(agent, newId(), textOf('A walnut.'))
+    await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
+    await ingest.close()
+    assert.ok(!readFileSync(path).includes('The secret of the walnut.'))
+  })
+
+  test('gives up a content whose document is refused', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
+    assert.equal(await ingest.replace(agent, newId(), textOf('heron '.repeat(500_000))), undefined)
+    await until(async () => readdirSync(folder).every((name) => !name.endsWith('.pending')))
+    await ingest.close()
+    assert.ok(!readFileSync(join(folder, `${agent}.db`)).includes('heron heron'))
   })
 
   test('of many small documents keeps the index in few parts', async () => {
@@ -430,7 +494,7 @@ describe('ingestion', () => {
       await assert.rejects(indexSome(file, { ...work, read: () => Promise.reject(error) }), error)
     const [task] = listTasks(file, 1)
     assert.deepEqual([task?.work, task?.attempts], ['read', 0])
-    assert.equal(Buffer.from(contentOf(file, task!)).toString(), 'The walnut is brown.')
+    assert.equal(Buffer.from(contentOf(file, task!.number)).toString(), 'The walnut is brown.')
     await indexSome(file, { ...work, read: readDocument })
     assert.deepEqual(listTasks(file, 1), [])
     file.close()
@@ -486,10 +550,8 @@ describe('ingestion', () => {
       { status, error },
       { status: 'failed', error: { code: 'internal_error', message: 'Reading or indexing this document failed 5 times.' } },
     )
-    assert.deepEqual(
-      failures.map((failure) => ((failure as Error).cause as Error).message),
-      ['hemlock'],
-    )
+    // On a slow machine the other document is indexed between two failures, and the next failure counts as a first one.
+    assert.deepEqual([...new Set(failures.map((failure) => ((failure as Error).cause as Error).message))], ['hemlock'])
     questions.close()
     await ingest.close()
   })

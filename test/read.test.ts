@@ -76,6 +76,10 @@ describe('bytes', () => {
       await read('text/html', Buffer.concat([bytes('<meta charset="windows-1251"><p>'), Buffer.from([0xcf, 0xf0, 0xe8])])),
       'При',
     )
+    assert.equal(await read('text/html; charset=utf-16', Buffer.from('<p>plain', 'utf16le')), 'plain')
+    assert.equal(await read('text/plain; charset=UTF-16BE', Buffer.from('plain', 'utf16le').swap16()), 'plain')
+    assert.equal(await read('text/html; charset=utf-16', bytes('<p>naïve')), 'naïve')
+    assert.equal(await read('text/html', bytes('<meta charset="utf-16"><p>naïve')), 'naïve')
     assert.equal(await read('text/plain', bytes('a\r\nb\rc')), 'a\nb\nc')
   })
 

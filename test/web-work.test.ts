@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { LargePages, type LargePlace } from '../src/knowledge/ingest/large-pages.ts'
 import { NetQueue } from '../src/knowledge/ingest/net-queue.ts'
 import { heeded, toRules } from '../src/knowledge/ingest/sync-site.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
@@ -65,6 +67,89 @@ describe('a page of the web', () => {
   test('of a host whose name nobody resolves is given up in time', async () => {
     const rules = { ...FETCH_RULES, headTimeoutMs: 50, resolve: () => new Promise<string[]>(() => {}) }
     await assert.rejects(guardedFetch(rules, { url: 'http://pages.test/' }), { code: 'unreachable', transient: true })
+  })
+})
+
+describe('large pages', () => {
+  const taken = async (place: LargePlace, signal = new AbortController().signal) => {
+    let isTaken = false
+    const taking = Promise.resolve(place.take(signal)).then(() => {
+      isTaken = true
+    })
+    await nextTurn()
+    return { taking, isTaken: () => isTaken }
+  }
+
+  test('are three at once, two of one agent; others wait for a place, agents in turn', async () => {
+    const pages = new LargePages()
+    const places = ['one', 'one', 'one', 'one', 'two', 'three'].map((agent) => pages.placeFor(agent))
+    const states = []
+    for (const place of places) states.push(await taken(place))
+    assert.deepEqual(
+      states.map(({ isTaken }) => isTaken()),
+      [true, true, false, false, true, false],
+    )
+    assert.deepEqual(
+      places.map((place) => place.isOverdue(-1)),
+      [true, true, false, false, true, false],
+    )
+    assert.equal(places[0]!.isOverdue(1_000_000), false)
+    assert.ok(places[5]!.waitedMs() > 0 && places[0]!.waitedMs() === 0)
+    for (const place of [places[0]!, places[4]!]) place.give()
+    await nextTurn()
+    assert.deepEqual(
+      states.map(({ isTaken }) => isTaken()),
+      [true, true, false, false, true, true],
+    )
+    assert.equal(places[5]!.isOverdue(-1), true, 'one waits')
+    for (const place of places) place.give()
+    await Promise.all(states.map(({ taking }) => taking))
+  })
+
+  test('that are given up while they wait leave no place behind', async () => {
+    const pages = new LargePages()
+    const held = [pages.placeFor('one'), pages.placeFor('one')]
+    for (const place of held) await taken(place)
+    const stop = new AbortController()
+    const { taking } = await taken(pages.placeFor('one'), stop.signal)
+    stop.abort(new Error('left'))
+    await assert.rejects(taking, /left/)
+    await assert.rejects(Promise.resolve(pages.placeFor('one').take(stop.signal)), /left/)
+    const broken = pages.placeFor('one')
+    await taken(broken)
+    broken.give()
+    for (const place of held) place.give()
+    for (const place of held) assert.equal((await taken(place)).isTaken(), true)
+  })
+
+  test('are read on when they have a place, packed or not', async () => {
+    const text = Buffer.from(Array.from({ length: 300_000 }, (_, i) => `heron ${i * 7_919}`).join(' '))
+    const server = createServer((request, response) => {
+      const isPacked = request.url === '/packed'
+      response.writeHead(200, isPacked ? { 'content-encoding': 'gzip' } : {}).end(isPacked ? gzipSync(text, { level: 1 }) : text)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const rules = { ...FETCH_RULES, allow: new Set([host]) }
+    for (const path of ['/', '/packed']) {
+      const entered = Promise.withResolvers<void>()
+      const asked = Promise.withResolvers<void>()
+      const whenLarge = () => {
+        asked.resolve()
+        return entered.promise
+      }
+      let isRead = false
+      const reading = guardedFetch(rules, { url: `http://${host}${path}`, whenLarge }).then(({ body }) => {
+        isRead = true
+        assert.ok(text.equals(body))
+      })
+      await asked.promise
+      for (let i = 0; i < 50; i++) await nextTurn()
+      assert.equal(isRead, false)
+      entered.resolve()
+      await reading
+    }
+    server.close()
   })
 })
 

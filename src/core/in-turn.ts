@@ -23,6 +23,11 @@ export class InTurn<T> {
     return this.#lines.keys()
   }
 
+  /** The oldest of an owner, which stays. */
+  firstOf(owner: string): T | undefined {
+    return this.#lines.get(owner)?.[0]
+  }
+
   /** The oldest of an owner. */
   takeFrom(owner: string): T | undefined {
     const line = this.#lines.get(owner)

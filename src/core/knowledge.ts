@@ -1,5 +1,5 @@
-import type { Document, DocumentStatus, Metadata, NewDocument, Passage } from './document.ts'
-import type { Page, PageInput } from './page.ts'
+import type { Document, DocumentStatus, ListedDocument, Metadata, NewDocument, Passage } from './document.ts'
+import type { KnowledgePageInput, Page, PageInput } from './page.ts'
 import type { Extract, ExtractInput, Retrieval, RetrieveInput, SuggestInput, Suggestion } from './retrieval.ts'
 import type { NewSite, Site } from './site.ts'
 
@@ -21,9 +21,12 @@ export interface Knowledge {
   deleteDocument(agentId: string, documentId: string): Promise<boolean>
   findDocument(agentId: string, documentId: string): Promise<Document | undefined>
   /** Newest first. `cursor` is a document's id; undefined where it is none of this agent's. */
-  listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Promise<Page<Document> | undefined>
+  listDocuments(
+    agentId: string,
+    page: KnowledgePageInput & { status?: DocumentStatus },
+  ): Promise<Page<ListedDocument> | undefined>
   /** In reading order. `cursor` is a passage's id. */
-  listPassages(agentId: string, documentId: string, page: PageInput): Promise<Page<Passage> | undefined>
+  listPassages(agentId: string, documentId: string, page: KnowledgePageInput): Promise<Page<Passage> | undefined>
   /** Durable when it resolves; its pages are fetched in the background. The same type and URL are the same site. */
   addSite(agentId: string, site: NewSite): Promise<Site>
   /** Has it brought up to date in the background. */

@@ -4,6 +4,12 @@ export interface PageInput {
   cursor?: string
 }
 
+/** Asks for a page of what a knowledge base holds. */
+export interface KnowledgePageInput extends PageInput {
+  /** The key that asks. Keys that ask the same agent take turns. */
+  askedBy?: string
+}
+
 export interface Page<T> {
   items: T[]
   hasMore: boolean

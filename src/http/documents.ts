@@ -7,23 +7,28 @@ import { onAccountOf } from '../chat/budgets.ts'
 import type { Deps } from '../chat/deps.ts'
 import { traceRetrieval } from '../chat/retrieval-trace.ts'
 import { retrieve } from '../chat/retrieve.ts'
-import type { Document, Metadata, NewDocument } from '../core/document.ts'
+import type { Document, ListedDocument, Metadata, NewDocument } from '../core/document.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import { refuseUnkeepable } from './body.ts'
 import { pageUrl } from './page-url.ts'
 import { toPagination } from './pagination.ts'
-import { type Call, route } from './route.ts'
+import { type Call, JsonText, route } from './route.ts'
 import { isUpload, readUpload, type Upload } from './upload.ts'
 import { validator } from './validation.ts'
 
-export const toDocument = ({ sourceId, ...d }: Document) => ({
+export const toDocument = <D extends Omit<Document, 'metadata'>>({ sourceId, ...d }: D) => ({
   ...d,
   ...(sourceId === null ? {} : { sourceId }),
   createdAt: toIso(d.createdAt),
   updatedAt: toIso(d.updatedAt),
 })
+
+/** Returns the JSON text of a document exactly as the contract has it. */
+function toText({ metadataJson, ...document }: ListedDocument): string {
+  return `${JSON.stringify(toDocument(document)).slice(0, -1)},"metadata":${metadataJson}}`
+}
 
 type Content = BodyOf<Contract['addDocument']>
 const kinds = { text: 'text/plain', markdown: 'text/markdown', html: 'text/html' } as const
@@ -69,27 +74,30 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     replace(agent.id, params.documentId, () => readFile(request)),
   )
 
-  route(app, deps, contract.listDocuments, async ({ agent, query }) => {
+  route(app, deps, contract.listDocuments, async ({ agent, query, key }) => {
     const { limit = pageLimit.default, cursor, status } = query
     const page = await knowledge.listDocuments(agent.id, {
       limit,
       ...(cursor && { cursor: cursor.toLowerCase() }),
       ...(status && { status }),
+      askedBy: key.id,
     })
     if (page === undefined) throw invalidCursor('a document')
-    return { documents: page.items.map(toDocument), pagination: toPagination(page) }
+    const documents = page.items.map(toText).join(',')
+    return new JsonText(`{"success":true,"documents":[${documents}],"pagination":${JSON.stringify(toPagination(page))}}`)
   })
 
   route(app, deps, contract.getDocument, async ({ agent, params }) => ({
     document: toDocument(found(await knowledge.findDocument(agent.id, params.documentId))),
   }))
 
-  route(app, deps, contract.listPassages, async ({ agent, params, query }) => {
+  route(app, deps, contract.listPassages, async ({ agent, params, query, key }) => {
     const { limit = pageLimit.default, cursor } = query
     found(await knowledge.findDocument(agent.id, params.documentId))
     const page = await knowledge.listPassages(agent.id, params.documentId, {
       limit,
       ...(cursor && { cursor: cursor.toLowerCase() }),
+      askedBy: key.id,
     })
     if (page === undefined) throw invalidCursor('a passage')
     return { passages: page.items, pagination: toPagination(page) }

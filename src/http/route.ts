@@ -17,6 +17,8 @@ import { checkMediaType, isLarge } from './upload.ts'
 import { validator } from './validation.ts'
 import { whileHeld } from './while-held.ts'
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     upload?: boolean
@@ -45,11 +47,20 @@ export interface Call<O> {
   once: Once
 }
 
+/** The whole JSON text of an answer. It is sent as it is: nothing checks it against the contract. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /**
- * A handler answers with the body of a success (`success` itself is put in here), with a stream of its whole JSON text, or with an answer
+ * A handler answers with the body of a success (`success` itself is put in here), with its whole JSON text, with a stream of that, or with an answer
  * that was kept; undefined where it has taken the answer into its own hands.
  */
-export type Handler<O> = (call: Call<O>) => Promise<Omit<ResponseOf<O>, 'success'> | Readable | Kept | undefined>
+export type Handler<O> = (call: Call<O>) => Promise<Omit<ResponseOf<O>, 'success'> | JsonText | Readable | Kept | undefined>
 
 /** Joins an operation of the contract to its handler. Checks run in the order that the contract states. */
 export function route<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
@@ -79,10 +90,11 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     if (answered === undefined) return reply
     if (isKept(answered)) return sendKept(reply, answered)
     reply.code(op.status)
+    if (answered instanceof JsonText) return reply.type(JSON_TYPE).send(answered.text)
     if (!(answered instanceof Readable)) return Object.assign(answered, { success: true })
     // A reader that takes nothing holds an old state of the database.
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    return reply.type('application/json; charset=utf-8').send(answered)
+    return reply.type(JSON_TYPE).send(answered)
   }
   app.route({
     method: op.method,

@@ -79,6 +79,9 @@ export function openKnowledge({
     moduleBeside(import.meta.url, './questions-worker'),
     { place },
     QUESTIONS_HEAP_MB,
+    () => {},
+    () => {},
+    true,
   )
 
   /** Counts the pages of each site in a separate turn. Leaves out a site that is removed during the call. */
@@ -230,11 +233,12 @@ function knownOf(folder: string): Known {
 /** Of a database, where others may have made one. */
 const anyAgent: Known = { has: () => true, add: () => {}, forget: () => true, kept: () => [], haveWork: () => true }
 
-/** Transfers the bytes to the other thread, which empties them here. Copies them if they are part of a larger buffer. */
+/** Transfers the bytes to the other thread, which empties them here. Copies them if they are the smaller part of a larger buffer. */
 function withOwnBytes(document: NewDocument): { own: NewDocument; bytes: Uint8Array<ArrayBuffer> | undefined } {
   if (document.content === undefined) return { own: document, bytes: undefined }
   const { content } = document
-  const isWhole = content.buffer instanceof ArrayBuffer && content.buffer.byteLength === content.byteLength
-  const bytes = new Uint8Array(isWhole ? (content.buffer as ArrayBuffer) : content)
+  const { buffer, byteOffset, byteLength } = content
+  const isOwn = buffer instanceof ArrayBuffer && byteLength > buffer.byteLength / 2
+  const bytes = isOwn ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(content)
   return { own: { ...document, content: bytes }, bytes }
 }

@@ -1,4 +1,4 @@
-import type { Document, DocumentStatus, Passage } from '../core/document.ts'
+import type { Document, DocumentStatus, ListedDocument, Passage } from '../core/document.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import {
@@ -47,9 +47,9 @@ export class Questions {
     return this.#in(agentId, undefined, (index) => findDocument(index.base, id))
   }
 
-  listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
+  listDocuments(agentId: string, page: PageInput & { status?: DocumentStatus }): Page<ListedDocument> | undefined {
     const nothing = page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
-    return this.#in<Page<Document> | undefined>(agentId, nothing, (index) => listDocuments(index.base, page))
+    return this.#in<Page<ListedDocument> | undefined>(agentId, nothing, (index) => listDocuments(index.base, page))
   }
 
   listPassages(agentId: string, id: string, page: PageInput): Page<Passage> | undefined {

@@ -44,54 +44,73 @@ export interface Pair {
   idf: number
 }
 
-/** Rewards passages in which neighbours of the question are neighbours too. */
+/** Rewards passages in which neighbours of the question are neighbours too. Reads each passage once for all pairs. */
 export class ProximityScorer {
-  readonly #pairs: { first: number; second: number; idf: number }[]
+  /** By pair: the sum of the idf of all its occurrences in the question. */
+  readonly #idfs: number[] = []
+  /** By stem number, from 1: the pairs that contain the stem. */
+  readonly #partsOf: Part[][] = [[]]
+  readonly #last: Int32Array
+  readonly #times: Uint16Array
+  readonly #best: Float64Array
 
   /** One question at a time. */
   constructor(pairs: readonly Pair[]) {
-    this.#pairs = pairs.map(({ first, second, idf }) => ({ first: hashOf(first), second: hashOf(second), idf }))
     asked.fill(0)
-    for (const { first, second } of this.#pairs) {
-      asked[first] = 1
-      asked[second] = 1
+    const known = new Map<number, number>()
+    for (const { first, second, idf } of pairs) {
+      const [left, right] = [this.#numberOf(hashOf(first)), this.#numberOf(hashOf(second))]
+      const key = left * 0x10000 + right
+      const pair = known.get(key) ?? this.#idfs.push(0) - 1
+      this.#idfs[pair]! += idf
+      if (known.has(key)) continue
+      known.set(key, pair)
+      if (left !== right) this.#partsOf[left]!.push({ pair, other: right, isSecond: false })
+      this.#partsOf[right]!.push({ pair, other: left, isSecond: true })
     }
+    this.#last = new Int32Array(this.#partsOf.length)
+    this.#times = new Uint16Array(this.#idfs.length)
+    this.#best = new Float64Array(this.#idfs.length)
+  }
+
+  #numberOf(hash: number): number {
+    if (asked[hash] === 0) asked[hash] = this.#partsOf.push([]) - 1
+    return asked[hash]!
   }
 
   /** By the passage's stems, in order. */
   score({ hashes, title }: Sketch): number {
-    // Of a passage only the few places matter where a stem of the question stands.
-    const stems: number[] = []
-    const places: number[] = []
+    this.#last.fill(-NEAR - 1)
+    this.#times.fill(0)
+    this.#best.fill(0)
     for (let at = 0; at < title; at++) {
-      if (asked[hashes[at]!] === 0) continue
-      stems.push(hashes[at]!)
-      places.push(at)
+      const stem = asked[hashes[at]!]!
+      if (stem === 0) continue
+      for (const { pair, other, isSecond } of this.#partsOf[stem]!) {
+        const distance = at - this.#last[other]!
+        if (distance > NEAR) continue
+        this.#times[pair]!++
+        this.#best[pair] = Math.max(this.#best[pair]!, isSecond && distance === 1 ? 1 : 1 - distance / (NEAR + 1))
+      }
+      this.#last[stem] = at
     }
     let score = 0
-    if (stems.length > 1) for (const { first, second, idf } of this.#pairs) score += idf * nearness(first, second, stems, places)
+    for (const [pair, times] of this.#times.entries())
+      if (times > 0) score += this.#idfs[pair]! * nearness(this.#best[pair]!, times)
     return score
   }
 }
 
-/** By hash: is it a stem of the question under way? */
-const asked = new Uint8Array(0x10000)
-
-/** 0 to 1: how close two stems come, and how often. */
-function nearness(first: number, second: number, stems: readonly number[], places: readonly number[]): number {
-  let times = 0
-  let best = 0
-  let lastFirst = -NEAR - 1
-  let lastSecond = -NEAR - 1
-  for (const [i, stem] of stems.entries()) {
-    const at = places[i]!
-    const distance = stem === second ? at - lastFirst : stem === first ? at - lastSecond : NEAR + 1
-    if (distance <= NEAR) {
-      times++
-      best = Math.max(best, stem === second && distance === 1 ? 1 : 1 - distance / (NEAR + 1))
-    }
-    if (stem === first) lastFirst = at
-    if (stem === second) lastSecond = at
-  }
-  return times === 0 ? 0 : CLOSENESS_SHARE * best + ((1 - CLOSENESS_SHARE) * times) / (times + 1)
+interface Part {
+  pair: number
+  /** Number of the other stem. */
+  other: number
+  /** True if this stem is the second one of the pair. */
+  isSecond: boolean
 }
+
+/** By hash: the stem number, from 1, in the current question; 0 for other stems. */
+const asked = new Uint16Array(0x10000)
+
+/** 0 to 1: how close two stems come at best, and how often they are near. */
+const nearness = (best: number, times: number): number => CLOSENESS_SHARE * best + ((1 - CLOSENESS_SHARE) * times) / (times + 1)

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
 import { Shares } from '../core/shares.ts'
+import { TurnShares } from '../core/turn-shares.ts'
 import { DamagedFile } from '../store/damaged.ts'
 import { NotYet } from '../store/knowledge-filters.ts'
 import { isTransient } from '../store/transient.ts'
@@ -14,6 +15,11 @@ export interface Request {
   id: number
   method: string
   args: unknown[]
+}
+
+/** Tells a thread that serves in turn how many more of its answers were handled. */
+export interface Handled {
+  handled: number
 }
 
 /** What a thread says: the answer to a call, or something of its own, about an agent or for the log. */
@@ -80,12 +86,13 @@ export function serve(port: MessagePort, methods: Methods): void {
 
 /** The most questions that wait for the database. `Shares` divides them among agents, and among the keys of an agent. */
 const AT_ONCE = 16
+/** The most answers that are not handled yet. Node hands over all messages of a port in one turn of the event loop, where nothing else runs in between. */
+const UNHANDLED = 8
 
-/** Whose turn a question is, by its arguments: of an agent, and of the key that asks where the second argument names it. */
-const toSharer = ([agentId, input]: unknown[]) => ({ id: String(agentId), userId: (input as Asked | undefined)?.askedBy })
-
-interface Asked {
-  askedBy?: string
+/** Whose turn a question is, by its arguments: of an agent, and of the key that asks where an argument names it. */
+function toSharer([agentId, ...others]: unknown[]) {
+  const askedBy = others.map((input) => (input as { askedBy?: string } | undefined)?.askedBy).find((id) => id !== undefined)
+  return { id: String(agentId), userId: askedBy }
 }
 
 /** Names the line in which a question waits. */
@@ -95,15 +102,24 @@ export function toLine(args: unknown[]): string {
 }
 
 /**
- * Answers requests as `serve` does, in turns of agents and of the keys that ask an agent. Many questions of one key do not delay those of others. A question
- * that throws `NotYet` waits for its turn again.
+ * Answers requests as `serve` does, in turns of agents and of the keys that ask an agent: the line that had the least time lately comes next, so that
+ * questions of many keys to many agents do not delay those of others. A question that throws `NotYet` waits for its turn again. Pauses until the caller
+ * has handled earlier answers.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()
   const shares = new Shares(AT_ONCE)
+  const used = new TurnShares()
+  let unhandled = 0
   let isWorking = false
+  const mayGo = (line: string) => shares.mayHave(toSharer(waiting.firstOf(line)!.args), 1)
+  const takeNext = () => {
+    if (unhandled >= UNHANDLED) return undefined
+    const line = used.least([...waiting.owners].filter(mayGo), performance.now())
+    return line === undefined ? undefined : waiting.takeFrom(line)
+  }
   const work = () => {
-    const request = waiting.next((_, { args }) => shares.mayHave(toSharer(args), 1))
+    const request = takeNext()
     isWorking = request !== undefined
     if (request === undefined) return
     void tryOnce(request)
@@ -121,14 +137,24 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
   }
   const tryOnce = async (request: Request) => {
     const sharer = toSharer(request.args)
+    const startedAt = performance.now()
     shares.take(sharer, 1)
     const response = await answer(methods, request)
     shares.give(sharer, 1)
+    const now = performance.now()
+    used.add(toLine(request.args), now - startedAt, now)
     if (response === undefined) add(request)
-    else port.postMessage(response)
+    else {
+      unhandled++
+      port.postMessage(response)
+    }
     if (!waiting.isEmpty) wake()
   }
-  port.on('message', add)
+  port.on('message', (message: Request | Handled) => {
+    if (!('handled' in message)) return add(message)
+    unhandled -= message.handled
+    if (!waiting.isEmpty) wake()
+  })
 }
 
 /** Undefined where it is to be asked again. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
-import { fromSentError, type Methods, type Request, type Response, type ThreadEvent, toLine } from './rpc.ts'
+import { fromSentError, type Handled, type Methods, type Request, type Response, type ThreadEvent, toLine } from './rpc.ts'
 
 interface Call {
   /** As `toLine` names it. */
@@ -21,23 +21,26 @@ export class WorkerHandle<M extends Methods> {
   readonly #maxHeapMb: number
   readonly #onDeath: () => void
   readonly #onEvent: (event: ThreadEvent) => void
+  readonly #servesInTurn: boolean
   #worker: Worker | undefined
   #calls = new Map<number, Call>()
   #lastId = 0
 
-  /** `onDeath`: it ended without being told to. `onEvent`: it said something that is no answer. */
+  /** `onDeath`: it ended without being told to. `onEvent`: it said something that is no answer. `servesInTurn`: it wants to be told which answers were handled. */
   constructor(
     url: URL,
     data: object,
     maxHeapMb: number,
     onDeath: () => void = () => {},
     onEvent: (event: ThreadEvent) => void = () => {},
+    servesInTurn = false,
   ) {
     this.#url = url
     this.#data = data
     this.#maxHeapMb = maxHeapMb
     this.#onDeath = onDeath
     this.#onEvent = onEvent
+    this.#servesInTurn = servesInTurn
   }
 
   get started(): boolean {
@@ -91,8 +94,15 @@ export class WorkerHandle<M extends Methods> {
     this.#calls = calls
     this.#worker = worker
     let cause: unknown
+    let handled = 0
+    const tellHandled = () => {
+      worker.postMessage({ handled } satisfies Handled)
+      handled = 0
+    }
     worker.on('message', (response: Response) => {
       if (!('id' in response)) return this.#onEvent(response)
+      // In a later turn of the event loop: other events have their turn in between.
+      if (this.#servesInTurn && handled++ === 0) setImmediate(tellHandled)
       const call = calls.get(response.id)
       calls.delete(response.id)
       if (calls.size === 0) worker.unref()

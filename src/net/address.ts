@@ -6,15 +6,24 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 /** The inner address of Azure's virtual machines, where their secrets are; it looks like a public one. */
 const NOT_PUBLIC = new Set(['168.63.129.16'])
 
+/** Bytes 8 to 11 of an IPv6 address whose last four are an IPv4 address (ISATAP, RFC 5214), apart from the bit that says whether that one is public. */
+const ISATAP = [0x00, 0x00, 0x5e, 0xfe]
+const PUBLIC_BIT = 0x02
+
 /**
  * Whether an address is one of the public internet: not this machine, a private network, a link, a cloud's metadata, or another
- * notation of one of those (IPv4 mapped into IPv6, NAT64, 6to4, Teredo).
+ * notation of one of those (IPv4 mapped into IPv6, NAT64, 6to4, Teredo, ISATAP).
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
   const parsed = ipaddr.process(address)
   if (parsed.range() !== 'unicast' || NOT_PUBLIC.has(parsed.toString())) return false
-  return parsed instanceof ipaddr.IPv4 || parsed.match(GLOBAL_IPV6)
+  return parsed instanceof ipaddr.IPv4 || (parsed.match(GLOBAL_IPV6) && !isIsatap(parsed))
+}
+
+function isIsatap(address: ipaddr.IPv6): boolean {
+  const [first, ...rest] = address.toByteArray().slice(8, 12)
+  return [first! & ~PUBLIC_BIT, ...rest].every((byte, i) => byte === ISATAP[i])
 }
 
 /** The address that the host of a URL is; undefined where it is a name. */

@@ -48,6 +48,8 @@ export interface FetchInput {
   lastModified?: string | null
   accept?: string
   signal?: AbortSignal
+  /** Called when a body exceeds `LARGE_BYTES`. The fetch pauses until the promise resolves. */
+  whenLarge?: (signal: AbortSignal) => Promise<void> | undefined
 }
 
 export interface Fetched {
@@ -185,7 +187,7 @@ const unknownHost = (cause?: NodeJS.ErrnoException) =>
 
 async function take(
   rules: FetchRules,
-  { etag, lastModified }: FetchInput,
+  { etag, lastModified, whenLarge = () => undefined }: FetchInput,
   response: IncomingMessage,
   signal: AbortSignal,
 ): Promise<Omit<Fetched, 'url'>> {
@@ -200,7 +202,7 @@ async function take(
     response.destroy()
     return { ...about, changed: false, body: new Uint8Array(0) }
   }
-  if (statusCode === 200) return { ...about, changed: true, body: await readBody(rules, response, signal) }
+  if (statusCode === 200) return { ...about, changed: true, body: await readBody(rules, response, { signal, whenLarge }) }
   response.destroy()
   const transient = statusCode === 408 || statusCode === 425 || statusCode === 429 || statusCode >= 500
   throw new FetchError('fetch_failed', `was answered with status ${statusCode}`, { transient, status: statusCode })
@@ -212,7 +214,13 @@ const FREE_RATIO_BYTES = 1_048_576
 /** On average. */
 export const LEAST_PIECE_BYTES = 64
 
-function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
+const LARGE_BYTES = 1_048_576
+
+function readBody(
+  { maxBytes }: FetchRules,
+  response: IncomingMessage,
+  { signal, whenLarge }: Required<Pick<FetchInput, 'signal' | 'whenLarge'>>,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
       reject(error)
@@ -220,8 +228,27 @@ function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: A
       body.destroy()
     }
     const chunks: Buffer[] = []
+    /** Allocated at the largest size, which takes memory only where it is written. Concatenating at the end takes twice the memory. */
+    let large: Buffer | undefined
     let bytes = 0
     let sentBytes = 0
+    const keep = (chunk: Buffer) => {
+      if (large !== undefined) return void chunk.copy(large, bytes - chunk.length)
+      chunks.push(chunk)
+      if (bytes <= LARGE_BYTES) return
+      const begin = () => {
+        large = Buffer.allocUnsafeSlow(maxBytes)
+        let at = 0
+        for (const small of chunks.splice(0)) at += small.copy(large, at)
+      }
+      const place = whenLarge(signal)
+      if (place === undefined) return begin()
+      body.pause()
+      place.then(() => {
+        begin()
+        body.resume()
+      }, fail)
+    }
     const pieces = new PieceCount(LEAST_PIECE_BYTES)
     // As it comes, packed or not.
     response.on('data', (chunk: Buffer) => {
@@ -234,12 +261,12 @@ function readBody({ maxBytes }: FetchRules, response: IncomingMessage, signal: A
       if (bytes > maxBytes) fail(new FetchError('too_large', 'holds more than a document may'))
       else if (bytes > FREE_RATIO_BYTES && bytes > sentBytes * MAX_RATIO)
         fail(new FetchError('too_large', `is compressed to less than ${100 / MAX_RATIO} % of its size`))
-      else chunks.push(chunk)
+      else keep(chunk)
     })
     response.on('error', (cause) => fail(stopped(signal, cause)))
     if (body !== response)
       body.on('error', (cause) => fail(new FetchError('fetch_failed', 'came damaged', { transient: true, cause })))
-    body.on('end', () => resolve(Buffer.concat(chunks)))
+    body.on('end', () => resolve(large === undefined ? Buffer.concat(chunks) : large.subarray(0, bytes)))
   })
 }
 

@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { Document, DocumentSource, DocumentStatus, Metadata, NewDocument, Passage } from '../core/document.ts'
+import type {
+  Document,
+  DocumentSource,
+  DocumentStatus,
+  ListedDocument,
+  Metadata,
+  NewDocument,
+  Passage,
+} from '../core/document.ts'
 import { invalid } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
+import { dropContent, putContent } from './knowledge-contents.ts'
 import { raiseVersion } from './knowledge-index.ts'
 import { passageIdOf, positionOf } from './knowledge-passages.ts'
 
@@ -47,13 +56,18 @@ export const COLUMNS = `number, id, title, title_given, source, media_type, byte
 export const IS_CHANGED = 'changed = (SELECT version + 1 FROM manifest)'
 
 function toDocument(row: DocumentRow): Document {
+  const { metadataJson, ...document } = toListed(row)
+  return { ...document, metadata: JSON.parse(metadataJson) as Metadata }
+}
+
+function toListed(row: DocumentRow): ListedDocument {
   return {
     id: row.id,
     title: row.title,
     source: JSON.parse(row.source) as DocumentSource,
     mediaType: row.media_type,
     bytes: row.bytes,
-    metadata: JSON.parse(row.metadata) as Metadata,
+    metadataJson: row.metadata,
     status: row.status,
     progress: row.progress,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
@@ -72,15 +86,18 @@ export function findDocument(base: KnowledgeBase, id: string): Document | undefi
   return row === undefined ? undefined : toDocument(row)
 }
 
-/** Characters of metadata on one page: some 25 ms of work for the thread that answers, whatever it holds. */
+/** Characters of metadata on one page. */
 const PAGE_METADATA = 262_144
 
 /** Newest first; fewer than asked for where their metadata is large. Undefined where the cursor is no document of this file. */
-export function listDocuments(base: KnowledgeBase, page: PageInput & { status?: DocumentStatus }): Page<Document> | undefined {
+export function listDocuments(
+  base: KnowledgeBase,
+  page: PageInput & { status?: DocumentStatus },
+): Page<ListedDocument> | undefined {
   const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
   if (after === undefined) return undefined
   const [condition, params] = page.status === undefined ? ['', []] : ['status = ? AND', [page.status]]
-  const items: Document[] = []
+  const items: ListedDocument[] = []
   let metadata = 0
   let hasMore = false
   for (const row of base.iterate<DocumentRow>(
@@ -92,7 +109,7 @@ export function listDocuments(base: KnowledgeBase, page: PageInput & { status?: 
     metadata += row.metadata.length
     hasMore = items.length === page.limit || (items.length > 0 && metadata > PAGE_METADATA)
     if (hasMore) break
-    items.push(toDocument(row))
+    items.push(toListed(row))
   }
   const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition} true`, ...params)!
   return { items, hasMore, total }
@@ -161,9 +178,9 @@ const given = (document: NewDocument, at: number) => [
 
 /**
  * Takes a document in, to be read later. One with the same title and bytes is returned as it is, and tried again if it failed; one of
- * the same address is fetched anew. In a transaction of the caller.
+ * the same address is fetched again. `large` is the number of its content, if that was written in pieces. Runs in a transaction of the caller.
  */
-export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document {
+export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number, large?: number): Document {
   const url = urlOf(document)
   const same = base.get<{ id: string; status: DocumentStatus }>(
     url === null ? 'SELECT id, status FROM document WHERE hash = ?' : 'SELECT id, status FROM document WHERE url = ?',
@@ -171,7 +188,7 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
   )
   if (same !== undefined) {
     if (url !== null) return acceptAgain(base, same.id, document, at)!
-    return (same.status === 'failed' ? acceptVersion(base, same.id, document, at) : findDocument(base, same.id))!
+    return (same.status === 'failed' ? acceptVersion(base, same.id, document, at, large) : findDocument(base, same.id))!
   }
   const number = base.run(
     `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
@@ -180,7 +197,7 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
     id,
     at,
   )
-  keepContent(base, number, document)
+  if (document.content !== undefined) putContent(base, number, { bytes: document.content, large })
   return findDocument(base, id)!
 }
 
@@ -194,15 +211,21 @@ function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at:
     at,
     id,
   )
-  base.run('DELETE FROM content WHERE document = (SELECT number FROM document WHERE id = ?)', id)
+  dropContent(base, rowOf(base, id)!.number)
   return findDocument(base, id)
 }
 
 /**
  * Takes a new version of a document in; its present passages stay until that is read. Content that is read already is not read again.
- * Undefined where there is no such document; throws `invalid_request` where another one is of that address. In a transaction of the caller.
+ * `large` as in `acceptDocument`. Undefined where there is no such document; throws `invalid_request` where another one is of that address. In a transaction of the caller.
  */
-export function acceptVersion(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document | undefined {
+export function acceptVersion(
+  base: KnowledgeBase,
+  id: string,
+  document: NewDocument,
+  at: number,
+  large?: number,
+): Document | undefined {
   const row = rowOf(base, id)
   if (row === undefined) return undefined
   const url = urlOf(document)
@@ -217,8 +240,8 @@ export function acceptVersion(base: KnowledgeBase, id: string, document: NewDocu
     ...given(document, at),
     id,
   )
-  base.run('DELETE FROM content WHERE document = ?', row.number)
-  keepContent(base, row.number, document)
+  if (document.content === undefined) dropContent(base, row.number)
+  else putContent(base, row.number, { bytes: document.content, large })
   return findDocument(base, id)
 }
 
@@ -230,17 +253,6 @@ function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocumen
     (document.source.type === 'file' || row.media_type === document.mediaType) &&
     base.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
   )
-}
-
-/** What is to be read of a document, in place of what was. In a transaction of the caller. */
-export function putContent(base: KnowledgeBase, number: number, content: Uint8Array): void {
-  const sql =
-    'INSERT INTO content (document, content) VALUES (?, ?) ON CONFLICT (document) DO UPDATE SET content = excluded.content'
-  base.run(sql, number, content)
-}
-
-function keepContent(base: KnowledgeBase, number: number, { content }: NewDocument): void {
-  if (content !== undefined) putContent(base, number, content)
 }
 
 /** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */
@@ -289,7 +301,7 @@ export function removeDocuments(base: KnowledgeBase, ids: readonly string[]): Ex
   )
   return rows.flatMap((row) => {
     if (row === undefined) return []
-    base.run('DELETE FROM content WHERE document = ?', row.number)
+    dropContent(base, row.number)
     base.run('DELETE FROM document WHERE number = ?', row.number)
     return [{ first: row.first, last: row.last, indexedTitle: row.indexedTitle }]
   })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { putContent } from './knowledge-documents.ts'
+import { putContent } from './knowledge-contents.ts'
 
 /** A document whose content is to be fetched. */
 export interface Fetch {
@@ -45,7 +45,13 @@ export function startFetches(base: KnowledgeBase, fetches: readonly Fetch[]): vo
 }
 
 /** Hands what was fetched on to be read, unless it was read before. In a transaction of the caller. */
-export function finishFetch(base: KnowledgeBase, { number, url }: Fetch, content: FetchedContent, at: number): void {
+export function finishFetch(
+  base: KnowledgeBase,
+  { number, url }: Fetch,
+  content: FetchedContent,
+  at: number,
+  large?: number,
+): void {
   const hash = content.changed ? createHash('sha256').update(content.body).digest() : undefined
   const known = base.get<{ content_hash: Uint8Array | null }>(
     `SELECT content_hash FROM document WHERE number = ? AND work = 'fetch' AND url = ?`,
@@ -77,7 +83,7 @@ export function finishFetch(base: KnowledgeBase, { number, url }: Fetch, content
     at,
     number,
   )
-  putContent(base, number, content.body)
+  putContent(base, number, { bytes: content.body, large })
 }
 
 /** Passages of an earlier copy go on answering. In a transaction of the caller. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { orDamaged } from './damaged.ts'
+import { orDamaged, refuseNoFile } from './damaged.ts'
 import type { KnowledgeBase, SqlRow, SqlValue } from './knowledge-base.ts'
 import { migrate, newestMigration } from './migrate.ts'
 
@@ -188,6 +188,7 @@ function prepared(db: DatabaseSync, sql: string): Prepared {
 
 /** What is made of a file that is open; where nothing can be, it is closed again. */
 function opened<T>(path: string, options: { readOnly?: boolean }, make: (db: DatabaseSync) => T): T {
+  refuseNoFile(path)
   const db = new DatabaseSync(path, options)
   try {
     return make(db)

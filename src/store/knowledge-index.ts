@@ -1,7 +1,6 @@
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { type IndexedText, letterOf, SegmentBuilder, streams } from './knowledge-build.ts'
-import { numbersOf } from './knowledge-posting.ts'
-import { lowerBound, type Range, rangeOf } from './knowledge-ranges.ts'
+import { areAllIn, lowerBound, type Range, rangeOf } from './knowledge-ranges.ts'
 import { listSegments, type Segment, writeSegment } from './knowledge-segments.ts'
 import { eraseVectors } from './knowledge-vectors.ts'
 import { addToVocabulary, takeFromVocabulary } from './knowledge-vocabulary.ts'
@@ -94,13 +93,18 @@ const nextToErase = (base: KnowledgeBase): DeadRow | undefined =>
 /** How much is erased in one transaction: some 0.1 s of work. Each different word is looked up on its own. */
 const ERASED = { passages: 400, words: 2_000, pieces: 10_000 }
 /** Lists that are looked through at once: one may hold as many bytes as its segment has passages, and more. */
-const LISTS_AT_ONCE = 500
+const LISTS_AT_ONCE = 100
+/** Bytes of lists deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
+const DELETED_BYTES = 2_000_000
+/** A segment with at least this share of dead passages is rewritten by a merge. */
+export const MAX_DEAD_SHARE = 0.2
 
 /**
  * Removes the next few buried passages: their rows, their words from the vocabulary, and every list that only the dead still
- * stand in, since the name of a list is a word. One transaction. False when nothing is left to erase.
+ * occur in, because the key of a list is a word. Runs in one transaction. If those lists are too large for it, removes some lists and no passage.
+ * False when nothing is left to erase.
  */
-export function eraseSome(base: KnowledgeBase): boolean {
+export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boolean {
   const dead = nextToErase(base)
   if (dead === undefined) return false
   const rows = base.all<{ id: number; text: string; heading: string }>(
@@ -128,6 +132,8 @@ export function eraseSome(base: KnowledgeBase): boolean {
   const upTo = isDone ? dead.last : rows[count - 1]!.id
   base.write(
     () => {
+      const left = { bytes: listBytes }
+      for (const [segment, builder] of builders) if (segment !== undefined && !dropDeadLists(base, segment, builder, left)) return
       for (const builder of builders.values()) takeFromVocabulary(base, builder)
       base.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
       eraseVectors(base, dead.erased, upTo)
@@ -137,17 +143,18 @@ export function eraseSome(base: KnowledgeBase): boolean {
         upTo === dead.last ? '' : dead.title,
         dead.first,
       )
-      for (const [segment, builder] of builders) if (segment !== undefined) dropDeadLists(base, segment, builder)
     },
     { durable: false },
   )
   return true
 }
 
-/** Removes those lists of a segment, of the terms given, in which all passages are dead. */
-function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: SegmentBuilder): void {
+/** Removes the lists of these terms in which all passages are dead. Returns false if some may be left, because `left.bytes` are used up. */
+function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: SegmentBuilder, left: { bytes: number }): boolean {
   const ranges = listDead(base)
   const mostDead = ranges.reduce((sum, { first, last }) => sum + lowerBound(ids, last + 1) - lowerBound(ids, first), 0)
+  // A merge rewrites the segment without them.
+  if (mostDead >= ids.length * MAX_DEAD_SHARE) return true
   const keys = streams.flatMap((stream) => builder.lists[stream].terms.map((term) => letterOf[stream] + term))
   for (let from = 0; from < keys.length; from += LISTS_AT_ONCE) {
     const some = keys.slice(from, from + LISTS_AT_ONCE)
@@ -155,10 +162,14 @@ function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: S
       'SELECT df, data FROM post WHERE segment = ? AND key = ? AND df <= ?',
       some.map((key) => [number, key, mostDead]),
     )
-    for (const [i, list] of lists.entries())
-      if (list !== undefined && numbersOf(list.data, list.df).every((local) => rangeOf(ranges, ids[local]!) !== undefined))
-        base.run('DELETE FROM post WHERE segment = ? AND key = ?', number, some[i]!)
+    for (const [i, list] of lists.entries()) {
+      if (list === undefined || !areAllIn(ranges, ids, list)) continue
+      base.run('DELETE FROM post WHERE segment = ? AND key = ?', number, some[i]!)
+      left.bytes -= list.data.length
+      if (left.bytes < 0) return false
+    }
   }
+  return true
 }
 
 const listDead = (base: KnowledgeBase): Range[] => base.all<Range>('SELECT first, last FROM dead ORDER BY first')

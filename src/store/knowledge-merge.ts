@@ -1,6 +1,6 @@
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { type Stream, streams } from './knowledge-build.ts'
-import { deathOf, raiseVersion } from './knowledge-index.ts'
+import { deathOf, MAX_DEAD_SHARE, raiseVersion } from './knowledge-index.ts'
 import { append, Head, type Joined, type Part, precedes, renumber } from './knowledge-join.ts'
 import { Bytes } from './knowledge-posting.ts'
 import { hasIdIn, type Range } from './knowledge-ranges.ts'
@@ -10,10 +10,10 @@ import { insertSegment, ListWriter, listSegments, listSizes, type Segment, setSe
 const FAN = 8
 /** Larger segments stay as they are. */
 const MAX_MERGED = 200_000
-/** Share of dead passages from which on a segment is written anew. */
-const MAX_DEAD_SHARE = 0.2
 
+/** Lists and bytes deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
 const LISTS_A_DELETION = 5_000
+const BYTES_A_DELETION = 4_000_000
 
 const joinedGaps = new Bytes()
 
@@ -117,16 +117,20 @@ export function emptySome(base: KnowledgeBase): boolean {
   if (segment === undefined) return false
   base.write(
     () => {
-      const rest = base.get<{ key: string }>(
-        'SELECT key FROM post WHERE segment = ? ORDER BY key LIMIT 1 OFFSET ?',
+      const lists = base.all<{ key: string; bytes: number }>(
+        'SELECT key, length(data) AS bytes FROM post WHERE segment = ? ORDER BY key LIMIT ?',
         segment,
         LISTS_A_DELETION,
       )
-      if (rest !== undefined) base.run('DELETE FROM post WHERE segment = ? AND key < ?', segment, rest.key)
-      else {
-        base.run('DELETE FROM post WHERE segment = ?', segment)
-        base.run('DELETE FROM segment WHERE number = ?', segment)
+      let last: string | undefined
+      let left = BYTES_A_DELETION
+      for (const { key, bytes } of lists) {
+        if (left <= 0) break
+        last = key
+        left -= bytes
       }
+      if (last === undefined) base.run('DELETE FROM segment WHERE number = ?', segment)
+      else base.run('DELETE FROM post WHERE segment = ? AND key <= ?', segment, last)
     },
     { durable: false },
   )

@@ -27,6 +27,8 @@ const table = (name: string, key: Record<string, SqlValue>, ...columns: string[]
 const TABLES: readonly BaseTable[] = [
   table('document', { number: -1 }, 'metadata', 'source'),
   table('content', { document: -1 }, 'content'),
+  table('large_content', { number: -1 }),
+  table('content_piece', { content: -1, number: -1 }, 'bytes'),
   table('passage', { id: -1 }, 'text', 'heading', 'forward'),
   table('segment', { number: -1 }, 'ids'),
   table('post', { segment: -1, key: '' }, 'data'),

@@ -1,3 +1,5 @@
+import { forEachNumber } from './knowledge-posting.ts'
+
 /** Passages by their ids, both ends included. */
 export interface Range {
   first: number
@@ -15,6 +17,19 @@ export function rangeOf<T extends Range>(ranges: readonly T[], id: number): T | 
   }
   const range = ranges[low - 1]
   return range !== undefined && id <= range.last ? range : undefined
+}
+
+/** Returns true if every passage of an index list is in one of the ranges, which are sorted. `ids` are the passages of its segment. */
+export function areAllIn(ranges: readonly Range[], ids: Uint32Array, { data, df }: { data: Uint8Array; df: number }): boolean {
+  let at = 0
+  let isIn = true
+  forEachNumber(data, df, (local) => {
+    if (!isIn) return
+    const id = ids[local]!
+    while (at < ranges.length && ranges[at]!.last < id) at++
+    isIn = at < ranges.length && ranges[at]!.first <= id
+  })
+  return isIn
 }
 
 /** Position of the first id that is not below `id`. */

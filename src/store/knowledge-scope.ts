@@ -11,9 +11,10 @@ export const NUMBERED: Record<string, string> = {
   word: 'number',
   site: 'number',
   vector_space: 'number',
+  large_content: 'number',
 }
 const TABLES =
-  'document|content|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|vector_space|vector_block|vector|near'
+  'document|content|large_content|content_piece|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|vector_space|vector_block|vector|near'
 const KEYWORDS = /^(WHERE|ORDER|GROUP|LIMIT|JOIN|ON|SET|SELECT|VALUES|RETURNING|LEFT)$/i
 
 export interface Scoped {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Page, PageInput } from '../core/page.ts'
 import { type NewSite, type Site, type SiteStatus, type SiteType, siteDefaults } from '../core/site.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
-import { type Extent, putContent, removeDocuments } from './knowledge-documents.ts'
+import { putContent } from './knowledge-contents.ts'
+import { type Extent, removeDocuments } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
 
 const HOUR_MS = 3_600_000
@@ -269,6 +270,7 @@ export function keepPage(
   id: string,
   content: FetchedContent,
   at: number,
+  large?: number,
 ): PageState {
   const known = base.get<{ number: number; content_hash: Uint8Array | null; site: number | null }>(
     'SELECT number, content_hash, site FROM document WHERE url = ?',
@@ -301,7 +303,7 @@ export function keepPage(
     ...values,
     number,
   )
-  putContent(base, number, content.body)
+  putContent(base, number, { bytes: content.body, large })
   return 'taken'
 }
 

@@ -1,5 +1,6 @@
 import type { DocumentSource, Passage } from '../core/document.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
+import { dropContent } from './knowledge-contents.ts'
 import { COLUMNS, type DocumentRow, type Extent, IS_CHANGED, type Work } from './knowledge-documents.ts'
 
 /** A document with work to be done. */
@@ -36,13 +37,6 @@ export function listTasks(base: KnowledgeBase, most: number): Task[] {
 /** Returns false where the document was deleted or changed since the task was listed. */
 export const isWaiting = (base: KnowledgeBase, { number, revision }: Task): boolean =>
   base.get('SELECT 1 FROM document WHERE number = ? AND revision = ? AND work IS NOT NULL', number, revision) !== undefined
-
-/** What was sent to be read. */
-export function contentOf(base: KnowledgeBase, task: Task): Uint8Array {
-  return (
-    base.get<{ content: Uint8Array }>('SELECT content FROM content WHERE document = ?', task.number)?.content ?? new Uint8Array(0)
-  )
-}
 
 /** The passages that a document has now. */
 export function passagesOf(base: KnowledgeBase, task: Task): Omit<Passage, 'id' | 'index'>[] {
@@ -92,7 +86,7 @@ export function finishTask(
     task.revision,
   )
   if (done === undefined) return false
-  base.run('DELETE FROM content WHERE document = ?', task.number)
+  dropContent(base, task.number)
   return true
 }
 
@@ -107,5 +101,5 @@ export function failTask(base: KnowledgeBase, task: Task, error: { code: string;
     task.number,
     task.revision,
   )
-  if (failed !== undefined) base.run('DELETE FROM content WHERE document = ?', task.number)
+  if (failed !== undefined) dropContent(base, task.number)
 }

@@ -342,6 +342,16 @@ export function knowledgeContract(
       assert.equal(await knowledge.listPassages(agent, randomUUID(), { limit: 7 }), undefined)
     })
 
+    test('a document of several megabytes is read whole, and one that takes its place, too', async () => {
+      const text = (end: string) => `${'The heron waits in the reeds for the fish to come.\n\n'.repeat(50_000)}${end}`
+      const { id } = await add(text('The otter is called Bartholomew.'))
+      assert.match((await find(knowledge, agent, 'Bartholomew'))[0]!.text, /The otter is called Bartholomew\.$/)
+      await knowledge.replaceDocument(agent, id, textOf(text('The otter is called Ermintrude.')))
+      await settled(knowledge, agent)
+      assert.match((await find(knowledge, agent, 'Ermintrude'))[0]!.text, /The otter is called Ermintrude\.$/)
+      assert.equal((await knowledge.findDocument(agent, id))!.bytes, text('The otter is called Ermintrude.').length)
+    })
+
     test('hundreds of documents sent at once are all indexed, and each is found', async () => {
       const documents = await Promise.all(
         Array.from({ length: 300 }, (_, i) =>

@@ -189,31 +189,35 @@ describe('a page of the web as a document', { skip: needsProcess }, () => {
     assert.match(error.message, /in time/)
   })
 
-  test('slow pages of many agents do not keep the page of another agent waiting', { skip: needsProcess }, async (t) => {
-    const dripping = new Set<NodeJS.Timeout>()
-    t.after(() => {
-      for (const timer of dripping) clearInterval(timer)
-    })
-    const patient = await startService({ REPARTEE_FETCH_ALLOW: site.host, REPARTEE_FETCH_TIMEOUT_MS: '600000' })
-    t.after(() => patient.stop())
-    for (let i = 0; i < 6; i++)
-      site.pages.set(`/slow${i}`, (_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/html' })
-        dripping.add(setInterval(() => response.write('a '), 100))
+  for (const [about, filler] of [
+    ['slow pages', ''],
+    ['slow and large pages', 'a '.repeat(700_000)],
+  ] as const)
+    test(`${about} of many agents do not keep such a page of another agent waiting`, { skip: needsProcess }, async (t) => {
+      const dripping = new Set<NodeJS.Timeout>()
+      t.after(() => {
+        for (const timer of dripping) clearInterval(timer)
       })
-    for (let n = 0; n < 4; n++) {
+      const patient = await startService({ REPARTEE_FETCH_ALLOW: site.host, REPARTEE_FETCH_TIMEOUT_MS: '600000' })
+      t.after(() => patient.stop())
+      for (let i = 0; i < 6; i++)
+        site.pages.set(`/slow${i}`, (_request, response) => {
+          response.writeHead(200, { 'content-type': 'text/html' }).write(`a ${filler}`)
+          dripping.add(setInterval(() => response.write('a '), 100))
+        })
+      for (let n = 0; n < 4; n++) {
+        const path = `/agents/${await patient.newAgent()}/documents`
+        for (let i = 0; i < 6; i++) isOk(await patient.client.post(path, { url: site.url(`/slow${i}`) }), 202)
+      }
+      await until('all places are taken', () => site.asked.length >= 8)
+      site.pages.set('/fast', `<p>The kettle is here. ${filler}</p>`)
       const path = `/agents/${await patient.newAgent()}/documents`
-      for (let i = 0; i < 6; i++) isOk(await patient.client.post(path, { url: site.url(`/slow${i}`) }), 202)
-    }
-    await until('all places are taken', () => site.asked.length >= 8)
-    site.pages.set('/fast', '<p>The kettle is here.</p>')
-    const path = `/agents/${await patient.newAgent()}/documents`
-    const { document } = (await patient.client.post(path, { url: site.url('/fast') })).body
-    await until('the fast page is ready', async () => {
-      const read = await patient.client.get(`${path}/${document.id}`)
-      return read.body.document.status === 'ready'
+      const { document } = (await patient.client.post(path, { url: site.url('/fast') })).body
+      await until('the fast page is ready', async () => {
+        const read = await patient.client.get(`${path}/${document.id}`)
+        return read.body.document.status === 'ready'
+      })
     })
-  })
 
   test('a failure that may pass is tried again, three times at most', async () => {
     let calls = 0

@@ -1,4 +1,7 @@
+import { ReparteeError } from '../../core/errors.ts'
+import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge-contents.ts'
 
 /** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
 const FLUSH_EVERY_MS = 20
@@ -11,6 +14,7 @@ interface Change {
 }
 
 export interface ChangesParts {
+  clock: Clock
   /** The file to change, with a note on the disk that there will be work in it. */
   open: (agentId: string) => KnowledgeBase
   /** Something of this agent was changed. */
@@ -22,6 +26,9 @@ export class Changes {
   readonly #parts: ChangesParts
   #waiting: Change[] = []
   #flushedAt = Number.NEGATIVE_INFINITY
+  /** Large contents whose pieces are being written. */
+  readonly #writing = new Set<{ agentId: string; isGone: boolean }>()
+  #isClosed = false
 
   constructor(parts: ChangesParts) {
     this.#parts = parts
@@ -29,6 +36,8 @@ export class Changes {
 
   /** Resolves once the change is on the disk; with undefined where the agent is removed before. */
   commit<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
+    if (this.#isClosed)
+      return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ agentId, run, resolve, reject }) > 1) return
       const wait = this.#flushedAt + FLUSH_EVERY_MS - performance.now()
@@ -37,7 +46,37 @@ export class Changes {
     })
   }
 
+  /** Commits a change that stores a content. Writes a large content in pieces first, and passes its number to `run`. */
+  async commitContent<T>(agentId: string, bytes: Uint8Array, run: (base: KnowledgeBase, large?: number) => T): Promise<T> {
+    if (bytes.length <= PIECE_BYTES) return this.commit(agentId, run)
+    const at = this.#parts.clock()
+    const writing = { agentId, isGone: false }
+    this.#writing.add(writing)
+    let large: number | undefined
+    try {
+      for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+        const piece = bytes.subarray(start, start + PIECE_BYTES)
+        large = await this.commit(agentId, (base) => putPiece(base, large, start / PIECE_BYTES, piece, at))
+        // A file of an agent that is gone must not come back.
+        if (writing.isGone) return undefined as T
+      }
+      const number = large!
+      return await this.commit(agentId, (base) => {
+        const result = run(base, number)
+        endContent(base, number)
+        return result
+      })
+    } catch (error) {
+      const number = large
+      if (number !== undefined && !writing.isGone) this.commit(agentId, (base) => endContent(base, number)).catch(() => {})
+      throw error
+    } finally {
+      this.#writing.delete(writing)
+    }
+  }
+
   removeAgent(agentId: string): void {
+    for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
     for (const change of this.#waiting) if (change.agentId === agentId) change.resolve(undefined as never)
     this.#waiting = this.#waiting.filter((change) => change.agentId !== agentId)
   }
@@ -47,6 +86,12 @@ export class Changes {
     const changes = this.#waiting
     this.#waiting = []
     for (const [agentId, group] of Map.groupBy(changes, (change) => change.agentId)) this.#together(agentId, group)
+  }
+
+  /** Commits the changes that wait, and rejects later ones. */
+  close(): void {
+    this.flush()
+    this.#isClosed = true
   }
 
   #together(agentId: string, changes: readonly Change[]): void {

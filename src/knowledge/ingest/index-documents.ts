@@ -105,7 +105,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
   const { limits, isOver } = work
   const start = performance.now()
   const batch = new DocumentBatch(base, unread, work)
-  const pause = pacer()
+  const pause = pacer(work.agentId)
   const ahead = new ReadAhead(base, [...unread], work)
   for (let next = ahead.take(); next !== undefined; next = ahead.take()) {
     await pause()

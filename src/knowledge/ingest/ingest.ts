@@ -5,6 +5,7 @@ import type { NewSite, Site } from '../../core/site.ts'
 import { TurnShares } from '../../core/turn-shares.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
+import { deletePieces } from '../../store/knowledge-contents.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
 import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge-index.ts'
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
@@ -61,6 +62,9 @@ const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
 /** Documents of other agents are indexed while slow ones of so many bytes are read. With more, their agents have patience. */
 const MAX_SLOW_BYTES = 67_108_864
+/** A content that another process began to write longer ago is orphaned. */
+const WRITTEN_WITHIN_MS = 3_600_000
+const NO_BYTES = new Uint8Array(0)
 
 /**
  * The one writer of all knowledge bases: takes documents in, indexes them in the background, removes and merges.
@@ -69,6 +73,7 @@ const MAX_SLOW_BYTES = 67_108_864
 export class Ingest {
   readonly #store: KnowledgeStore
   readonly #clock: Clock
+  readonly #startedAt: number
   readonly #onIndexed: (agentId: string) => void
   readonly #onEnded: (outcome: 'ready' | 'failed') => void
   readonly #onMarked: (agents: number) => void
@@ -122,6 +127,7 @@ export class Ingest {
   }: IngestOptions) {
     this.#store = store
     this.#clock = clock
+    this.#startedAt = clock()
     this.#onIndexed = onIndexed
     this.#onEnded = onEnded
     this.#onMarked = onMarked
@@ -133,6 +139,7 @@ export class Ingest {
     const isBusy = (agentId: string) => agentId === this.#active || this.#waiting.has(agentId) || this.#isReading(agentId)
     this.#bases = new OpenBases(store, isBusy, warn)
     this.#changes = new Changes({
+      clock,
       open: (agentId) => {
         const base = this.#bases.open(agentId)
         this.#mark(agentId)
@@ -152,7 +159,7 @@ export class Ingest {
       siteTurnMs,
       reader: this.#reader,
       ended: onEnded,
-      commit: (agentId, run) => this.#changes.commit(agentId, run),
+      changes: this.#changes,
       bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
       wake: (agentId) => this.#wake(agentId),
     })
@@ -162,12 +169,16 @@ export class Ingest {
 
   add(agentId: string, id: string, document: NewDocument): Promise<Document> {
     const at = this.#clock()
-    return this.#changes.commit(agentId, (base) => acceptDocument(base, id, document, at))
+    return this.#changes.commitContent(agentId, document.content ?? NO_BYTES, (base, large) =>
+      acceptDocument(base, id, document, at, large),
+    )
   }
 
   replace(agentId: string, id: string, document: NewDocument): Promise<Document | undefined> {
     const at = this.#clock()
-    return this.#changes.commit(agentId, (base) => acceptVersion(base, id, document, at))
+    return this.#changes.commitContent(agentId, document.content ?? NO_BYTES, (base, large) =>
+      acceptVersion(base, id, document, at, large),
+    )
   }
 
   change(agentId: string, id: string, change: { title?: string; metadata?: Metadata }): Promise<Document | undefined> {
@@ -256,7 +267,7 @@ export class Ingest {
   async close(): Promise<void> {
     this.#closing = true
     this.#web.close()
-    this.#changes.flush()
+    this.#changes.close()
     clearTimeout(this.#restTimer)
     clearInterval(this.#lookTimer)
     for (const timer of this.#later.values()) clearTimeout(timer)
@@ -430,6 +441,10 @@ export class Ingest {
     // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
     if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
     if (!isMerging && emptySome(base)) return true
+    if (deletePieces(base, this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt)) {
+      this.#bases.scrubLater(agentId)
+      return true
+    }
     if (!isMerging && eraseSome(base)) {
       this.#bases.scrubLater(agentId)
       return true

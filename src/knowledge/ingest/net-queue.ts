@@ -17,9 +17,9 @@ export interface NetQueueParts<T extends Item> {
   turnMs: number
   /**
    * Does the work and stores the result. Errors are ignored, and the work is tried again later. May stop early when `isTurnOver` returns true; the rest waits
-   * again.
+   * again. `pausedMs`: time that does not count as part of the turn.
    */
-  run: (agentId: string, item: T, signal: AbortSignal, isTurnOver: () => boolean) => Promise<void>
+  run: (agentId: string, item: T, signal: AbortSignal, isTurnOver: (pausedMs?: number) => boolean) => Promise<void>
   /** There may be room for more of an agent, or its work may be over. */
   wake: (agentId: string) => void
 }
@@ -81,7 +81,8 @@ export class NetQueue<T extends Item> {
       own.set(item.number, stop)
       this.#count++
       const startedAt = performance.now()
-      const isTurnOver = () => performance.now() - startedAt > turnMs && this.#nextHungry(agentId) !== undefined
+      const isTurnOver = (pausedMs = 0) =>
+        performance.now() - startedAt - pausedMs > turnMs && this.#nextHungry(agentId) !== undefined
       run(agentId, item, stop.signal, isTurnOver)
         .catch(() => {})
         .finally(() => this.#ended(agentId, own, item.number))

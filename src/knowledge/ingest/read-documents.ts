@@ -3,7 +3,8 @@ import type { Passage } from '../../core/document.ts'
 import { DocumentError } from '../../core/document-error.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
-import { contentOf, failTask, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
+import { contentOf } from '../../store/knowledge-contents.ts'
+import { failTask, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { SamePassage } from '../vectors/copies.ts'
 import type { SlowReadings } from './slow-readings.ts'
@@ -89,7 +90,7 @@ export class ReadAhead {
       const task = this.#waiting.pop()
       if (task === undefined) return
       const kept = this.#work.slow.take(task)
-      const content = kept !== undefined || task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task)
+      const content = kept !== undefined || task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task.number)
       const reading = kept ?? read(this.#base, task, content, this.#work)
       // The error reaches the caller of `take`. Until then it must not count as unhandled.
       reading.catch(() => {})

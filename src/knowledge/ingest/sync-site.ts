@@ -26,6 +26,8 @@ export interface SiteParts {
   read: DocumentReader['read']
   /** Commits to the agent's file. */
   commit: <T>(work: (base: KnowledgeBase) => T) => Promise<T>
+  /** Commits work that stores a content. A large content is written first, and its number is passed to `work`. */
+  commitContent: <T>(content: Uint8Array, work: (base: KnowledgeBase, large?: number) => T) => Promise<T>
   clock: Clock
   ids: Ids
   /** What robots.txt knows this service as. */
@@ -134,7 +136,7 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
     })
   }
   const { links, noIndex } = await linksOf(parts, page, fetched)
-  await commit((base) => {
+  await parts.commitContent(fetched.body, (base, large) => {
     if (!isOpen(base, run)) return
     const root = isFirst ? fetched.url : rootOf(base, run)
     if (fetched.url !== page.url) {
@@ -143,7 +145,7 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
       addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
     }
     const own = run.type === 'site' ? links.filter((link) => belongsTo(run, root, link)) : []
-    const state = noIndex ? 'left' : keepPage(base, run, fetched.url, ids(), fetched, clock())
+    const state = noIndex ? 'left' : keepPage(base, run, fetched.url, ids(), fetched, clock(), large)
     endPage(base, run, fetched.url, state, own)
     if (page.depth < run.maxDepth) addPages(base, run, own, page.depth + 1)
   })

@@ -2,6 +2,7 @@ import { DocumentError } from '../../core/document-error.ts'
 import { newId } from '../../core/ids.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
+import { SlowOwners } from '../../core/slow-owners.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
@@ -19,9 +20,10 @@ import {
   startRuns,
 } from '../../store/knowledge-sites.ts'
 import { type DocumentReader, ReaderClosed } from '../reader/reader.ts'
-import { SlowOwners } from '../../core/slow-owners.ts'
+import type { Changes } from './changes.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
+import { LargePages, type LargePlace } from './large-pages.ts'
 import { NetQueue } from './net-queue.ts'
 import { type Sitemaps, syncSite } from './sync-site.ts'
 
@@ -50,7 +52,7 @@ export interface WebWorkParts {
   reader: DocumentReader
   /** Told of each page that could not be had. */
   ended: (outcome: 'failed') => void
-  commit: <T>(agentId: string, run: (base: KnowledgeBase) => T) => Promise<T>
+  changes: Changes
   /** Puts passages out of sight, in the transaction of the caller. */
   bury: (agentId: string, base: KnowledgeBase, extents: readonly Extent[]) => void
   /** There may be room for more of an agent, or its work may be over. */
@@ -67,6 +69,9 @@ export class WebWork {
   /** Agents of which all pages are fetched among the slow ones. */
   readonly #slowAgents = new SlowOwners()
   readonly #sites: NetQueue<SiteRun>
+  readonly #largePages = new LargePages()
+  /** Of slow pages and of sites, which may keep their places for long. */
+  readonly #slowLargePages = new LargePages()
   readonly #due: DueSites
   /** By site: the sitemaps of a run that waits for its next turn. After a restart they are read again. */
   readonly #sitemaps = new Map<string, Sitemaps & { run: number }>()
@@ -100,7 +105,10 @@ export class WebWork {
       },
       // A page is fetched as a whole.
       turnMs: Number.POSITIVE_INFINITY,
-      run: (agentId, task, signal) => this.#fetch(agentId, task, signal).finally(() => this.#forgetSlowPage(agentId, task)),
+      run: (agentId, task, signal) =>
+        this.#fetch(this.#slowLargePages.placeFor(agentId), agentId, task, signal).finally(() =>
+          this.#forgetSlowPage(agentId, task),
+        ),
     })
     this.#sites = new NetQueue({
       ...SITES_AT_ONCE,
@@ -173,7 +181,7 @@ export class WebWork {
       const forget = (base: KnowledgeBase) => {
         for (const site of sites) forgetAttempts(base, site)
       }
-      this.#parts.commit(agentId, forget).catch(() => {})
+      this.#parts.changes.commit(agentId, forget).catch(() => {})
     }
     for (const queue of this.#queues) queue.close()
     this.#due.close()
@@ -181,7 +189,7 @@ export class WebWork {
 
   /** A change that may change when sites are due. */
   async #commitSites<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
-    const done = await this.#parts.commit(agentId, (base) => ({ result: run(base), due: nextDue(base) }))
+    const done = await this.#parts.changes.commit(agentId, (base) => ({ result: run(base), due: nextDue(base) }))
     // Undefined where the agent was removed meanwhile.
     if (done !== undefined) this.#note(agentId, done.due)
     return done?.result as T
@@ -197,23 +205,32 @@ export class WebWork {
   }
 
   async #sync(agentId: string, run: SiteRun, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
-    const { rules, reader, clock, crawlDelayMs, commit, bury } = this.#parts
+    const { rules, reader, clock, crawlDelayMs, changes, bury } = this.#parts
     const place = `${agentId} ${run.number}`
     const kept = this.#sitemaps.get(place)
     const sitemaps = kept?.run === run.run ? kept : { run: run.run, seen: new Set<string>(), waiting: [] }
     this.#sitemaps.delete(place)
     let failure: DocumentError | undefined
+    const large = this.#slowLargePages.placeFor(agentId)
     try {
       if (run.attempts >= MAX_ATTEMPTS)
         throw new DocumentError('internal_error', 'Reading this site stopped the service several times.')
       const isDone = await syncSite(
         {
-          fetch: (input) => fetchPage(rules, input),
+          fetch: (input) => {
+            // One page at a time.
+            large.give()
+            return fetchPage(rules, { ...input, whenLarge: large.take })
+          },
           read: (what, input) => reader.read(what, input, agentId),
           commit: (work) => {
             // A file of an agent that is gone must not come back.
             signal.throwIfAborted()
-            return commit(agentId, work)
+            return changes.commit(agentId, work)
+          },
+          commitContent: (content, work) => {
+            signal.throwIfAborted()
+            return changes.commitContent(agentId, content, work)
           },
           clock,
           ids: newId,
@@ -227,25 +244,33 @@ export class WebWork {
       )
       if (!isDone) {
         this.#sitemaps.set(place, sitemaps)
-        await commit(agentId, (base) => forgetAttempts(base, run.number))
+        await changes.commit(agentId, (base) => forgetAttempts(base, run.number))
         return
       }
     } catch (error) {
       // Going down, or the agent is gone: the run goes on after the next start.
       if (signal.aborted || error instanceof ReaderClosed) return
       failure = error instanceof DocumentError ? error : toDocumentError(error)
+    } finally {
+      large.give()
     }
     if (signal.aborted) return
     await this.#commitSites(agentId, (base) => bury(agentId, base, endRun(base, run, failure, clock())))
   }
 
   /** Aborts the fetch if it takes longer than its turn and other agents wait. The page is then fetched again as a slow one. */
-  async #fetchInTurn(agentId: string, task: Fetch, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
+  async #fetchInTurn(
+    agentId: string,
+    task: Fetch,
+    signal: AbortSignal,
+    isTurnOver: (pausedMs: number) => boolean,
+  ): Promise<void> {
     const own = new AbortController()
+    const place = this.#largePages.placeFor(agentId)
     const looking = setInterval(() => {
-      if (isTurnOver()) own.abort()
+      if (isTurnOver(place.waitedMs()) || place.isOverdue(PAGE_TURN_MS)) own.abort()
     }, LOOK_MS)
-    await this.#fetch(agentId, task, AbortSignal.any([signal, own.signal])).finally(() => clearInterval(looking))
+    await this.#fetch(place, agentId, task, AbortSignal.any([signal, own.signal])).finally(() => clearInterval(looking))
     if (!own.signal.aborted || signal.aborted) return
     this.#slowAgents.note(agentId, performance.now())
     this.#slowPages.set(agentId, (this.#slowPages.get(agentId) ?? new Set()).add(task.number))
@@ -257,20 +282,24 @@ export class WebWork {
     if (pages?.size === 0) this.#slowPages.delete(agentId)
   }
 
-  async #fetch(agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
-    const { rules, clock, commit, ended } = this.#parts
-    let keep: (base: KnowledgeBase) => void
+  async #fetch(place: LargePlace, agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
+    await this.#fetchIn(place, agentId, task, signal).finally(place.give)
+  }
+
+  async #fetchIn(place: LargePlace, agentId: string, task: Fetch, signal: AbortSignal): Promise<void> {
+    const { rules, clock, changes, ended } = this.#parts
+    let keep: () => Promise<void>
     try {
-      const fetched = await fetchPage(rules, { ...task, signal })
-      keep = (base) => finishFetch(base, task, fetched, clock())
+      const fetched = await fetchPage(rules, { ...task, signal, whenLarge: place.take })
+      keep = () => changes.commitContent(agentId, fetched.body, (base, large) => finishFetch(base, task, fetched, clock(), large))
     } catch (error) {
       // Going down, or the agent is gone: nothing is said about the page.
       if (signal.aborted) return
       const failure = toDocumentError(error)
-      keep = (base) => failFetch(base, task, failure, clock())
+      keep = () => changes.commit(agentId, (base) => failFetch(base, task, failure, clock()))
       ended('failed')
     }
     // What could not be kept is fetched again later.
-    if (!signal.aborted) await commit(agentId, keep).catch(() => {})
+    if (!signal.aborted) await keep().catch(() => {})
   }
 }

@@ -127,7 +127,7 @@ export async function writeLarge(
       return
     }
     do {
-      if (!(await writeNext(base, large, limits, isOver)) || !(await adoptNext(base, large, limits, isOver))) return
+      if (!(await writeNext(base, agentId, large, limits, isOver)) || !(await adoptNext(base, large, limits, isOver))) return
     } while (isWhole && large.done < count)
     if (large.done < count) return
     base.write(
@@ -151,12 +151,13 @@ export async function writeLarge(
 /** Writes the next passages of a large document in one transaction. False where it was stopped. */
 async function writeNext(
   base: KnowledgeBase,
+  agentId: string,
   large: LargeDocument,
   limits: TransactionLimits,
   isOver: () => boolean,
 ): Promise<boolean> {
   const { task, indexedTitle, passages } = large.reading
-  const pause = pacer()
+  const pause = pacer(agentId)
   const batch = newBatch()
   for (let position = large.done; position < passages.length && !isFull(batch, limits); position++) {
     await pause()

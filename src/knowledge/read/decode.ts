@@ -5,6 +5,8 @@ const CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i
 // Where browsers look for a declared charset.
 const CHARSET_WITHIN_BYTES = 1024
 
+const UTF_16 = /^utf[-_]?16/i
+
 const CHARSET_OF_TYPE = /;\s*charset\s*=\s*"?([\w.:-]{2,40})/i
 
 /** The charset that a media type names. */
@@ -13,7 +15,9 @@ export const charsetIn = (mediaType: string): string | undefined => CHARSET_OF_T
 /** The text of a page of the web, by the charset that was sent with it, else by the one that it declares itself. */
 export function decodePage({ content, mediaType }: { content: Uint8Array; mediaType: string }): Promise<string> {
   const head = Buffer.from(content.buffer, content.byteOffset, Math.min(content.length, CHARSET_WITHIN_BYTES))
-  return decodeText(content, charsetIn(mediaType) ?? CHARSET.exec(head.toString('latin1'))?.[1])
+  const declared = CHARSET.exec(head.toString('latin1'))?.[1] ?? ''
+  // A declaration that we can read is itself no UTF-16, whatever it says.
+  return decodeText(content, charsetIn(mediaType) ?? (UTF_16.test(declared) ? undefined : declared))
 }
 
 /**
@@ -29,8 +33,10 @@ export async function decodeText(content: Uint8Array, charset?: string): Promise
 async function decode(content: Uint8Array, declared: string | undefined): Promise<string> {
   if (content[0] === 0xff && content[1] === 0xfe) return new TextDecoder('utf-16le').decode(content)
   if (content[0] === 0xfe && content[1] === 0xff) return new TextDecoder('utf-16be').decode(content)
-  // A declaration that we can read is itself no UTF-16, whatever it says.
-  const known = declared === undefined || /^utf-?16/i.test(declared) ? undefined : encodingOf(declared)
+  const isUtf16 = declared !== undefined && UTF_16.test(declared)
+  // Without a zero, it is what somebody said of a text in another charset: in UTF-16 each line end has one.
+  if (isUtf16 && content.includes(0)) return new TextDecoder(encodingOf(declared)).decode(content)
+  const known = declared === undefined || isUtf16 ? undefined : encodingOf(declared)
   // ISO-2022 is well-formed UTF-8, but for its escapes.
   const isEscaped = known === undefined && content.subarray(0, DETECT_BYTES).includes(ESCAPE)
   const text = isEscaped ? undefined : strictly(known ?? 'utf-8', content)

@@ -22,15 +22,33 @@ export function readJson(text: string): Reading {
 function parse(text: string): unknown {
   const source = text.replace(/^\ufeff/, '')
   try {
-    return JSON.parse(source)
+    return parseOne(source)
   } catch (cause) {
     const lines = source.split('\n').filter((line) => line.trim() !== '')
     try {
-      if (lines.length > 1) return lines.map((line) => JSON.parse(line) as unknown)
+      if (lines.length > 1) return lines.map(parseOne)
     } catch {}
     throw new DocumentError('damaged', 'The document is not well-formed JSON, nor JSON line by line.', { cause })
   }
 }
+
+/** Long numbers, such as ids, and numbers with an exponent. */
+const INEXACT = /\d{16}|\d[eE]/
+
+/** Numbers that JavaScript would change come as the text that they were written as. */
+function parseOne(json: string): unknown {
+  const value: unknown = JSON.parse(json)
+  if (!INEXACT.test(json)) return value
+  try {
+    return JSON.parse(json, asWritten as Parameters<typeof JSON.parse>[1])
+  } catch {
+    // Nested so deep that the second way fails.
+    return value
+  }
+}
+
+const asWritten = (_name: string, value: unknown, { source }: { source?: string }): unknown =>
+  typeof value === 'number' && source !== undefined && String(value) !== source ? source : value
 
 function titleOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null

@@ -88,11 +88,12 @@ class KnowledgeCheck {
 
   #checkDocuments(): void {
     const waiting = this.#base.all<{ number: number }>(
-      "SELECT number FROM document WHERE work = 'read' AND number NOT IN (SELECT document FROM content)",
+      "SELECT number FROM document WHERE work = 'read' AND number NOT IN (SELECT document FROM content) AND number NOT IN (SELECT document FROM large_content WHERE document IS NOT NULL)",
     )
     for (const { number } of waiting) this.#report('documents that wait to be read, without their content', `document ${number}`)
     const left = this.#base.all<{ document: number }>(
-      'SELECT document FROM content WHERE document NOT IN (SELECT number FROM document)',
+      `SELECT document FROM content WHERE document NOT IN (SELECT number FROM document)
+       UNION SELECT document FROM large_content WHERE document NOT IN (SELECT number FROM document)`,
     )
     for (const { document } of left) this.#report('contents of no document', `document ${document}`)
   }

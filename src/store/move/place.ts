@@ -32,6 +32,8 @@ export const CONVERSATIONS: readonly Table[] = [
 export const KNOWLEDGE: readonly Table[] = [
   table('document', ['number']),
   table('content', ['document'], 1),
+  table('large_content', ['number']),
+  table('content_piece', ['content', 'number'], 4),
   table('passage', ['id'], 1_000),
   table('segment', ['number'], 10),
   table('post', ['segment', 'key']),
