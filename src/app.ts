@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { Server as NetServer } from 'node:net'
 import { join } from 'node:path'
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { contract } from './api/contract.ts'
 import { AgentBook } from './chat/agent-book.ts'
@@ -25,6 +25,7 @@ import { type Config, ConfigError, parseSeconds } from './config.ts'
 import { newId } from './core/ids.ts'
 import { whyUnusable } from './core/model.ts'
 import { noTracer } from './core/tracer.ts'
+import { acceptWaiting } from './http/accept-waiting.ts'
 import { Metrics } from './http/metrics/metrics.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
@@ -309,8 +310,7 @@ const LAST_REQUESTS_MS = 500
 async function leave(server: FastifyInstance, health: Health, ms: number): Promise<void> {
   health.state = 'leaving'
   await pause(ms)
-  // Accepts the connections that wait: a closed listener resets them, with the requests that are on them.
-  await nextTurn()
+  await acceptWaiting(server.server)
   // That of HTTP would also close the connections whose first request is still on its way.
   NetServer.prototype.close.call(server.server)
   await pause(LAST_REQUESTS_MS)

@@ -26,6 +26,7 @@ test('a question to one agent does not wait for many to another', async () => {
   const all = new Promise<void>((resolve) => {
     caller.on('message', (response: Response) => {
       if ('id' in response) answered.push(response.id)
+      caller.postMessage({ handled: 1 })
       if (answered.length === 21) resolve()
     })
   })
@@ -51,7 +52,10 @@ test('of questions that wait for a database, one agent has some under way and le
     },
   })
   let answered = 0
-  caller.on('message', () => answered++)
+  caller.on('message', () => {
+    answered++
+    caller.postMessage({ handled: 1 })
+  })
   for (let n = 0; n < 100; n++) caller.postMessage({ id: n, method: 'ask', args: ['busy', { askedBy: 'one' }] })
   for (const [agent, askedBy] of [
     ['busy', 'two'],
@@ -62,6 +66,46 @@ test('of questions that wait for a database, one agent has some under way and le
   assert.ok(asked.length <= 16, `${asked.length} are under way`)
   answer()
   await until('all are answered', () => answered === 102)
+  caller.close()
+})
+
+test('questions of many keys to many agents do not delay those of a key that asked little', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  const asked: string[] = []
+  const { promise: all, resolve: done } = Promise.withResolvers<void>()
+  serveInTurn(thread, {
+    ask(agentId: string) {
+      asked.push(agentId)
+      if (agentId !== 'quiet') for (const until = performance.now() + 5; performance.now() < until; );
+    },
+  })
+  const busy = Array.from({ length: 20 }, (_, n) => `busy${n}`)
+  let answered = 0
+  caller.on('message', () => {
+    caller.postMessage({ handled: 1 })
+    if (++answered === busy.length) caller.postMessage({ id: 1_000, method: 'ask', args: ['quiet'] })
+    if (answered === 5 * busy.length + 1) done()
+  })
+  for (let n = 0; n < 5; n++) for (const agent of busy) caller.postMessage({ id: n, method: 'ask', args: [agent] })
+  await all
+  // Some more may be answered before it arrives, and a turn of each of the others would be twenty.
+  assert.ok(asked.indexOf('quiet') < busy.length + 15, asked.join(' '))
+  caller.close()
+})
+
+test('answers wait until earlier ones were handled', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  let asked = 0
+  serveInTurn(thread, { ask: () => ++asked })
+  let answered = 0
+  caller.on('message', () => answered++)
+  for (let id = 0; id < 100; id++) caller.postMessage({ id, method: 'ask', args: ['agent'] })
+  await until('some are answered', () => answered > 0)
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate)
+  assert.ok(asked < 20, `${asked} were asked`)
+  caller.on('message', () => caller.postMessage({ handled: 1 }))
+  caller.postMessage({ handled: answered })
+  await until('all are answered', () => answered === 100)
   caller.close()
 })
 

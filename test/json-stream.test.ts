@@ -25,8 +25,8 @@ function source(slices: number) {
   }
   return { state, rows: rows() }
 }
-const write = (rows: AsyncIterable<string[]>, readerMs = LONG_MS): Readable =>
-  scarceJsonStream('[', rows, (name) => ({ name }), ']', readerMs)
+const write = (rows: AsyncIterable<string[]>, readerMs = LONG_MS, owner = 'one', othersWait?: () => boolean): Readable =>
+  scarceJsonStream({ head: '[', slices: rows, toItem: (name) => ({ name }), tail: ']', owner }, readerMs, othersWait)
 
 describe('a list that holds something scarce', () => {
   test('is read to its end though its reader takes nothing, and comes whole and in order', async () => {
@@ -51,6 +51,15 @@ describe('a list that holds something scarce', () => {
     assert.ok(state.read < 100, `${state.read} slices were read`)
   })
 
+  test('and that others wait for is cut off long before that', async () => {
+    const { state, rows } = source(1_000)
+    const stream = write(rows, LONG_MS, 'one', () => true)
+    const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
+    stream.read(0)
+    assert.match((await failed).message, /took too long/)
+    await until('it is freed', () => state.isFreed)
+  })
+
   test('gives back what was read ahead: as much is read ahead of readers that come later', async () => {
     for (let i = 0; i < 6; i++) {
       const { state, rows } = source(15)
@@ -69,4 +78,14 @@ describe('a list that holds something scarce', () => {
     stream.destroy()
     await until('it is freed', () => state.isFreed)
   })
+})
+
+test('many lists of one caller do not keep the list of another waiting', async () => {
+  const many = Array.from({ length: 20 }, () => source(15))
+  const reading = many.map(({ rows }) => text(write(rows)))
+  const other = source(15)
+  await text(write(other.rows, LONG_MS, 'other'))
+  const read = many.reduce((sum, { state }) => sum + state.read, 0)
+  assert.ok(read < 150, `${read} slices of 300 were read before`)
+  await Promise.all(reading)
 })

@@ -11,7 +11,7 @@ function open(atOnce: number) {
   const begun: string[] = []
   const begin = (owner: string, times: number) => {
     for (let i = 0; i < times; i++)
-      void limiter.run(owner, () => {
+      void limiter.run({ id: owner }, () => {
         begun.push(owner)
         return new Promise<void>((end) => running.push({ owner, end }))
       })
@@ -39,7 +39,7 @@ test('one place is given to everybody in turn, also behind work that failed', as
   begin('busy', 3)
   begin('quiet', 1)
   const failed = assert.rejects(
-    limiter.run('third', () => Promise.reject(new Error('a failure'))),
+    limiter.run({ id: 'third' }, () => Promise.reject(new Error('a failure'))),
     /a failure/,
   )
   await end()
@@ -49,4 +49,25 @@ test('one place is given to everybody in turn, also behind work that failed', as
   await failed
   await nextTurn()
   assert.deepEqual(begun, ['busy', 'busy', 'quiet', 'busy'])
+})
+
+test('of one agent, callers take turns: many requests of one do not come before the next of another', async () => {
+  const limiter = new Limiter(4)
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const begin = (userId: string, times: number) => {
+    for (let i = 0; i < times; i++)
+      void limiter.run({ id: 'agent', userId }, () => {
+        begun.push(userId)
+        return new Promise<void>((end) => ends.push(end))
+      })
+  }
+  begin('busy', 50)
+  begin('quiet', 1)
+  assert.deepEqual(begun, ['busy', 'busy'])
+  for (let i = 0; i < 2; i++) {
+    ends.shift()!()
+    await nextTurn()
+  }
+  assert.deepEqual(begun, ['busy', 'busy', 'busy', 'quiet'])
 })

@@ -6,7 +6,7 @@ import { nextSlice, pacer } from '../src/core/pacer.ts'
 
 test('one slice of all long work is done in each round of the event loop, in the order of asking', async () => {
   const done: string[] = []
-  for (const name of ['a', 'b', 'c']) nextSlice().then(() => done.push(name))
+  for (const name of ['a', 'b', 'c']) nextSlice('one').then(() => done.push(name))
   const rounds: string[] = []
   for (let i = 0; i < 4; i++) {
     await nextTurn()
@@ -18,7 +18,7 @@ test('one slice of all long work is done in each round of the event loop, in the
 test('loops of several callers take turns', async () => {
   const steps: string[] = []
   const work = async (name: string) => {
-    const pause = pacer()
+    const pause = pacer('one')
     for (let i = 0; i < 3; i++) {
       const end = performance.now() + 3
       while (performance.now() < end);

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { importInTurn } from '../src/http/import-places.ts'
 import { Places } from '../src/http/places.ts'
 
 /** As much of a request and its reply as places look at. */
-function requestOf(id: string) {
+function requestOf(id: string, userId?: string) {
   const socket = Object.assign(new EventEmitter(), { destroyed: false })
   const response = Object.assign(new EventEmitter(), { socket })
-  const request = { caller: { id }, raw: { socket } } as unknown as FastifyRequest
+  const request = { caller: { id, userId }, raw: { socket } } as unknown as FastifyRequest
   return { request, reply: { raw: response } as unknown as FastifyReply, leave: () => response.emit('close') }
 }
 
@@ -29,6 +30,23 @@ test('keys take turns', async () => {
   await c1
   assert.deepEqual(order, ['a1', 'b1', 'a2', 'c1'])
   b1.leave()
+})
+
+test('users of a key take turns', async () => {
+  const places = new Places(2)
+  const order: string[] = []
+  const begin = async (userId: string, name: string) => {
+    const one = requestOf('key', userId)
+    await places.take(one.request, one.reply)
+    order.push(name)
+    return one
+  }
+  const a1 = await begin('a', 'a1')
+  const [a2, , b1] = [begin('a', 'a2'), begin('a', 'a3'), begin('b', 'b1')]
+  a1.leave()
+  ;(await a2).leave()
+  await b1
+  assert.deepEqual(order, ['a1', 'a2', 'b1'])
 })
 
 test('a place rests after work that others wait behind', async (context) => {
@@ -57,4 +75,32 @@ test('work is not done for a caller who has left', async () => {
   await assert.rejects(waiting, { code: 'unavailable' })
   resolve()
   await running
+})
+
+test('imports wait for a place unless they are tiny', async () => {
+  const server = { importPlaces: new Places(2), smallImportPlaces: new Places(4) }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const begin = (name: string, messages: number, headers: Record<string, string>) => {
+    const { request, reply } = requestOf('a')
+    Object.assign(request, { headers, server })
+    return importInTurn(request, reply, messages, () => {
+      begun.push(name)
+      return promise
+    })
+  }
+  const all = [
+    begin('large', 10, { 'content-length': '1000000' }),
+    begin('large, second', 101, { 'content-length': '1000' }),
+    begin('of unknown length', 10, {}),
+    begin('small', 10, { 'content-length': '16385' }),
+    begin('small, second', 11, { 'content-length': '100' }),
+    begin('small, third', 100, { 'content-length': '65536' }),
+    begin('tiny', 10, { 'content-length': '16384' }),
+  ]
+  await new Promise(setImmediate)
+  // A key may have one place for large imports, and two for small ones.
+  assert.deepEqual(begun.sort(), ['large', 'small', 'small, second', 'tiny'])
+  resolve()
+  await Promise.all(all)
 })

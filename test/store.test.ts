@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -49,6 +49,28 @@ test('on a slow disk a thread takes over: what was asked for stays in order, and
 
 const agent = (id: string) =>
   statement('INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, $2, $3, 1, 1)', id, 'n', '{}')
+
+test('a slow reader is cut off when the log has become too large, and a quick one is not', async () => {
+  const path = folder()
+  const maxLogBytes = 4_000_000
+  const db = new SqliteDatabase(path, { maxLogBytes })
+  await db.write(Array.from({ length: 50 }, (_, i) => agent(`a${i}`)))
+  const list = () => db.stream('SELECT id FROM agent ORDER BY id', [], 10)
+  const slow = list()
+  assert.equal((await slow.next()).value!.length, 10)
+  const log = () => statSync(join(path, 'repartee.db-wal')).size
+  let written = 0
+  const fill = () => db.write([statement('UPDATE agent SET settings = $1', `${written++}`.padEnd(20_000, 'x'))])
+  while (log() <= maxLogBytes) await fill()
+  await until('it is cut off', async () => {
+    const quick = list()
+    for await (const slice of quick) assert.equal(slice.length, 10)
+    await fill()
+    return db.scan('PRAGMA wal_checkpoint(TRUNCATE)', []).then(([row]) => row!.busy === 0)
+  })
+  await assert.rejects(slow.next(), { code: 'unavailable', message: /read too slowly/ })
+  await db.close()
+})
 
 test('a parameter of another type is refused before anything is written', async () => {
   assert.throws(() => statement('SELECT $1', (() => {}) as never), /a parameter of a statement is a function/)
@@ -104,7 +126,7 @@ test("a user's list costs what that user has, not what the agent has", async () 
     const filter = { agentId: 'a', userId: 'u', ...times }
     await listSessions(explained, filter, undefined, 10)
     await listSessions(explained, filter, { lastMessageAt: 1, id: 'x' }, 10)
-    await countSessions(explained, filter)
+    await countSessions(explained, filter, { owner: 'one' })
     for await (const _ of streamSessions(explained, filter, 10));
   }
   // The range ends at the place: a page deep in the list costs what the first one costs.
@@ -119,7 +141,7 @@ test("a user's list costs what that user has, not what the agent has", async () 
     [],
   )
   plans.length = 0
-  await countSessions(explained, { agentId: 'a' })
+  await countSessions(explained, { agentId: 'a' }, { owner: 'one' })
   assert.match(plans.join(), /^SEARCH session_count /)
   await db.close()
 })

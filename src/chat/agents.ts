@@ -6,7 +6,7 @@ import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
 import type { Statement } from '../store/database.ts'
 import { deleteAgentRows } from '../store/deletion.ts'
-import { countMessages, countSessions } from '../store/sessions.ts'
+import { countMessages, countSessions, type Slicing } from '../store/sessions.ts'
 import { agentNotFound } from './agent-book.ts'
 import type { Deps } from './deps.ts'
 
@@ -126,21 +126,29 @@ export interface AgentStats {
   passages: number
 }
 
-/** Counts what an agent has. Returns counts that are too low if `isWanted` returns false before the end. */
-export async function countAgent(deps: Deps, agentId: string, isWanted: () => boolean): Promise<AgentStats> {
+/** Counts what an agent has. Stops early when the caller has left; then the counts are too low. */
+export async function countAgent(deps: Deps, agentId: string, slicing: Slicing): Promise<AgentStats> {
   const [sessions, messages, knowledge] = await Promise.all([
-    countSessions(deps.db, { agentId }),
-    countMessages(deps.db, agentId, isWanted),
+    countSessions(deps.db, { agentId }, slicing),
+    countMessages(deps.db, agentId, slicing),
     deps.knowledge.count(agentId),
   ])
   return { sessions, messages, ...knowledge }
 }
 
-/** Newest first; only those that the caller's key sees. */
-export async function listAgents(deps: Deps, visible: string[] | null, { limit, cursor }: PageInput): Promise<Page<Agent>> {
+/** Newest first; only those that the caller's key sees. Stops early when the caller has left; then the page is too short. */
+export async function listAgents(
+  deps: Deps,
+  visible: string[] | null,
+  { limit, cursor }: PageInput,
+  slicing: Slicing,
+): Promise<Page<Agent>> {
   const after = cursor === undefined ? undefined : await store.findAgent(deps.db, cursor)
   if (cursor !== undefined && (after === undefined || visible?.includes(cursor) === false)) throw invalidCursor('an agent')
-  const [items, total] = await Promise.all([readAgents(deps, visible, after, limit + 1), store.countAgents(deps.db, visible)])
+  const [items, total] = await Promise.all([
+    readAgents(deps, visible, after, limit + 1, slicing),
+    store.countAgents(deps.db, visible),
+  ])
   return toPage(items, limit, total)
 }
 
@@ -148,14 +156,21 @@ export async function listAgents(deps: Deps, visible: string[] | null, { limit, 
 export const AGENTS_A_SLICE = 10
 
 /** Reads agents in slices: other requests are answered in between. */
-async function readAgents({ db }: Deps, visible: string[] | null, after: Agent | undefined, most: number): Promise<Agent[]> {
+async function readAgents(
+  { db }: Deps,
+  visible: string[] | null,
+  after: Agent | undefined,
+  most: number,
+  { owner, isWanted = () => true }: Slicing,
+): Promise<Agent[]> {
   const items: Agent[] = []
   for (;;) {
     const limit = Math.min(AGENTS_A_SLICE, most - items.length)
     const slice = await store.listAgents(db, visible, items.at(-1) ?? after, limit)
     items.push(...slice)
     if (slice.length < limit || items.length === most) return items
-    await nextSlice(visible?.[0])
+    await nextSlice(owner)
+    if (!isWanted()) return items
   }
 }
 

@@ -103,9 +103,9 @@ export class Citer {
     this.#judgeOf = quotes === undefined ? judges(hits, question, least) : () => () => 'supported'
   }
 
-  /** Checks a text in steps, between which other requests run. */
-  async cite(text: string): Promise<Cited> {
-    const pause = pacer()
+  /** Checks a text in steps, between which other requests run. `owner` as in `nextSlice`. */
+  async cite(text: string, owner: string): Promise<Cited> {
+    const pause = pacer(owner)
     const steps = this.steps(text)
     for (;;) {
       const { done, value } = steps.next()

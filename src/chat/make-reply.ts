@@ -63,7 +63,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   if (turn.length === 0) turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
   const text = cleanText(reply.text)
-  const { markdown, sources, citations } = (await citer?.cite(text)) ?? uncited(text)
+  const { markdown, sources, citations } = (await citer?.cite(text, agent.id)) ?? uncited(text)
   const grounding = reply.grounding ?? {
     answered: retrieval.emptyBase === true || sources.length > 0,
     confidence: retrieval.confidence,

@@ -2,7 +2,7 @@ import { invalid } from '../core/errors.ts'
 import { pacer } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { listMessages } from '../store/messages.ts'
-import { type SessionFilter, streamSessions } from '../store/sessions.ts'
+import { type SessionFilter, type Slicing, streamSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 
 const SESSIONS_A_SLICE = 200
@@ -13,9 +13,14 @@ const MAX_WORDS = 8
 
 /**
  * Sessions that hold every word of `q`, in their name or any of their messages, upper and lower case alike. In slices, as the plain list. Throws
- * `invalid_request` for too many words. Stops when `isWanted` returns false.
+ * `invalid_request` for too many words. Stops when the caller has left.
  */
-export function searchSessions(deps: Deps, filter: SessionFilter, q: string, isWanted: () => boolean): AsyncGenerator<Session[]> {
+export function searchSessions(
+  deps: Deps,
+  filter: SessionFilter,
+  q: string,
+  { owner, isWanted }: Required<Slicing>,
+): AsyncGenerator<Session[]> {
   const words = new Set(
     q
       .toLowerCase()
@@ -23,7 +28,7 @@ export function searchSessions(deps: Deps, filter: SessionFilter, q: string, isW
       .filter((word) => word !== ''),
   )
   if (words.size > MAX_WORDS) throw invalid('query.q', `must have at most ${MAX_WORDS} different words`)
-  return search(deps, filter, { words, isWanted, pause: pacer(filter.agentId) })
+  return search(deps, filter, { words, isWanted, pause: pacer(owner) })
 }
 
 interface Search {

@@ -6,9 +6,9 @@ const waiting = new InTurn<() => void>()
 
 /**
  * Resolves when a slice of long work may be done. Of all long work of a thread, one slice is done in each round of the event loop, so that other events take
- * their turn in between, however much long work there is. Owners, such as agents, take turns.
+ * their turn in between, however much long work there is. Owners, such as agents or callers, take turns.
  */
-export function nextSlice(owner = ''): Promise<void> {
+export function nextSlice(owner: string): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.isEmpty) setImmediate(letNextGo)
     waiting.add(owner, resolve)
@@ -21,7 +21,7 @@ function letNextGo(): void {
 }
 
 /** For work in a loop: call it before each step, and await what it returns. A slice ends when 2 ms have gone by. `owner` as in `nextSlice`. */
-export function pacer(owner?: string): () => Promise<void> | undefined {
+export function pacer(owner: string): () => Promise<void> | undefined {
   let last = performance.now()
   return () => {
     if (performance.now() - last < SLICE_MS) return undefined

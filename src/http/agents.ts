@@ -19,6 +19,7 @@ import type { EventStreams } from './event-stream.ts'
 import { answerList } from './list-answer.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
+import { slicingFor } from './slicing.ts'
 import { answerTurn } from './turn-answer.ts'
 
 const toAgent = (agent: Agent) => ({
@@ -40,10 +41,10 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
 
   route(app, deps, contract.listAgents, async ({ key, query, request, reply }) => {
     const { limit = pageLimit.default, cursor } = query
-    const page = await listAgents(deps, key.agentIds, {
-      limit,
-      ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }),
-    })
+    // A page is read whole before its first part is sent.
+    if (limit > AGENTS_A_SLICE) await app.listPlaces.take(request, reply)
+    const input = { limit, ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }) }
+    const page = await listAgents(deps, key.agentIds, input, slicingFor(request, key))
     const tail = `],"pagination":${JSON.stringify(toPagination(page))}}`
     return answerList(
       { request, reply },
@@ -51,9 +52,9 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
     )
   })
 
-  route(app, deps, contract.getAgent, async ({ agent, request }) => ({
-    agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id, () => !request.raw.socket.destroyed) },
-  }))
+  route(app, deps, contract.getAgent, async ({ agent, key, request }) => {
+    return { agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id, slicingFor(request, key)) } }
+  })
 
   route(app, deps, contract.getProfile, async ({ agent: { id, name, greeting, starters } }) => ({
     profile: { id, name, greeting, starters },

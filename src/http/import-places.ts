@@ -1,14 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Imports of fewer messages take no longer than other writes. */
+/** Imports of fewer messages and bytes take no longer than other writes. */
+const TINY_MESSAGES = 10
+const TINY_BYTES = 16_384
+/** A place does not rest after imports of fewer. */
 const SMALL_MESSAGES = 100
+const SMALL_BYTES = 65_536
 
-/** Imports `messages` messages. Large imports wait for a place. Throws `unavailable` if the caller leaves before. */
-export function importInTurn<T>(
+/** Imports `messages` messages. All but tiny imports wait for a place. Throws `unavailable` if the caller leaves before. */
+export async function importInTurn<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   messages: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  return messages <= SMALL_MESSAGES ? work() : request.server.importPlaces.withRest(request, reply, work)
+  const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  if (messages <= TINY_MESSAGES && bytes <= TINY_BYTES) return work()
+  const { importPlaces, smallImportPlaces } = request.server
+  if (messages > SMALL_MESSAGES || bytes > SMALL_BYTES) return importPlaces.withRest(request, reply, work)
+  return smallImportPlaces.within(request, reply, work)
 }

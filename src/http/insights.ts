@@ -5,16 +5,17 @@ import { findInsights } from '../chat/insights.ts'
 import { invalid } from '../core/errors.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
 import { route } from './route.ts'
+import { slicingFor } from './slicing.ts'
 
 const USUAL_SPAN_MS = 30 * DAY_MS
 
 export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.getInsights, async ({ agent, query, request, reply }) => {
+  route(app, deps, contract.getInsights, async ({ agent, key, query, request, reply }) => {
     const to = query.to === undefined ? deps.clock() + 1 : Date.parse(query.to)
     const from = query.from === undefined ? to - USUAL_SPAN_MS : Date.parse(query.from)
     if (from >= to) throw invalid('query.from', 'must lie before "to"')
     await app.scanPlaces.take(request, reply)
-    const isWanted = () => !request.raw.socket.destroyed
+    const { isWanted } = slicingFor(request, key)
     const found = isWanted() ? await findInsights(deps, agent.id, { from, to }, isWanted) : undefined
     if (found === undefined) {
       reply.hijack()

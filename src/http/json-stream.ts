@@ -6,24 +6,30 @@ export const SLICE_ROWS = 250
 
 /** A reader that takes nothing for so long is read ahead of. */
 const SLOW_MS = 1_000
+const READER_MS_OF_SCARCE = 2_000
+const LOOK_EVERY_MS = 100
 /** Of one list, and of all lists together, in characters. */
 const MAX_AHEAD_CHARS = 2_097_152
 const MAX_AHEAD_CHARS_IN_ALL = 8_388_608
 let aheadChars = 0
 
+/** A list as JSON text: `head` + items + `tail`. */
+export interface ListParts<T> {
+  head: string
+  slices: AsyncIterable<T[]>
+  /** Returns an item exactly as the contract has it: the result is serialised without a schema, which is twice as fast. */
+  toItem(item: T): object
+  tail: string
+  /** The caller. Owners take turns, slice by slice. */
+  owner: string
+}
+
 /**
- * Returns `head` + items + `tail` as a stream that holds one slice at a time. Throws if the first slice cannot be read. A failure after it breaks the
- * connection off, so that half a list never looks whole. Calls `onSecond` before a second slice is written; it may throw, too. The result of `toItem` is
- * written as it is, so that it has to be of the contract's type, field by field: native JSON is made at twice the speed.
+ * Returns the text as a stream that holds one slice at a time. Throws if the first slice cannot be read. A failure after it breaks the
+ * connection off, so that half a list never looks whole. Calls `onSecond` before a second slice is written; it may throw, too.
  */
-export async function jsonStream<T>(
-  head: string,
-  slices: AsyncIterable<T[]>,
-  toItem: (item: T) => object,
-  tail: string,
-  onSecond: () => void,
-): Promise<Readable> {
-  const text = pieces(head, slices, toItem, tail, onSecond)
+export async function jsonStream<T>(list: ListParts<T>, onSecond: () => void): Promise<Readable> {
+  const text = pieces(list, onSecond)
   const { value: first } = await text.next()
   return Readable.from(startingWith(first as string, text), { objectMode: false, highWaterMark: 65_536 })
 }
@@ -39,27 +45,22 @@ async function* startingWith(first: string, rest: AsyncGenerator<string>): Async
 
 /**
  * The same for slices that hold something scarce until they have been read to their end. Of a slow reader, the rest is read into memory where it is not
- * too long; where it is, the reader is cut off after having been waited for for `readerMs` in all.
+ * too long; where it is, the reader is cut off after having been waited for for `readerMs` in all, or for 2 seconds when `othersWait`.
  */
-export function scarceJsonStream<T>(
-  head: string,
-  slices: AsyncIterable<T[]>,
-  toItem: (item: T) => object,
-  tail: string,
-  readerMs: number,
-): Readable {
+export function scarceJsonStream<T>(list: ListParts<T>, readerMs: number, othersWait = () => false): Readable {
   const cutOff = () => stream.destroy(new Error('the reader of a list took too long'))
-  const text = aheadOfSlow(pieces(head, slices, toItem, tail), readerMs, cutOff)
+  const mayWaitMs = () => (othersWait() ? Math.min(readerMs, READER_MS_OF_SCARCE) : readerMs)
+  const text = aheadOfSlow(pieces(list), mayWaitMs, cutOff)
   const stream = Readable.from(text, { objectMode: false, highWaterMark: 65_536 })
   return stream
 }
 
-async function* aheadOfSlow(source: AsyncGenerator<string>, readerMs: number, cutOff: () => void): AsyncGenerator<string> {
+async function* aheadOfSlow(source: AsyncGenerator<string>, mayWaitMs: () => number, cutOff: () => void): AsyncGenerator<string> {
   const ahead: string[] = []
   let chars = 0
   let isRead = false
   let isOver = false
-  let leftMs = readerMs
+  let waitedMs = 0
   async function readOne(): Promise<void> {
     const { value, done } = await source.next()
     if (done === true || isOver) isRead = true
@@ -85,15 +86,17 @@ async function* aheadOfSlow(source: AsyncGenerator<string>, readerMs: number, cu
         reading = readAhead()
         reading.catch(() => {}) // thrown when the reader comes back
       }, SLOW_MS)
-      const late = setTimeout(() => isRead || cutOff(), leftMs)
+      const late = setInterval(() => {
+        if (!isRead && waitedMs + performance.now() - since > mayWaitMs()) cutOff()
+      }, LOOK_EVERY_MS)
       try {
         yield piece
       } finally {
         clearTimeout(slow)
-        clearTimeout(late)
+        clearInterval(late)
       }
       await reading
-      if (!isRead) leftMs -= performance.now() - since
+      if (!isRead) waitedMs += performance.now() - since
     }
   } finally {
     isOver = true
@@ -102,13 +105,7 @@ async function* aheadOfSlow(source: AsyncGenerator<string>, readerMs: number, cu
   }
 }
 
-async function* pieces<T>(
-  head: string,
-  slices: AsyncIterable<T[]>,
-  toItem: (item: T) => object,
-  tail: string,
-  onSecond = () => {},
-): AsyncGenerator<string> {
+async function* pieces<T>({ head, slices, toItem, tail, owner }: ListParts<T>, onSecond = () => {}): AsyncGenerator<string> {
   let text = head
   let count = 0
   for await (const slice of slices) {
@@ -117,7 +114,7 @@ async function* pieces<T>(
     if (count > 1) {
       yield text
       text = ','
-      await nextSlice()
+      await nextSlice(owner)
     }
     text += JSON.stringify(slice.map(toItem)).slice(1, -1)
   }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiKey } from '../core/api-key.ts'
+import { type ApiKey, callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
 import { Shares } from '../core/shares.ts'
@@ -15,13 +15,18 @@ interface Waiting {
 const REST_TIMES = 4
 const MAX_REST_MS = 1_000
 
-/** Limits how many requests run at the same time. Others wait, and keys take turns. `Shares` divides the places among callers. */
+/** Limits how many requests run at the same time. Others wait, and keys and users of a key take turns. `Shares` divides the places among callers. */
 export class Places {
   readonly #shares: Shares
   readonly #waiting = new InTurn<Waiting>()
 
   constructor(places: number) {
     this.#shares = new Shares(places)
+  }
+
+  /** Whether a request waits for a place. */
+  get isWaitedFor(): boolean {
+    return !this.#waiting.isEmpty
   }
 
   /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
@@ -33,6 +38,17 @@ export class Places {
     return entered.then((hasPlace) => {
       if (hasPlace) hold()
     })
+  }
+
+  /** Does work in a place. Throws `unavailable` if the caller leaves before. */
+  async within<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    const caller = request.caller!
+    if (!(await this.#enter(caller, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
+    try {
+      return await work()
+    } finally {
+      this.#give(caller)
+    }
   }
 
   /**
@@ -65,10 +81,10 @@ export class Places {
       }
       const waiting = { caller, go }
       const leave = () => {
-        this.#waiting.remove(caller.id, waiting)
+        this.#waiting.remove(callerIdOf(caller), waiting)
         resolve(false)
       }
-      this.#waiting.add(caller.id, waiting)
+      this.#waiting.add(callerIdOf(caller), waiting)
       const stay = whenOver(request, reply, leave)
     })
   }

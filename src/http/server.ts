@@ -65,6 +65,7 @@ declare module 'fastify' {
     exportPlaces: Places
     /** For large imports. */
     importPlaces: Places
+    smallImportPlaces: Places
     bufferedBytes: BufferedBytes
     fairEntry: FairEntry
     attempts: Attempts
@@ -116,6 +117,7 @@ const SCANS_AT_ONCE = 2
 const EXPORTS_AT_ONCE = 4
 /** Large ones. A key may have one of them. */
 const IMPORTS_AT_ONCE = 2
+const SMALL_IMPORTS_AT_ONCE = 4
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
@@ -224,6 +226,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
   app.decorate('exportPlaces', new Places(EXPORTS_AT_ONCE))
   app.decorate('importPlaces', new Places(IMPORTS_AT_ONCE))
+  app.decorate('smallImportPlaces', new Places(SMALL_IMPORTS_AT_ONCE))
   app.decorate('refuseTooMuch', (agentId: string, { id: askedBy }: ApiKey) => {
     if (pressure.refusesFor({ agentId, askedBy })) throw overloaded()
   })

@@ -11,7 +11,14 @@ import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { countSessions, listSessions, type SessionFilter, type SessionPlace, streamSessions } from '../store/sessions.ts'
+import {
+  countSessions,
+  listSessions,
+  type SessionFilter,
+  type SessionPlace,
+  type Slicing,
+  streamSessions,
+} from '../store/sessions.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
 import { importInTurn } from './import-places.ts'
@@ -19,6 +26,7 @@ import { SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
 import { answerList } from './list-answer.ts'
 import { historySlices } from './message-slices.ts'
 import { type Call, route } from './route.ts'
+import { slicingFor } from './slicing.ts'
 
 export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
   id,
@@ -63,20 +71,23 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     if (isWhole) {
       await app.listPlaces.take(call.request, call.reply)
     }
-    const isWanted = () => !call.request.raw.socket.destroyed
-    if (!isWanted()) {
+    const slicing = slicingFor(call.request, call.key)
+    if (!slicing.isWanted()) {
       call.reply.hijack()
       return undefined
     }
     if (isWhole) {
-      const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q, isWanted)
-      return scarceJsonStream('{"success":true,"sessions":[', slices, (s) => toListed(s, now), ']}', deps.limits.listReadMs)
+      const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q, slicing)
+      const [head, tail] = ['{"success":true,"sessions":[', ']}']
+      const toItem = (s: Session) => toListed(s, now)
+      const othersWait = () => q !== undefined && app.scanPlaces.isWaitedFor
+      return scarceJsonStream({ head, slices, toItem, tail, owner: slicing.owner }, deps.limits.listReadMs, othersWait)
     }
     const after = cursor === undefined ? undefined : readCursor(cursor)
     const page =
       q === undefined
-        ? await readPage(deps, filter, after, limit, isWanted)
-        : await searchPage(searchSessions(deps, filter, q, isWanted), after, limit)
+        ? await readPage(deps, filter, after, limit, slicing)
+        : await searchPage(searchSessions(deps, filter, q, slicing), after, limit)
     const last = page.items.at(-1)
     return {
       sessions: page.items.map((s) => toListed(s, now)),
@@ -128,16 +139,10 @@ function toFilter({ agent, query, key }: Call<Contract['listSessions']>): Sessio
   }
 }
 
-async function readPage(
-  deps: Deps,
-  filter: SessionFilter,
-  after: SessionPlace | undefined,
-  limit: number,
-  isWanted: () => boolean,
-) {
+async function readPage(deps: Deps, filter: SessionFilter, after: SessionPlace | undefined, limit: number, slicing: Slicing) {
   const [items, total] = await Promise.all([
     listSessions(deps.db, filter, after, limit + 1),
-    countSessions(deps.db, filter, isWanted),
+    countSessions(deps.db, filter, slicing),
   ])
   return { items: items.slice(0, limit), hasMore: items.length > limit, total }
 }

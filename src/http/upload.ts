@@ -49,7 +49,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
   return new Promise((resolve, reject) => {
     const source = request.raw
     const fields: Record<string, string> = {}
-    let file: { filename: string; mediaType: string; chunks: Buffer[] } | undefined
+    let file: { filename: string; mediaType: string; content: Gathered } | undefined
     const fail = (error: Error) => {
       source.unpipe()
       source.resume()
@@ -69,9 +69,9 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     parser.on('file', (name, stream, filename, _encoding, mediaType) => {
       if (name !== 'file') return fail(unknownPart(name, 'the file goes into the part "file"'))
       if (file !== undefined) return fail(invalid('body.file', 'must be given once'))
-      const chunks: Buffer[] = []
-      file = { filename: filename ?? '', mediaType, chunks }
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      const content = new Gathered(Math.min(maxBytes, Number(request.headers['content-length'] ?? maxBytes)))
+      file = { filename: filename ?? '', mediaType, content }
+      stream.on('data', (chunk: Buffer) => content.add(chunk))
       stream.on('limit', () => fail(new ReparteeError('payload_too_large', 'The file is larger than a document may be.')))
       stream.on('error', fail)
     })
@@ -93,7 +93,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       resolve({
         filename,
         mediaType: file.mediaType,
-        content: Buffer.concat(file.chunks),
+        content: file.content.bytes,
         title: fields.title,
         metadata: fields.metadata,
       })
@@ -101,6 +101,25 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     source.on('aborted', () => fail(invalid('body', 'broke off')))
     withoutSmallChunks(source, source).on('error', fail).pipe(parser)
   })
+}
+
+/** The bytes of a file, copied as they arrive: concatenating 50 MB at the end blocks the event loop for 0.2 s. */
+class Gathered {
+  // Bytes that are never written take no memory.
+  readonly #buffer: Buffer
+  #length = 0
+
+  constructor(mostBytes: number) {
+    this.#buffer = Buffer.allocUnsafeSlow(mostBytes)
+  }
+
+  add(chunk: Buffer): void {
+    this.#length += chunk.copy(this.#buffer, this.#length)
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
 }
 
 /** A part need not have a name, whatever the types of the parser say. */

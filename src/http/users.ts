@@ -9,12 +9,15 @@ import { toIso } from '../core/time.ts'
 import { listSessions } from '../store/sessions.ts'
 import { countUsers, listUsers } from '../store/users.ts'
 import { route } from './route.ts'
+import { slicingFor } from './slicing.ts'
 
 export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.listUsers, async ({ agent, query: { cursor = '', limit = pageLimit.default } }) => {
+  route(app, deps, contract.listUsers, async ({ agent, key, request, query }) => {
+    const { cursor = '', limit = pageLimit.default } = query
+    const slicing = slicingFor(request, key)
     const [found, total] = await Promise.all([
-      listUsers(deps.db, agent.id, cursor.toLowerCase(), limit + 1),
-      countUsers(deps.db, agent.id),
+      listUsers(deps.db, agent.id, cursor.toLowerCase(), limit + 1, slicing),
+      countUsers(deps.db, agent.id, slicing),
     ])
     const users = found.slice(0, limit)
     const hasMore = found.length > limit
@@ -28,17 +31,18 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
     }
   })
 
-  route(app, deps, contract.exportUser, async ({ agent, params, reply, request }) => {
+  route(app, deps, contract.exportUser, async ({ agent, params, reply, request, key }) => {
     const userId = params.externalUserId.toLowerCase()
     if ((await listSessions(deps.db, { agentId: agent.id, userId }, undefined, 1)).length === 0) throw userNotFound()
     await app.exportPlaces.take(request, reply)
-    const isWanted = () => !request.raw.socket.destroyed
+    const { owner, isWanted } = slicingFor(request, key)
     if (!isWanted()) {
       reply.hijack()
       return undefined
     }
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(toLines(exportUser(deps, agent.id, userId, isWanted))))
+    const lines = toLines(exportUser(deps, agent.id, userId, isWanted), owner)
+    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(lines))
     return undefined
   })
 
@@ -48,10 +52,10 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
   })
 }
 
-async function* toLines(slices: AsyncIterable<Kept[]>): AsyncGenerator<string> {
+async function* toLines(slices: AsyncIterable<Kept[]>, owner: string): AsyncGenerator<string> {
   for await (const slice of slices) {
     if (slice.length === 0) continue
-    await nextSlice()
+    await nextSlice(owner)
     yield `${slice.map((kept) => JSON.stringify(kept)).join('\n')}\n`
   }
 }

@@ -1,3 +1,5 @@
+import type { Sharer } from '../core/shares.ts'
+
 export type Value = string | number | null
 export type Row = Record<string, Value>
 
@@ -13,8 +15,8 @@ export interface Database {
   read(sql: string, params: Value[]): Promise<Row[]>
   /** The same, each row as its values in the order of the columns: half the work, for what reads many rows. */
   readValues(sql: string, params: Value[]): Promise<Value[][]>
-  /** The same, of what goes over many rows: nobody else's reads wait for it. */
-  scan(sql: string, params: Value[]): Promise<Row[]>
+  /** The same, of what goes over many rows: nobody else's reads wait for it. Sharers take turns; left out, the sharer is the first parameter. */
+  scan(sql: string, params: Value[], sharer?: Sharer): Promise<Row[]>
   /**
    * One transaction, durable when it resolves; resolves to the rows that each statement returned.
    * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit.

@@ -1,3 +1,4 @@
+import { Limiter } from '../core/limiter.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Statement, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
@@ -6,6 +7,10 @@ import { countOneLess, deleteCounts } from './sessions.ts'
 /** Deleted of a table in one transaction: so little that other requests do not wait noticeably. */
 const SLICE_ROWS = 500
 const SLICE_BYTES = 1_000_000
+/** The messages of a longer session are deleted later, and of one session at a time: many sessions may be deleted at once, and share a transaction. */
+const SMALL_MESSAGES = 20
+/** Of `PARTS`, those that go with the session in any case: answers are repeated, and events told, as long as they are there. */
+const PARTS_AT_ONCE = 2
 
 const OF_SESSION = 'agent_id = $1 AND session_id = $2'
 /** All that belongs to a session: the key within it, and the size of its text in bytes. */
@@ -62,12 +67,13 @@ export async function deleteSession(
 ): Promise<{ lease: string | null } | undefined> {
   const { agentId, id } = session
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
-  const slices = deleteSlices(agentId, id)
+  const isSmall = session.totalMessages <= SMALL_MESSAGES
+  const slices = deleteSlices(agentId, id).slice(0, isSmall ? undefined : PARTS_AT_ONCE)
   const done = await db.writeIf([remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices])
   if (done === undefined) return undefined
   db.scrub()
   // A failure leaves the mark: the upkeep continues.
-  if (done.at(-1)!.length === 0) purge(db, agentId, id).catch(() => {})
+  if (!isSmall || done.at(-1)!.length === 0) purge(db, agentId, id).catch(() => {})
   return { lease: done[0]![0]!.lease as string | null }
 }
 
@@ -98,9 +104,14 @@ export async function purgeMarked(db: Database): Promise<void> {
   }
 }
 
+/** One slice at a time, of all that is deleted, agents in turn. */
+const purges = new WeakMap<Database, Limiter>()
+
 async function purge(db: Database, agentId: string, sessionId: string): Promise<void> {
+  const inTurn = purges.get(db) ?? new Limiter(1)
+  purges.set(db, inTurn)
   for (;;) {
-    const done = await db.write(deleteSlices(agentId, sessionId))
+    const done = await inTurn.run({ id: agentId }, () => db.write(deleteSlices(agentId, sessionId)))
     if (done.at(-1)!.length > 0 || !(await isPurged(db, agentId, sessionId))) break
   }
   db.scrub()

@@ -118,7 +118,7 @@ export async function countDeliveries(db: Database, webhookId: string): Promise<
     deliveries += row!.n as number
     if ((row!.n as number) < SLICE_ROWS) return deliveries
     after = row!.last as string
-    await nextSlice()
+    await nextSlice(webhookId)
   }
 }
 

@@ -15,7 +15,7 @@ export function meterDatabase(db: Database, meters: Meters): Database {
   }
   return {
     read: (sql, params) => timed('read', () => db.read(sql, params)),
-    scan: (sql, params) => timed('read', () => db.scan(sql, params)),
+    scan: (sql, params, sharer) => timed('read', () => db.scan(sql, params, sharer)),
     readValues: (sql, params) => timed('read', () => db.readValues(sql, params)),
     write: (statements) => timed('write', () => db.write(statements)),
     writeIf: (statements) => timed('write', () => db.writeIf(statements)),

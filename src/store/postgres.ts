@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import { Limiter } from '../core/limiter.ts'
+import type { Sharer } from '../core/shares.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
@@ -125,10 +126,8 @@ export class PostgresDatabase implements Database {
     return (await this.#read({ sql, params })).rows
   }
 
-  async scan(sql: string, params: Value[]): Promise<Row[]> {
-    // Mostly the agent that it is about.
-    const owner = String(params[0])
-    return toRows(await this.#scans.run(owner, () => this.#readAlone({ sql, params })))
+  async scan(sql: string, params: Value[], sharer: Sharer = { id: String(params[0]) }): Promise<Row[]> {
+    return toRows(await this.#scans.run(sharer, () => this.#readAlone({ sql, params })))
   }
 
   write(statements: Statement[]): Promise<Row[][]> {

@@ -136,45 +136,52 @@ export async function listSessions(
   return (await db.readValues(sql, [...filterParams(filter, after), limit])).map(fromValues)
 }
 
-/** The sessions of a whole agent have a counter. Others are counted in slices, until `isWanted` returns false. */
-export async function countSessions(db: Database, filter: SessionFilter, isWanted?: IsWanted): Promise<number> {
+/** The sessions of a whole agent have a counter. Others are counted in slices. */
+export async function countSessions(db: Database, filter: SessionFilter, slicing: Slicing): Promise<number> {
   const { agentId, userId, from, to } = filter
   const isWhole = userId === undefined && from === undefined && to === undefined
-  if (!isWhole) return sumSessions(db, filter, { column: '1', sliceRows: 5_000 }, isWanted)
+  if (!isWhole) return sumSessions(db, filter, { column: '1', sliceRows: 5_000 }, slicing)
   const [row] = await db.read('SELECT coalesce(sum(sessions), 0) AS n FROM session_count WHERE agent_id = $1', [agentId])
   return row!.n as number
 }
 
 /** Counts the messages of one user, in slices. */
-export const countMessagesOfUser = (db: Database, agentId: string, userId: string): Promise<number> =>
-  sumSessions(db, { agentId, userId }, { column: 'message_count', sliceRows: 1_000 })
+export const countMessagesOfUser = (db: Database, agentId: string, userId: string, slicing: Slicing): Promise<number> =>
+  sumSessions(db, { agentId, userId }, { column: 'message_count', sliceRows: 1_000 }, slicing)
 
-/** Says of work in slices whether somebody still waits for it. */
-export type IsWanted = () => boolean
+/** How work is done in slices. */
+export interface Slicing {
+  /** The caller. Owners take turns. */
+  owner: string
+  /** Returns false when the caller has left: the rest of the work is skipped. */
+  isWanted?: () => boolean
+}
+const isAlwaysWanted = () => true
 
 /** Most sums are of fewer sessions. They need not wait for their turn. */
 const FIRST_SLICE_ROWS = 1_000
 
-/** Adds up a column over the sessions that pass, in slices. Returns what it has when `isWanted` returns false. */
+/** Adds up a column over the sessions that pass. Returns the sum so far when the caller has left. */
 async function sumSessions(
   db: Database,
   filter: SessionFilter,
   { column, sliceRows }: { column: '1' | 'message_count'; sliceRows: number },
-  isWanted: IsWanted = () => true,
+  { owner, isWanted = isAlwaysWanted }: Slicing,
 ): Promise<number> {
   const rest = `FROM session WHERE ${where(filter)} ${ORDER}`
+  const sharer = { id: filter.agentId, userId: owner }
   let sum = 0
   let rows = FIRST_SLICE_ROWS
   for (let after: SessionPlace | undefined; ; rows = sliceRows) {
     const params = filterParams(filter, after)
     const sumSlice = `SELECT count(*) AS n, coalesce(sum(value), 0) AS sum FROM (SELECT ${column} AS value ${rest} LIMIT $6) slice`
-    const [slice] = await db.scan(sumSlice, [...params, rows])
+    const [slice] = await db.scan(sumSlice, [...params, rows], sharer)
     sum += slice!.sum as number
     if ((slice!.n as number) < rows || !isWanted()) return sum
-    const [end] = await db.scan(`SELECT last_message_at, id ${rest} LIMIT 1 OFFSET $6`, [...params, rows - 1])
+    const [end] = await db.scan(`SELECT last_message_at, id ${rest} LIMIT 1 OFFSET $6`, [...params, rows - 1], sharer)
     if (end === undefined) return sum
     after = { lastMessageAt: end.last_message_at as number, id: end.id as string }
-    await nextSlice(filter.agentId)
+    await nextSlice(owner)
     if (!isWanted()) return sum
   }
 }
@@ -189,14 +196,18 @@ export async function listOldestSessions(db: Database, agentId: string, before: 
 const SUM_SLICE = `SELECT coalesce(sum(message_count), 0) AS messages, count(*) AS n, max(id) AS last FROM
   (SELECT message_count, id FROM session WHERE agent_id = $1 AND id > $2 ORDER BY id LIMIT ${SLICE_ROWS}) slice`
 
-/** Of all sessions, in slices: others are served between them. Returns what it has when `isWanted` returns false. */
-export async function countMessages(db: Database, agentId: string, isWanted: IsWanted = () => true): Promise<number> {
+/** Counts the messages of all sessions of an agent in slices. Returns the count so far when the caller has left. */
+export async function countMessages(
+  db: Database,
+  agentId: string,
+  { owner, isWanted = isAlwaysWanted }: Slicing,
+): Promise<number> {
   let messages = 0
   for (let after = ''; ; ) {
-    const [row] = await db.scan(SUM_SLICE, [agentId, after])
+    const [row] = await db.scan(SUM_SLICE, [agentId, after], { id: agentId, userId: owner })
     messages += row!.messages as number
     if ((row!.n as number) < SLICE_ROWS || !isWanted()) return messages
     after = row!.last as string
-    await nextSlice(agentId)
+    await nextSlice(owner)
   }
 }

@@ -2,8 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Row, Statement, Value } from './database.ts'
 import { isTransient } from './transient.ts'
 
+/** The write-ahead log grows beyond this only while an older state is read; a file that did is cut back. */
+export const MAX_LOG_BYTES = 67_108_864
+
 /** Of every connection that writes: a commit is on the disk before it is acknowledged, and what was deleted is overwritten. */
-export const WRITER_PRAGMAS = `PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;`
+export const WRITER_PRAGMAS = `PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = ${MAX_LOG_BYTES};`
 
 interface Prepared {
   statement: StatementSync

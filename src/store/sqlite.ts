@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ReparteeError } from '../core/errors.ts'
-import { orDamaged } from './damaged.ts'
+import { orDamaged, refuseNoFile } from './damaged.ts'
 import type { Database, Row, Statement, Value } from './database.ts'
 import { migrate } from './migrate.ts'
-import { SqliteConnection, WRITER_PRAGMAS } from './sqlite-connection.ts'
+import { Snapshots } from './snapshots.ts'
+import { MAX_LOG_BYTES, SqliteConnection, WRITER_PRAGMAS } from './sqlite-connection.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 import { isTransient } from './transient.ts'
 
@@ -26,6 +27,8 @@ const IDLE_READERS = 2
 export interface SqliteOptions {
   /** A thread writes from when the disk is waited for longer than this more often than not; 0: from the start. */
   slowMs?: number
+  /** Lists that are read slowly are cut off when the write-ahead log is larger. */
+  maxLogBytes?: number
   /** Hears of what fails without a caller. */
   warn?: (about: string, error: unknown) => void
 }
@@ -39,12 +42,13 @@ export class SqliteDatabase implements Database {
   readonly #connection: SqliteConnection
   readonly #writer: SqliteWriter
   readonly #readers: SqliteConnection[] = []
+  readonly #snapshots: Snapshots
   readonly #warn: (about: string, error: unknown) => void
   #scrubTimer: NodeJS.Timeout | undefined
   /** The log is told once, and not at every try. */
   #isScrubFailing = false
 
-  constructor(folder: string, { slowMs = 2, warn = () => {} }: SqliteOptions = {}) {
+  constructor(folder: string, { slowMs = 2, maxLogBytes = MAX_LOG_BYTES, warn = () => {} }: SqliteOptions = {}) {
     this.#warn = warn
     mkdirSync(folder, { recursive: true })
     this.#path = join(folder, MAIN)
@@ -58,6 +62,7 @@ export class SqliteDatabase implements Database {
     this.#db = open(this.#path)
     this.#connection = new SqliteConnection(this.#db)
     const path = this.#path
+    this.#snapshots = new Snapshots(`${path}-wal`, maxLogBytes)
     this.#writer = new SqliteWriter(this.#connection, { path, slowMs, translate: (error) => translate(error, path), warn })
   }
 
@@ -84,6 +89,11 @@ export class SqliteDatabase implements Database {
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
     let reader: SqliteConnection | undefined
     let slice: Value[][] = []
+    let isCut = false
+    const end = this.#snapshots.add(() => {
+      isCut = true
+      reader?.db.close()
+    })
     try {
       reader = this.#readers.pop() ?? this.#openReader()
       for (const row of reader.iterateValues(sql, params)) {
@@ -94,10 +104,10 @@ export class SqliteDatabase implements Database {
       }
       if (slice.length > 0) yield slice
     } catch (error) {
-      throw translate(error, this.#path)
+      throw isCut ? tooSlow() : translate(error, this.#path)
     } finally {
-      if (reader !== undefined && this.#readers.length < IDLE_READERS) this.#readers.push(reader)
-      else reader?.db.close()
+      end()
+      if (!isCut && reader !== undefined) this.#giveBack(reader)
     }
   }
 
@@ -138,6 +148,11 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  #giveBack(reader: SqliteConnection): void {
+    if (this.#readers.length < IDLE_READERS) this.#readers.push(reader)
+    else reader.db.close()
+  }
+
   #openReader(): SqliteConnection {
     const db = new DatabaseSync(this.#path, { readOnly: true })
     db.exec(READER_PRAGMAS)
@@ -153,6 +168,9 @@ export class SqliteDatabase implements Database {
   }
 }
 
+const tooSlow = () =>
+  new ReparteeError('unavailable', 'The list was read too slowly while much was written. Read it page by page, with limit.')
+
 const isEmpty = (path: string): boolean => !existsSync(path) || statSync(path).size === 0
 
 function holdsKnowledge(folder: string): boolean {
@@ -164,6 +182,7 @@ function holdsKnowledge(folder: string): boolean {
 function open(path: string): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
+    refuseNoFile(path)
     db = new DatabaseSync(path)
     db.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; ${WRITER_PRAGMAS}`)
     migrate(db, new URL('../../migrations/sqlite/', import.meta.url))

@@ -1,6 +1,6 @@
 import { nextSlice } from '../core/pacer.ts'
 import type { Database, Row } from './database.ts'
-import { countMessagesOfUser, countSessions } from './sessions.ts'
+import { countMessagesOfUser, countSessions, type Slicing } from './sessions.ts'
 
 /** An end user of an agent, as far as their sessions tell. */
 export interface User {
@@ -16,16 +16,17 @@ const USERS_OF_SLICE = `SELECT user_id AS id, count(*) AS sessions, sum(message_
   GROUP BY user_id ORDER BY user_id`
 
 /** Returns users in order of their ids, from the first after `after`. Reads sessions in slices: other requests are answered in between. */
-export async function listUsers(db: Database, agentId: string, after: string, limit: number): Promise<User[]> {
+export async function listUsers(db: Database, agentId: string, after: string, limit: number, slicing: Slicing): Promise<User[]> {
+  const sharer = { id: agentId, userId: slicing.owner }
   const users: User[] = []
   while (users.length < limit) {
-    const slice = (await db.scan(USERS_OF_SLICE, [agentId, users.at(-1)?.id ?? after])).map(toUser)
+    const slice = (await db.scan(USERS_OF_SLICE, [agentId, users.at(-1)?.id ?? after], sharer)).map(toUser)
     users.push(...slice)
     if (slice.reduce((sum, { sessions }) => sum + sessions, 0) < SLICE_SESSIONS) break
     // A full slice may end before the sessions of its last user do.
     const last = users.at(-1)!
-    last.sessions = await countSessions(db, { agentId, userId: last.id })
-    last.messages = await countMessagesOfUser(db, agentId, last.id)
+    last.sessions = await countSessions(db, { agentId, userId: last.id }, slicing)
+    last.messages = await countMessagesOfUser(db, agentId, last.id, slicing)
   }
   return users.slice(0, limit)
 }
@@ -41,15 +42,15 @@ const COUNTED_SESSIONS = 2_500
 const COUNT_SLICE = `SELECT count(*) AS sessions, count(DISTINCT user_id) AS users, max(user_id) AS last FROM
   (SELECT user_id FROM session WHERE agent_id = $1 AND user_id > $2 ORDER BY user_id LIMIT ${COUNTED_SESSIONS}) slice`
 
-/** Counts users in slices of sessions: other requests are answered in between. */
-export async function countUsers(db: Database, agentId: string): Promise<number> {
+/** Counts users in slices of sessions: other requests are answered in between. Returns the count so far when the caller has left. */
+export async function countUsers(db: Database, agentId: string, { owner, isWanted = () => true }: Slicing): Promise<number> {
   let users = 0
   for (let after = ''; ; ) {
-    const [slice] = await db.scan(COUNT_SLICE, [agentId, after])
+    const [slice] = await db.scan(COUNT_SLICE, [agentId, after], { id: agentId, userId: owner })
     users += slice!.users as number
-    if ((slice!.sessions as number) < COUNTED_SESSIONS) return users
+    if ((slice!.sessions as number) < COUNTED_SESSIONS || !isWanted()) return users
     after = slice!.last as string
-    await nextSlice(agentId)
+    await nextSlice(owner)
   }
 }
 

@@ -21,6 +21,7 @@ const AGENT = '01980000-0000-7000-8000-00000000000a'
 const OTHER = '01980000-0000-7000-8000-00000000000b'
 /** More than a slice of any kind. */
 const MANY = 20_500
+const MINE = { owner: 'one' }
 
 /** Rows are read and deleted in slices, whatever their number: nobody else waits for all of them. */
 export function slicesContract(engine: string, open: () => Promise<Database>): void {
@@ -39,19 +40,33 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
       withAgents(async (db) => {
         await insertSessions(db, AGENT, 'u', MANY)
         for (const userId of ['t', 'v']) await insertSession(db, session({ id: userId, userId }))
-        const counts = await servingOthers(() => countSessions(db, { agentId: AGENT, userId: 'u' }))
+        const counts = await servingOthers(() => countSessions(db, { agentId: AGENT, userId: 'u' }, MINE))
         assert.equal(counts, MANY)
-        assert.equal(await countSessions(db, { agentId: AGENT, from: 3 }), (MANY / 5) * 2 + 2)
-        assert.equal(await countSessions(db, { agentId: AGENT, userId: 'u', to: 1 }), MANY / 5)
+        assert.equal(await countSessions(db, { agentId: AGENT, from: 3 }, MINE), (MANY / 5) * 2 + 2)
+        assert.equal(await countSessions(db, { agentId: AGENT, userId: 'u', to: 1 }, MINE), MANY / 5)
       }))
 
     test('a count ends after its first slice when nobody waits for it any more', () =>
       withAgents(async (db) => {
         await insertSessions(db, AGENT, 'u', MANY)
         const { counted, calls } = counting(db)
-        await countSessions(counted, { agentId: AGENT, userId: 'u' }, () => false)
-        await countMessages(counted, AGENT, () => false)
+        const unwanted = { ...MINE, isWanted: () => false }
+        await countSessions(counted, { agentId: AGENT, userId: 'u' }, unwanted)
+        await countMessages(counted, AGENT, unwanted)
         assert.equal(calls.scans, 2)
+      }))
+
+    test('many counts of one caller do not keep that of another of the same agent waiting', () =>
+      withAgents(async (db) => {
+        await insertSessions(db, AGENT, 'u', MANY)
+        let ended = 0
+        const count = (owner: string) => countSessions(db, { agentId: AGENT, userId: 'u' }, { owner })
+        const many = Array.from({ length: 20 }, () => count('one').then(() => ended++))
+        assert.equal(await count('other'), MANY)
+        const before = ended
+        await Promise.all(many)
+        // In PostgreSQL the counts wait for connections, and not for each other.
+        if (engine !== 'PostgreSQL') assert.ok(before < 10, `${before} of 20 ended before`)
       }))
 
     test('insights that nobody waits for any more are not worked out', () =>
@@ -68,10 +83,10 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         for (const userId of ['t', 'v']) await insertSession(db, session({ id: userId, userId, totalMessages: 1 }))
         const small = (id: string) => ({ id, sessions: 1, messages: 1, lastMessageAt: 1000 })
         const large = { id: 'u', sessions: MANY, messages: 2 * MANY, lastMessageAt: 4 }
-        assert.deepEqual(await servingOthers(() => listUsers(db, AGENT, '', 10)), [small('t'), large, small('v')])
-        assert.deepEqual(await listUsers(db, AGENT, '', 2), [small('t'), large])
-        assert.deepEqual(await listUsers(db, AGENT, 'u', 10), [small('v')])
-        assert.equal(await servingOthers(() => countUsers(db, AGENT)), 3)
+        assert.deepEqual(await servingOthers(() => listUsers(db, AGENT, '', 10, MINE)), [small('t'), large, small('v')])
+        assert.deepEqual(await listUsers(db, AGENT, '', 2, MINE), [small('t'), large])
+        assert.deepEqual(await listUsers(db, AGENT, 'u', 10, MINE), [small('v')])
+        assert.equal(await servingOthers(() => countUsers(db, AGENT, MINE)), 3)
       }))
 
     test('replies of a span are looked for in pages of sessions, also where none of them belongs to it', () =>
@@ -80,6 +95,30 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         const { counted, calls } = counting(db)
         for await (const _ of listReplies(counted, AGENT, { from: 0, to: 1 }));
         assert.equal(calls.scans, 5)
+      }))
+
+    test('of many long sessions that are deleted at once, the messages of one at a time are deleted', () =>
+      withAgents(async (db) => {
+        const long = Array.from({ length: 10 }, (_, i) => session({ id: `long${i}`, totalMessages: 30 }))
+        const messages = (id: string) =>
+          Array.from({ length: 30 }, (_, i) => ({ id: `${id} ${i}`, role: 'USER' as const, content: 'x', createdAt: 1 }))
+        for (const one of long) await insertConversation(db, one, messages(one.id))
+        const left = async () =>
+          (await db.read("SELECT count(*) AS n FROM message WHERE session_id LIKE 'long%'", []))[0]!.n as number
+        const writing = new Set<object>()
+        let most = 0
+        const watched: Database = {
+          ...counting(db).counted,
+          async write(statements) {
+            writing.add(statements)
+            most = Math.max(most, writing.size)
+            return db.write(statements).finally(() => writing.delete(statements))
+          },
+        }
+        await Promise.all(long.map((one) => deleteSession(watched, one)))
+        for (const { id } of long) assert.equal(await findSession(db, AGENT, id), undefined)
+        await until('all messages are deleted', async () => (await left()) === 0)
+        assert.equal(most, 1)
       }))
 
     test('a session with much text is deleted at once, and its text in several transactions', () =>

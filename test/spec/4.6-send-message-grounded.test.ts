@@ -216,6 +216,21 @@ describe('4.6 the embedded model: extractive', () => {
     assert.equal(new Set(followUps.map(({ id }: { id: string }) => id)).size, followUps.length)
   })
 
+  test('followUps: of the ideas of a model, no more are looked at than it was asked for', async () => {
+    const id = await taught({ followUps: { enabled: true, count: 1 } }, MANUAL)
+    const reply = 'To remove scale, boil the kettle with a spoon of citric acid [1].'
+    const questions = ['Who sings?', 'Where is Rome?', 'How long does the warranty of the Aurora kettle last?']
+    model.behaviour = (call, response) => {
+      const isForIdeas = /Suggest questions/.test(call.body.messages[0]!.content)
+      const ideas = { questions: questions.map((text) => ({ text, confidence: 0.9 })) }
+      return says(isForIdeas ? JSON.stringify(ideas) : reply)(call, response)
+    }
+    const offered = async () => (await ask(id, 'How do I clean the kettle?')).followUps.map(({ text }: { text: string }) => text)
+    assert.deepEqual(await offered(), [])
+    isOk(await client.patch(`/agents/${id}`, { followUps: { count: 2 } }))
+    assert.deepEqual(await offered(), [questions[2]])
+  })
+
   test('minScore: the least grounding confidence at which it answers', async () => {
     const question = 'How long does the warranty of the Aurora kettle last?'
     const { trace } = await ask(agentId, question)

@@ -314,6 +314,15 @@ describe('adding a document', () => {
 })
 
 describe('listing and reading documents', () => {
+  test('the list tells of each document what it tells of it alone', async () => {
+    const metadata = { 'na"me': 'a "quoted" <b>\u2028</b>', tags: ['x', 'é'], year: 2026, isOld: false, none: [] }
+    const document = await add({ title: 'The "kettle"', text: 'It boils.', metadata })
+    const { body, headers } = await client.get(documents)
+    assert.deepEqual(body.documents, [document])
+    assert.deepEqual(body.documents[0].metadata, metadata)
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+  })
+
   test('the list: newest first, paged as message history, by status', async () => {
     const made = [(await add({ text: 'one' })).id, (await add({ text: 'two' })).id, (await add({ text: 'three' })).id].reverse()
     const first = await client.get(`${documents}?limit=2`)

@@ -353,6 +353,8 @@ describe('addresses that lead inside', { skip: needsProcess }, () => {
     hosts.push('LOCALHOST', '127.0.0.1.', '１２７.0.0.1', '127。0。0。1', '%31%32%37.0.0.1')
     hosts.push('[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:7f00:1]', '[::7f00:1]')
     hosts.push('[64:ff9b::7f00:1]', '[2002:7f00:1::]', '[fe80::1]', '[fd00::1]', '169.254.169.254', '10.0.0.1', '100.64.0.1')
+    // ISATAP: private and public IPv4 addresses at the end of an address of IPv6.
+    hosts.push('[2a00:1450:4001:81b:0:5efe:a00:1]', '[2a00:1450:4001:81b:200:5efe:808:808]')
     const urls = hosts.map((host) => `http://${host}:${insidePort}/`)
     // A header holds ASCII alone.
     for (const [i, url] of urls.filter((url) => /^[ -~]+$/.test(url)).entries()) {

@@ -13,6 +13,7 @@ import { checkScope, getAgentFor } from '../admit.ts'
 import { toReparteeError } from '../errors.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { lazySerializer } from '../serializer.ts'
+import { slicingFor } from '../slicing.ts'
 import { validator } from '../validation.ts'
 import { ask } from './ask.ts'
 import type { Json } from './message.ts'
@@ -138,11 +139,10 @@ async function search({ deps, key }: Work, { query, topK = 10 }: InputOf<'search
   return { text: shown.join('\n\n') || 'Nothing was found.', data: { passages } }
 }
 
-async function list_agents({ deps, key }: Work, { cursor }: InputOf<'list_agents'>): Promise<Found> {
-  const page = await listAgents(deps, key.agentIds, {
-    limit: pageLimit.max,
-    ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }),
-  })
+async function list_agents({ deps, key, request, reply }: Work, { cursor }: InputOf<'list_agents'>): Promise<Found> {
+  await request.server.listPlaces.take(request, reply)
+  const input = { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }) }
+  const page = await listAgents(deps, key.agentIds, input, slicingFor(request, key))
   const agents = page.items.map(({ id, name }) => ({ id, name }))
   const next = page.hasMore ? { nextCursor: agents.at(-1)!.id } : {}
   return { text: agents.map(({ id, name }) => `${id} ${name}`).join('\n') || 'There are none.', data: { agents, ...next } }

@@ -3,6 +3,7 @@ import { listAgents } from '../../chat/agents.ts'
 import type { Deps } from '../../chat/deps.ts'
 import type { Agent } from '../../core/agent.ts'
 import { pageLimit } from '../../core/limits.ts'
+import { slicingFor } from '../slicing.ts'
 import { getModel, toSeconds } from './openai-fields.ts'
 import { surfaceRoute } from './surface-route.ts'
 
@@ -19,12 +20,14 @@ export function modelRoutes(app: FastifyInstance, deps: Deps): void {
   surfaceRoute(app, deps, { method: 'GET', url: '/models', scopes: ['chat', 'read'] }, async ({ key, request, reply }) => {
     await app.listPlaces.take(request, reply)
     // Whole agents have long instructions, which would take much memory.
+    const slicing = slicingFor(request, key)
     const data: ReturnType<typeof toModel>[] = []
     // The protocol knows no pages.
     for (let cursor: string | undefined; ; cursor = data.at(-1)!.id) {
-      const page = await listAgents(deps, key.agentIds, { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor }) })
+      const input = { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor }) }
+      const page = await listAgents(deps, key.agentIds, input, slicing)
       data.push(...page.items.map(toModel))
-      if (!page.hasMore || request.raw.socket.destroyed) return { object: 'list', data }
+      if (!page.hasMore || !slicing.isWanted()) return { object: 'list', data }
     }
   })
 
