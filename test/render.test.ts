@@ -51,6 +51,28 @@ describe('Markdown as HTML', () => {
   for (const [name, markdown, html] of cases) test(name, async () => assert.match(await render(markdown), html))
 })
 
+describe('Markdown that multiplies', () => {
+  const row = (cell: string, columns: number) => `|${`${cell}|`.repeat(columns)}\n`
+  const cases: [name: string, markdown: string][] = [
+    ['cells that short rows lack', row('', 181) + row('-', 181) + '|\n'.repeat(1_500)],
+    ['several such tables', `${row('', 180)}${row('-', 180)}${'|\n'.repeat(360)}\n`.repeat(3)],
+    ['a long address of many links', `[a]: /${'x'.repeat(40_000)}\n\n${'[a]'.repeat(10_000)}`],
+    ['a long title of many images', `[a]: /x "${'&'.repeat(500)}"\n\n${'![a]'.repeat(1_000)}`],
+    ['quotes in quotes', `${'>'.repeat(99)}\n\n`.repeat(100)],
+  ]
+  for (const [name, markdown] of cases)
+    test(`is shown as it is written: ${name}`, async () => {
+      const html = await render(markdown)
+      assert.ok(html.length < 5 * markdown.length + 50_000, `${html.length} characters`)
+      assert.match(html, /^<pre>/)
+    })
+
+  test('a table with empty cells is no such Markdown', async () => {
+    const html = await render(row('a', 20) + row(':-:', 20) + row(' ', 20).repeat(50))
+    assert.equal(html.match(/<td /g)?.length, 1_000)
+  })
+})
+
 describe('what cannot act', () => {
   const hostile = [
     '<script>alert(1)</script>',

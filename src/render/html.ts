@@ -10,6 +10,32 @@ const markdown = markdownIt({ html: false, linkify: true }).use(taskLists).use(b
 markdown.renderer.rules.s_open = () => '<del>'
 markdown.renderer.rules.s_close = () => '</del>'
 
+/** A table adds cells to short rows, and a link repeats the address of its definition: a short reply could become many megabytes. */
+const MOST_TIMES = 5
+const MORE_CHARS = 50_000
+const TOKENS_A_CHAR = 2
+const MORE_TOKENS = 10_000
+
+class TooLong extends Error {}
+
+/** What the reply that is being rendered may still become. */
+let tokensLeft = 0
+let attributeCharsLeft = 0
+
+markdown.block.State = class extends markdown.block.State {
+  override push(...token: Parameters<InstanceType<typeof markdown.block.State>['push']>) {
+    if (--tokensLeft < 0) throw new TooLong()
+    return super.push(...token)
+  }
+}
+const renderAttrs = markdown.renderer.renderAttrs.bind(markdown.renderer)
+markdown.renderer.renderAttrs = (token) => {
+  const text = renderAttrs(token)
+  attributeCharsLeft -= text.length
+  if (attributeCharsLeft < 0) throw new TooLong()
+  return text
+}
+
 /** The list is searched for each element and each text: what replies are made of comes first. */
 const TAGS = [
   ...['li', 'p', 'td', 'code', 'strong', 'a', 'tr', 'em', 'th', 'ul', 'ol', 'h2', 'h3', 'pre', 'br', 'table', 'thead', 'tbody'],
@@ -21,10 +47,24 @@ const ALIGNED = { name: 'style', values: ['text-align:left', 'text-align:right',
 
 /**
  * Markdown (CommonMark, tables, strikethrough, autolinks, task lists) as HTML that cannot act: no script, style sheet, event handler,
- * frame, form or dangerous link survives. An image becomes a link, because its address can carry data out, unless its host is listed.
+ * frame, form or dangerous link survives. An image becomes a link, because its address can carry data out, unless its host is listed. Markdown whose HTML
+ * would be longer than 50,000 characters and five times its own length comes as preformatted text.
  */
 export function renderHtml(source: string, imageHosts: string[]): string {
-  return sanitizeHtml(markdown.render(source), {
+  const mostChars = MOST_TIMES * source.length + MORE_CHARS
+  tokensLeft = TOKENS_A_CHAR * source.length + MORE_TOKENS
+  attributeCharsLeft = mostChars
+  try {
+    const html = sanitized(markdown.render(source), imageHosts)
+    if (html.length <= mostChars) return html
+  } catch (error) {
+    if (!(error instanceof TooLong)) throw error
+  }
+  return `<pre>${markdown.utils.escapeHtml(source)}</pre>`
+}
+
+function sanitized(html: string, imageHosts: string[]): string {
+  return sanitizeHtml(html, {
     allowedTags: TAGS,
     allowedAttributes: {
       a: ['href', 'title', 'rel'],
