@@ -40,6 +40,8 @@ const GONE = 410
 export class Courier {
   readonly #parts: CourierParts
   readonly #running = new Map<string, number>()
+  /** By webhook: the agent whose turn was last. */
+  readonly #lastAgent = new Map<string, string>()
   readonly #attempts = new Set<Promise<unknown>>()
   readonly #stop = new AbortController()
   #timer: NodeJS.Timeout | undefined
@@ -106,7 +108,10 @@ export class Courier {
       if (this.#stop.signal.aborted || webhook.disabledAt !== null || free <= 0) continue
       const now = clock()
       if (!(await isAnyDue(db, webhook.id, now))) continue
-      for (const delivery of await claimDue(db, webhook.id, now, now + claimMs, free)) this.#begin(webhook, delivery)
+      const after = this.#lastAgent.get(webhook.id) ?? ''
+      const due = await claimDue(db, webhook.id, { now, claimedUntil: now + claimMs, most: free, after })
+      if (due.length > 0) this.#lastAgent.set(webhook.id, due.at(-1)!.agentId)
+      for (const delivery of due) this.#begin(webhook, delivery)
     }
   }
 

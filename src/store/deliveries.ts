@@ -54,21 +54,56 @@ export async function insertTest(db: Database, webhookId: string, id: string, no
 }
 
 /** Whoever holds a row that was changed meanwhile looks at it again: of two that claim at once one gets it. */
-const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at = CAST($2 AS BIGINT), next_at = CAST($3 AS BIGINT)
-  WHERE webhook_id = $1 AND state = 'waiting' AND next_at <= $2 AND (agent_id, id) IN
-    (SELECT agent_id, id FROM webhook_delivery WHERE webhook_id = $1 AND state = 'waiting' AND next_at <= $2 ORDER BY next_at, id LIMIT $4)
+const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at = CAST($3 AS BIGINT), next_at = CAST($4 AS BIGINT)
+  WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3 AND id IN
+    (SELECT id FROM webhook_delivery WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3 ORDER BY next_at, id LIMIT $5)
   RETURNING ${COLUMNS}`
 
-/** Deliveries to a webhook that are due, oldest first; nobody else gets them until `claimedUntil`. */
+/** Read at once. */
+const AGENTS = 500
+const OF_AGENT = (agent: string) => `webhook_id = $1 AND state = 'waiting' AND agent_id ${agent}`
+
+/** Of the agents with deliveries that wait, from one on in order: when the first of each is due. */
+const WAITING = `WITH RECURSIVE waiting (agent_id) AS (
+    SELECT (SELECT min(agent_id) FROM webhook_delivery WHERE ${OF_AGENT('>= $2')}) AS agent_id
+    UNION ALL
+    SELECT (SELECT min(agent_id) FROM webhook_delivery WHERE ${OF_AGENT('> waiting.agent_id')}) FROM waiting WHERE waiting.agent_id IS NOT NULL
+  )
+  SELECT agent_id, (SELECT min(next_at) FROM webhook_delivery WHERE ${OF_AGENT('= waiting.agent_id')}) AS next_at
+  FROM waiting WHERE agent_id IS NOT NULL LIMIT ${AGENTS}`
+
+/** The agents with a delivery that is due, at most so many: first those behind `after`, in the order of their ids, then from the beginning. */
+async function listDue(db: Database, webhookId: string, now: number, most: number, after: string): Promise<string[]> {
+  const due = new Set<string>()
+  let last: string | undefined
+  for (let from = after, isBehind = after !== ''; ; from = last!) {
+    const rows = await db.read(WAITING, [webhookId, from])
+    for (const { agent_id: agentId, next_at: nextAt } of rows)
+      if ((nextAt as number) <= now && (agentId !== after || !isBehind)) due.add(agentId as string)
+    if (due.size >= most) break
+    last = rows.at(-1)?.agent_id as string | undefined
+    if (rows.length === AGENTS && last !== from) continue
+    if (!isBehind) break
+    isBehind = false
+    last = ''
+  }
+  return [...due].slice(0, most)
+}
+
+/**
+ * At most so many deliveries to a webhook that are due, of each agent the oldest first; nobody else gets them until `claimedUntil`. Agents take turns, so
+ * that many events of one do not hold up those of others: the agent behind `after` comes first.
+ */
 export async function claimDue(
   db: Database,
   webhookId: string,
-  now: number,
-  claimedUntil: number,
-  most: number,
+  { now, claimedUntil, most, after }: { now: number; claimedUntil: number; most: number; after: string },
 ): Promise<Delivery[]> {
-  const [rows] = await db.write([statement(CLAIM, webhookId, now, claimedUntil, most)])
-  return rows!.map(toDelivery).sort((a, b) => (a.id < b.id ? -1 : 1))
+  const agents = await listDue(db, webhookId, now, most, after)
+  if (agents.length === 0) return []
+  const each = Math.floor(most / agents.length)
+  const claimed = await db.write(agents.map((agentId) => statement(CLAIM, webhookId, agentId, now, claimedUntil, each)))
+  return claimed.flatMap((rows) => rows.map(toDelivery).sort((a, b) => (a.id < b.id ? -1 : 1)))
 }
 
 /** Whether anything is due, which asks less of the database than a claim. */

@@ -7,6 +7,7 @@ import type { Session } from '../../src/core/session.ts'
 import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
+import { claimDue, queueEvent } from '../../src/store/deliveries.ts'
 import {
   claimKey,
   forgetAnswers,
@@ -49,6 +50,7 @@ import {
   replaceReply,
 } from '../../src/store/turns.ts'
 import { enterQueue, isFree, leaveQueue } from '../../src/store/waiting.ts'
+import { insertWebhook } from '../../src/store/webhooks.ts'
 import { until } from '../support/poll.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
@@ -126,6 +128,54 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await assert.rejects(get(), { code: 'unavailable' })
         await db.write([statement('DELETE FROM purge WHERE agent_id = $1', AGENT)])
         assert.equal((await get()).id, sessionId)
+      }))
+
+    test('agents take turns in the deliveries to a webhook, and each delivery is claimed once', () =>
+      kept(async (db) => {
+        const webhookId = id()
+        const event = 'session.deleted' as const
+        await insertWebhook(db, {
+          ...{
+            id: webhookId,
+            url: 'https://a.example',
+            events: [event],
+            agentIds: null,
+            secret: 's',
+            createdAt: 1,
+            disabledAt: null,
+          },
+        })
+        const queue = (agentId: string, n: number) =>
+          db.write(Array.from({ length: n }, () => queueEvent(id(), { event, agentId, sessionId: '', target: '' }, 1)))
+        const many = Array.from({ length: 601 }, id)
+        for (const agentId of many) await queue(agentId, 1)
+        await queue(many[300]!, 50)
+        let after = ''
+        const claim = async (most: number) => {
+          const claimed = await claimDue(db, webhookId, { now: 2, claimedUntil: 10, most, after })
+          after = claimed.at(-1)?.agentId ?? after
+          return claimed
+        }
+        const first = await claim(600)
+        assert.deepEqual(
+          first.map(({ agentId }) => agentId),
+          many.slice(0, 600),
+        )
+        const second = await claim(8)
+        assert.deepEqual(
+          second.map(({ agentId }) => agentId),
+          [many[600], ...Array.from({ length: 4 }, () => many[300])],
+        )
+        await queue(many[0]!, 1)
+        const next = await claim(2)
+        assert.deepEqual(
+          next.map(({ agentId }) => agentId),
+          [many[0], many[300]],
+        )
+        const rest = await claim(100)
+        assert.equal(rest.length, 45)
+        assert.equal(new Set([...first, ...second, ...next, ...rest].map((delivery) => delivery.id)).size, 652)
+        assert.deepEqual(await claim(8), [])
       }))
 
     const FAR = 1_000_000
