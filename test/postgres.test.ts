@@ -136,6 +136,63 @@ test('who waits for a row that is held does not keep others waiting as long', as
   await db.close()
 })
 
+test('what is deleted in slices is read once, also where the tables were analysed before', async () => {
+  const url = await newDatabase()
+  const db = await PostgresDatabase.open({ url, connections: 8 })
+  await db.write([agent('1'), agent('2')])
+  const session = "'s' || lpad(i::text, 6, '0')"
+  const fill = (id: string, sessions: number, messages: number) =>
+    query(
+      url,
+      `INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
+         SELECT '${id}', ${session}, 'n', 'u', ${messages}, 1, 1, 1 FROM generate_series(1, ${sessions}) i;
+       INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at)
+         SELECT '${id}', ${session}, n, md5(i || '-' || n), 'USER', 'text', 1 FROM generate_series(1, ${sessions}) i, generate_series(1, ${messages}) n`,
+    )
+  await fill('1', 20_000, 1)
+  await query(
+    url,
+    'ALTER TABLE session SET (autovacuum_enabled = off); ALTER TABLE message SET (autovacuum_enabled = off); ANALYZE',
+  )
+  await fill('2', 2_000, 0)
+  await query(
+    url,
+    `INSERT INTO message (agent_id, session_id, seq, id, role, content, created_at)
+     SELECT '2', 's000001', n, md5('long' || n), 'USER', 'text', 1 FROM generate_series(1, 2000) n`,
+  )
+  const read = async () => {
+    const sql =
+      "SELECT sum(idx_tup_fetch + coalesce(seq_tup_read, 0)) AS n FROM pg_stat_user_tables WHERE relname IN ('session', 'message')"
+    return Number((await query(url, sql))[0]!.n)
+  }
+  const before = await read()
+  await deleteAgentRows(db, '2')
+  await until('all is deleted', async () => (await query(url, 'SELECT 1 FROM purge')).length === 0)
+  // A connection reports for certain what it has counted when it ends.
+  await db.close()
+  const rows = (await read()) - before
+  assert.ok(rows < 100_000, `${rows} rows were read to delete 4,000`)
+})
+
+test('many who wait for one row leave the connections to others', async () => {
+  const url = await newDatabase()
+  const db = await PostgresDatabase.open({ url, connections: 10 })
+  await db.write([agent('1'), agent('2')])
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query("BEGIN; UPDATE agent SET name = 'held' WHERE id = '1'")
+  let settled = 0
+  const rename = (id: string) => db.write([statement('UPDATE agent SET name = $2 WHERE id = $1', id, 'x')])
+  const held = Array.from({ length: 30 }, () => rename('1').finally(() => settled++))
+  const all = Promise.allSettled(held)
+  await rename('2')
+  assert.ok(settled < 10, `${settled} of those that wait were over before`)
+  await holder.query('ROLLBACK')
+  await holder.end()
+  await all
+  await db.close()
+})
+
 test('a session is not made beside the deletion of its agent', async () => {
   const url = await newDatabase()
   const [one, two] = await Promise.all([1, 2].map(() => PostgresDatabase.open({ url, connections: 4 })))

@@ -19,9 +19,10 @@ export interface Database {
   scan(sql: string, params: Value[], sharer?: Sharer): Promise<Row[]>
   /**
    * One transaction, durable when it resolves; resolves to the rows that each statement returned.
-   * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit.
+   * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit,
+   * except those that are `long`: others would wait for them.
    */
-  write(statements: Statement[]): Promise<Row[][]>
+  write(statements: Statement[], options?: { long?: boolean }): Promise<Row[][]>
   /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */
   writeIf(statements: Statement[]): Promise<Row[][] | undefined>
   /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */

@@ -26,21 +26,21 @@ function sizeOf(...columns: string[]): string {
   return columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
 }
 
-/** Deletes the first rows by their key, and at least one. */
+/** Deletes the first rows by their key, and at least one. A list of their keys would be made again for each row where PostgreSQL expects few. */
 const DELETE_SLICES = PARTS.map(
-  ([table, key, bytes]) => `DELETE FROM ${table} WHERE ${OF_SESSION} AND (${key}) IN (SELECT ${key} FROM
+  ([table, key, bytes]) => `DELETE FROM ${table} WHERE ${OF_SESSION} AND (${key}) <= (SELECT ${key} FROM
     (SELECT ${key}, sum(bytes) OVER (ORDER BY ${key}) AS total, row_number() OVER (ORDER BY ${key}) AS n FROM
       (SELECT ${key}, ${bytes} AS bytes FROM ${table} WHERE ${OF_SESSION} ORDER BY ${key} LIMIT ${SLICE_ROWS}) first) counted
-    WHERE total <= ${SLICE_BYTES} OR n = 1)`,
+    WHERE total <= ${SLICE_BYTES} OR n = 1 ORDER BY n DESC LIMIT 1)`,
 )
 
 /** The mark of a whole agent has no session. */
 const WHOLE_AGENT = ''
 const MARK = 'INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING'
-const FIRST_SESSIONS = `SELECT id FROM session WHERE agent_id = $1 ORDER BY id LIMIT ${SLICE_ROWS}`
-const MARK_SESSIONS = `INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE agent_id = $1 AND id IN (${FIRST_SESSIONS})
-  ON CONFLICT DO NOTHING`
-const DELETE_SESSIONS = `DELETE FROM session WHERE agent_id = $1 AND id IN (${FIRST_SESSIONS})`
+const FIRST_SESSIONS = `agent_id = $1 AND id <=
+  (SELECT max(id) FROM (SELECT id FROM session WHERE agent_id = $1 ORDER BY id LIMIT ${SLICE_ROWS}) first)`
+const MARK_SESSIONS = `INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE ${FIRST_SESSIONS} ON CONFLICT DO NOTHING`
+const DELETE_SESSIONS = `DELETE FROM session WHERE ${FIRST_SESSIONS}`
 const NOTHING_LEFT = PARTS.map(([table]) => `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${OF_SESSION})`).join(' AND ')
 /** Returns a row when everything is deleted. */
 const UNMARK = `DELETE FROM purge WHERE ${OF_SESSION} AND ${NOTHING_LEFT} RETURNING session_id`
@@ -111,7 +111,7 @@ async function purge(db: Database, agentId: string, sessionId: string): Promise<
   const inTurn = purges.get(db) ?? new Limiter(1)
   purges.set(db, inTurn)
   for (;;) {
-    const done = await inTurn.run({ id: agentId }, () => db.write(deleteSlices(agentId, sessionId)))
+    const done = await inTurn.run({ id: agentId }, () => db.write(deleteSlices(agentId, sessionId), { long: true }))
     if (done.at(-1)!.length > 0 || !(await isPurged(db, agentId, sessionId))) break
   }
   db.scrub()

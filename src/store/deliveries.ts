@@ -55,8 +55,11 @@ export async function insertTest(db: Database, webhookId: string, id: string, no
 
 /** Whoever holds a row that was changed meanwhile looks at it again: of two that claim at once one gets it. */
 const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at = CAST($3 AS BIGINT), next_at = CAST($4 AS BIGINT)
-  WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3 AND id IN
-    (SELECT id FROM webhook_delivery WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3 ORDER BY next_at, id LIMIT $5)
+  WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3 AND (next_at, id) <=
+    (SELECT next_at, id FROM
+      (SELECT next_at, id FROM webhook_delivery WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3
+        ORDER BY next_at, id LIMIT $5) first
+    ORDER BY next_at DESC, id DESC LIMIT 1)
   RETURNING ${COLUMNS}`
 
 /** Read at once. */

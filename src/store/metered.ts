@@ -17,7 +17,7 @@ export function meterDatabase(db: Database, meters: Meters): Database {
     read: (sql, params) => timed('read', () => db.read(sql, params)),
     scan: (sql, params, sharer) => timed('read', () => db.scan(sql, params, sharer)),
     readValues: (sql, params) => timed('read', () => db.readValues(sql, params)),
-    write: (statements) => timed('write', () => db.write(statements)),
+    write: (statements, options) => timed('write', () => db.write(statements, options)),
     writeIf: (statements) => timed('write', () => db.writeIf(statements)),
     stream: (sql, params, sliceRows) => db.stream(sql, params, sliceRows),
     listsAtOnce: db.listsAtOnce,

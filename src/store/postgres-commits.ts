@@ -1,3 +1,5 @@
+import { InTurn } from '../core/in-turn.ts'
+import { Limiter } from '../core/limiter.ts'
 import type { Row, Statement } from './database.ts'
 import { isLost } from './postgres-errors.ts'
 
@@ -5,6 +7,8 @@ import { isLost } from './postgres-errors.ts'
 export interface Part {
   statements: Statement[]
   isGuarded: boolean
+  /** Others would wait for it. */
+  isLong: boolean
 }
 export type PartRows = Row[][] | undefined
 
@@ -16,38 +20,84 @@ interface Waiting extends Part {
 
 /** Transactions that are shared, under way at once: the fewer, the more requests share one; a second, because a row may be held by somebody else. */
 const AT_ONCE = 2
+/** So many requests share one. */
+const MOST_PARTS = 200
 /** A longer list has a transaction of its own, so that nobody else waits for it. */
 const MOST_STATEMENTS = 6
+/** Transactions of one request, under way at once: each takes a connection, and may wait for a row. */
+const ALONE_AT_ONCE = 3
 
 /** One transaction. `isPatient`: it may wait for a row that somebody else holds; otherwise it fails soon. */
 type Commit = (parts: Part[], isPatient: boolean) => Promise<PartRows[]>
 
-/** Group commit: what is asked for while others are being written shares one transaction, and one wait for the disk. */
+/** Group commit: what is asked for while others are being written shares one transaction, and one wait for the disk. Agents take turns. */
 export class Commits {
   readonly #commit: Commit
-  #waiting: Waiting[] = []
+  readonly #waiting = new InTurn<Waiting>()
+  /** When the agents that wait were served last. */
+  readonly #servedAt = new Map<string, number>()
+  /** By row: what waits for the one that waits, or is under way, in a shared transaction. */
+  readonly #behind = new Map<string, Waiting[]>()
+  readonly #alone = new Limiter(ALONE_AT_ONCE)
   #running = 0
+  #isAwake = false
 
   constructor(commit: Commit) {
     this.#commit = commit
   }
 
-  add(statements: Statement[], isGuarded: boolean): Promise<PartRows> {
+  add(added: Part): Promise<PartRows> {
     return new Promise((resolve, reject) => {
-      const part = { statements, isGuarded, since: performance.now(), resolve, reject }
-      if (statements.length > MOST_STATEMENTS) void this.#writeAlone(part)
-      else if (this.#waiting.push(part) === 1) setImmediate(() => this.#next())
+      const part = { ...added, since: performance.now(), resolve, reject }
+      if (part.isLong || part.statements.length > MOST_STATEMENTS) void this.#writeAlone(part)
+      else this.#line(part)
     })
   }
 
-  /** For how long the first has waited. */
+  /** For how long the agent whose turn is next has waited for it. */
   waitMs(): number {
-    const [first] = this.#waiting
-    return first === undefined ? 0 : performance.now() - first.since
+    for (const agent of this.#waiting.owners) {
+      const { since } = this.#waiting.firstOf(agent)!
+      return performance.now() - Math.max(since, this.#servedAt.get(agent) ?? 0)
+    }
+    return 0
+  }
+
+  /**
+   * Of those that begin with the same row only one is in a shared transaction at a time, for they do not see what comes behind the first statements of each
+   * other, and wait for each other in the database.
+   */
+  #line(part: Waiting): void {
+    const row = rowOf(part)
+    const behind = this.#behind.get(row)
+    if (behind !== undefined) {
+      behind.push(part)
+      return
+    }
+    this.#behind.set(row, [])
+    this.#add(part)
+  }
+
+  #add(part: Waiting): void {
+    this.#waiting.add(agentOf(part), part)
+    if (this.#isAwake) return
+    this.#isAwake = true
+    setImmediate(() => {
+      this.#isAwake = false
+      this.#next()
+    })
+  }
+
+  /** The next that begins with the same row may come. */
+  #endRow(part: Waiting): void {
+    const row = rowOf(part)
+    const next = this.#behind.get(row)!.shift()
+    if (next === undefined) this.#behind.delete(row)
+    else this.#add(Object.assign(next, { since: performance.now() }))
   }
 
   #next(): void {
-    if (this.#running === AT_ONCE || this.#waiting.length === 0) return
+    if (this.#running === AT_ONCE || this.#waiting.isEmpty) return
     const parts = this.#take()
     this.#running++
     void this.#write(parts).then(() => {
@@ -57,19 +107,18 @@ export class Commits {
     this.#next()
   }
 
-  /**
-   * One for each row that they begin with, for they do not see what comes behind the first statements of each other; and in the order of
-   * these rows, so that no two processes hold what the other waits for. The others go alone, and wait for the row in the database.
-   */
+  /** In the order of the rows that they begin with, so that no two processes hold what the other waits for. */
   #take(): Waiting[] {
-    const taken = new Map<string, Waiting>()
-    for (const part of this.#waiting) {
-      const row = rowOf(part)
-      if (taken.has(row)) void this.#writeAlone(part)
-      else taken.set(row, part)
+    const taken: Waiting[] = []
+    const now = performance.now()
+    for (let part = this.#waiting.next(); part !== undefined; part = this.#waiting.next()) {
+      taken.push(part)
+      const agent = agentOf(part)
+      if (this.#waiting.firstOf(agent) === undefined) this.#servedAt.delete(agent)
+      else this.#servedAt.set(agent, now)
+      if (taken.length === MOST_PARTS) break
     }
-    this.#waiting = []
-    return [...taken].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part)
+    return taken.sort((a, b) => (rowOf(a) < rowOf(b) ? -1 : 1))
   }
 
   async #write(parts: Waiting[]): Promise<void> {
@@ -77,17 +126,25 @@ export class Commits {
       const results = await this.#commit(parts, false)
       parts.forEach((part, i) => {
         part.resolve(results[i])
+        this.#endRow(part)
       })
     } catch (error) {
-      if (isLost((error as Error).cause ?? error)) for (const part of parts) part.reject(error)
-      // One that fails, or waits for a row, must not hold up the others.
-      else for (const part of parts) void this.#writeAlone(part)
+      const isGone = isLost((error as Error).cause ?? error)
+      for (const part of parts) {
+        // One that fails, or waits for a row, must not hold up the others.
+        if (!isGone) void this.#writeAlone(part).then(() => this.#endRow(part))
+        else {
+          part.reject(error)
+          this.#endRow(part)
+        }
+      }
     }
   }
 
+  /** Agents take turns. */
   async #writeAlone(part: Waiting): Promise<void> {
     try {
-      const [rows] = await this.#commit([part], true)
+      const [rows] = await this.#alone.run({ id: agentOf(part) }, () => this.#commit([part], true))
       part.resolve(rows)
     } catch (error) {
       part.reject(error)
@@ -96,6 +153,8 @@ export class Commits {
 }
 
 /** Statements name first what they change, and the agent before all. */
+const agentOf = ({ statements }: Part): string => String(statements[0]!.params[0])
+
 const rowOf = ({ statements }: Part): string => {
   const [first, second] = statements[0]!.params
   return `${first}\0${second}`

@@ -130,15 +130,16 @@ export class PostgresDatabase implements Database {
     return toRows(await this.#scans.run(sharer, () => this.#readAlone({ sql, params })))
   }
 
-  write(statements: Statement[]): Promise<Row[][]> {
-    if (this.#pooler)
-      return this.#retried((client) => this.#oneByOne(client, { statements, isGuarded: false })) as Promise<Row[][]>
-    return this.#commits.add(statements, false) as Promise<Row[][]>
+  write(statements: Statement[], { long = false } = {}): Promise<Row[][]> {
+    return this.#write({ statements, isGuarded: false, isLong: long }) as Promise<Row[][]>
   }
 
   writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
-    if (this.#pooler) return this.#retried((client) => this.#oneByOne(client, { statements, isGuarded: true }))
-    return this.#commits.add(statements, true)
+    return this.#write({ statements, isGuarded: true, isLong: false })
+  }
+
+  #write(part: Part): Promise<PartRows> {
+    return this.#pooler ? this.#retried((client) => this.#oneByOne(client, part)) : this.#commits.add(part)
   }
 
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
