@@ -1,13 +1,17 @@
 import { ReparteeError } from '../../core/errors.ts'
+import { InTurn } from '../../core/in-turn.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge-contents.ts'
 
 /** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
 const FLUSH_EVERY_MS = 20
+/** After so long, a transaction takes no further change: other agents wait for it. */
+const TRANSACTION_MS = 20
+/** After so long, others that use the thread have their turn. */
+const FLUSH_MS = 40
 
 interface Change {
-  agentId: string
   run: (base: KnowledgeBase) => unknown
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -21,10 +25,11 @@ export interface ChangesParts {
   changed: (agentId: string) => void
 }
 
-/** Changes of knowledge files. All asked for at about the same time share one transaction an agent, and one wait for the disk. */
+/** Changes of knowledge files. Those of an agent that are asked for at about the same time share a transaction, and a wait for the disk. Agents take turns. */
 export class Changes {
   readonly #parts: ChangesParts
-  #waiting: Change[] = []
+  readonly #waiting = new InTurn<Change>()
+  #isAwake = false
   #flushedAt = Number.NEGATIVE_INFINITY
   /** Large contents whose pieces are being written. */
   readonly #writing = new Set<{ agentId: string; isGone: boolean }>()
@@ -39,11 +44,17 @@ export class Changes {
     if (this.#isClosed)
       return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ agentId, run, resolve, reject }) > 1) return
-      const wait = this.#flushedAt + FLUSH_EVERY_MS - performance.now()
-      if (wait > 0) setTimeout(() => this.flush(), wait)
-      else setImmediate(() => this.flush())
+      this.#waiting.add(agentId, { run, resolve, reject })
+      this.#wake()
     })
+  }
+
+  #wake(): void {
+    if (this.#isAwake) return
+    this.#isAwake = true
+    const wait = this.#flushedAt + FLUSH_EVERY_MS - performance.now()
+    if (wait > 0) setTimeout(() => this.#flush(), wait)
+    else setImmediate(() => this.#flush())
   }
 
   /** Commits a change that stores a content. Writes a large content in pieces first, and passes its number to `run`. */
@@ -77,33 +88,66 @@ export class Changes {
 
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
-    for (const change of this.#waiting) if (change.agentId === agentId) change.resolve(undefined as never)
-    this.#waiting = this.#waiting.filter((change) => change.agentId !== agentId)
-  }
-
-  flush(): void {
-    this.#flushedAt = performance.now()
-    const changes = this.#waiting
-    this.#waiting = []
-    for (const [agentId, group] of Map.groupBy(changes, (change) => change.agentId)) this.#together(agentId, group)
+    for (let change = this.#waiting.takeFrom(agentId); change !== undefined; change = this.#waiting.takeFrom(agentId))
+      change.resolve(undefined as never)
   }
 
   /** Commits the changes that wait, and rejects later ones. */
   close(): void {
-    this.flush()
     this.#isClosed = true
+    while (!this.#waiting.isEmpty) this.#flushOnce()
   }
 
-  #together(agentId: string, changes: readonly Change[]): void {
+  #flush(): void {
+    this.#isAwake = false
+    this.#flushedAt = performance.now()
+    this.#flushOnce()
+    if (!this.#waiting.isEmpty) this.#wake()
+  }
+
+  /** A transaction of each agent that has changes, as far as the time allows. */
+  #flushOnce(): void {
+    const until = performance.now() + FLUSH_MS
+    for (const agentId of [...this.#waiting.owners]) {
+      this.#commitSome(agentId)
+      if (performance.now() > until) return
+    }
+  }
+
+  #commitSome(agentId: string): void {
+    const until = performance.now() + TRANSACTION_MS
+    const next = () => (performance.now() < until ? this.#waiting.takeFrom(agentId) : undefined)
+    this.#commitAll(agentId, this.#waiting.takeFrom(agentId)!, next)
+  }
+
+  #commitAll(agentId: string, first: Change, next: () => Change | undefined): void {
+    const taken: Change[] = []
+    const results: unknown[] = []
     try {
       const base = this.#parts.open(agentId)
-      const results = base.write(() => changes.map((change) => change.run(base)))
-      for (const [i, change] of changes.entries()) change.resolve(results[i] as never)
-      this.#parts.changed(agentId)
+      base.write(() => {
+        for (let change: Change | undefined = first; change !== undefined; change = next()) {
+          taken.push(change)
+          results.push(change.run(base))
+        }
+      })
     } catch (error) {
-      // One that fails must not fail the others: each gets a transaction of its own.
-      if (changes.length === 1) changes[0]!.reject(error)
-      else for (const change of changes) this.#together(agentId, [change])
+      this.#retry(agentId, taken.length === 0 ? [first] : taken, results.length, error)
+      return
     }
+    for (const [i, change] of taken.entries()) change.resolve(results[i] as never)
+    this.#parts.changed(agentId)
+  }
+
+  /** One that fails must not fail the others: those before it share a transaction again. Where all could be run, each gets a transaction of its own. */
+  #retry(agentId: string, changes: Change[], failed: number, error: unknown): void {
+    if (changes.length === 1) {
+      changes[0]!.reject(error)
+      return
+    }
+    const before = changes.slice(0, failed)
+    const [first, ...others] = failed < changes.length ? before : []
+    if (first !== undefined) this.#commitAll(agentId, first, () => others.shift())
+    for (const change of first === undefined ? changes : changes.slice(failed)) this.#commitAll(agentId, change, () => undefined)
   }
 }

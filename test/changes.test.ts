@@ -1,0 +1,72 @@
+// Changes of knowledge bases share transactions, and none of them holds up the others.
+import assert from 'node:assert/strict'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { Changes } from '../src/knowledge/ingest/changes.ts'
+import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { removedAtExit } from './support/cleanup.ts'
+
+/** Changes of files, and how many transactions there were. */
+function open() {
+  const folder = removedAtExit(mkdtempSync(join(tmpdir(), 'repartee-changes-')))
+  const files = new Map<string, KnowledgeFile>()
+  const counted = { transactions: 0 }
+  const changes = new Changes({
+    clock: Date.now,
+    changed() {},
+    open(agentId) {
+      const known = files.get(agentId)
+      if (known !== undefined) return known
+      const file = KnowledgeFile.openToWrite(join(folder, `${agentId}.db`))
+      const write = file.write.bind(file)
+      file.write = (work, options) => {
+        counted.transactions++
+        return write(work, options)
+      }
+      files.set(agentId, file)
+      return file
+    },
+  })
+  return { changes, counted, files }
+}
+const addWord = (word: string) => (file: { run(sql: string, ...params: string[]): number }) =>
+  file.run('INSERT INTO language (code, passages) VALUES (?, 1)', word)
+
+test('changes that are refused fail alone, and the others go on to share transactions', async () => {
+  const { changes, counted, files } = open()
+  const refused = new Set([0, 7, 50, 99])
+  const all = await Promise.allSettled(
+    Array.from({ length: 100 }, (_, i) =>
+      changes.commit('one', (file) => {
+        addWord(`w${i}`)(file)
+        if (refused.has(i)) throw new Error(`${i} is refused`)
+        return i
+      }),
+    ),
+  )
+  for (const [i, result] of all.entries())
+    assert.deepEqual(
+      result.status === 'fulfilled' ? result.value : (result.reason as Error).message,
+      refused.has(i) ? `${i} is refused` : i,
+    )
+  assert.equal(files.get('one')!.get<{ n: number }>('SELECT count(*) AS n FROM language')!.n, 96)
+  assert.ok(counted.transactions < 50, `${counted.transactions} transactions`)
+})
+
+test('many changes of one agent leave others their turn', async () => {
+  const { changes } = open()
+  const done: string[] = []
+  const slow = Array.from({ length: 100 }, (_, i) =>
+    changes
+      .commit('one', (file) => {
+        addWord(`w${i}`)(file)
+        for (const until = performance.now() + 2; performance.now() < until; );
+      })
+      .then(() => done.push('one')),
+  )
+  const other = changes.commit('other', addWord('w')).then(() => done.push('other'))
+  await Promise.all([...slow, other])
+  assert.ok(done.indexOf('other') < 50, `${done.indexOf('other')} others came before`)
+})
