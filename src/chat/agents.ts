@@ -1,10 +1,11 @@
 import type { Agent } from '../core/agent.ts'
 import { invalid, ReparteeError } from '../core/errors.ts'
+import { Limiter } from '../core/limiter.ts'
 import { whyUnusable } from '../core/model.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import * as store from '../store/agents.ts'
-import type { Statement } from '../store/database.ts'
+import type { Database, Statement } from '../store/database.ts'
 import { deleteAgentRows } from '../store/deletion.ts'
 import { countMessages, countSessions, type Slicing } from '../store/sessions.ts'
 import { agentNotFound } from './agent-book.ts'
@@ -53,9 +54,19 @@ export async function createAgent(
   return agent
 }
 
-/** Nested objects are merged field by field. Of two changes at once none is lost. */
+/** By database: changes of agents, one after the other. Of many at once, all but one would have to read and write again, each time. */
+const changes = new WeakMap<Database, Limiter>()
+
+/** Nested objects are merged field by field. Of two changes at once none is lost. Agents take turns. */
 export async function updateAgent(deps: Deps, agentId: string, change: AgentChange): Promise<Agent> {
   checkModels(deps, change)
+  const inTurn = changes.get(deps.db) ?? new Limiter(1)
+  changes.set(deps.db, inTurn)
+  return inTurn.run({ id: agentId }, () => changeAgent(deps, agentId, change))
+}
+
+async function changeAgent(deps: Deps, agentId: string, change: AgentChange): Promise<Agent> {
+  // Another process may change it between reading and writing.
   for (;;) {
     const agent = await store.findAgent(deps.db, agentId)
     if (agent === undefined) throw agentNotFound()

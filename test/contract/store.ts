@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { updateAgent as changeAgent } from '../../src/chat/agents.ts'
 import type { Deps } from '../../src/chat/deps.ts'
 import { getOrCreateSession } from '../../src/chat/sessions.ts'
 import type { Agent } from '../../src/core/agent.ts'
@@ -128,6 +129,24 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await assert.rejects(get(), { code: 'unavailable' })
         await db.write([statement('DELETE FROM purge WHERE agent_id = $1', AGENT)])
         assert.equal((await get()).id, sessionId)
+      }))
+
+    test('of many changes of an agent at once none is lost, and each reads it once', () =>
+      kept(async (db) => {
+        let reads = 0
+        const counting: Database = Object.assign(Object.create(db), {
+          read: (sql: string, params: string[]) => {
+            reads++
+            return db.read(sql, params)
+          },
+          writeIf: db.writeIf.bind(db),
+        })
+        const deps = { db: counting, clock: () => 1000, agents: { forget() {} }, embedder: { wake() {} } } as unknown as Deps
+        const texts = ['instructions', 'greeting', 'name'] as const
+        await Promise.all(Array.from({ length: 60 }, (_, i) => changeAgent(deps, AGENT, { [texts[i % 3]!]: `${i}` })))
+        assert.equal(reads, 60)
+        const { instructions, greeting, name } = (await findAgent(db, AGENT))!
+        assert.deepEqual([instructions, greeting, name], ['57', '58', '59'])
       }))
 
     test('agents take turns in the deliveries to a webhook, and each delivery is claimed once', () =>

@@ -4,10 +4,12 @@ import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, test } from 'node:test'
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseInput, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import { toConversationId } from '../../src/http/surfaces/openai-ids.ts'
 import { isOk, UUID } from '../support/assert.ts'
 import { fails, finishes, refuses, says, stalls, streams } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess } from '../support/service.ts'
+import { storeOf } from '../support/store.ts'
 import { startForClients } from '../support/surfaces.ts'
 
 const { client, model, proxy, service, through } = await startForClients()
@@ -36,6 +38,18 @@ before(async () => {
 beforeEach(() => model.reset())
 
 describe('Responses', { skip: needsProcess }, () => {
+  test('of an agent that was deleted, no conversation is found, also while its sessions are still being deleted', async () => {
+    const gone = await service.newAgent()
+    const session = randomUUID()
+    await storeOf(service).run(`
+      INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
+      VALUES ('${gone}', '${session}', 'n', 'u', 0, 1, 1, 1);
+      DELETE FROM agent WHERE id = '${gone}'`)
+    const conversation = toConversationId({ agentId: gone, sessionId: session })
+    await assert.rejects(openai.conversations.retrieve(conversation), { status: 404 })
+    await assert.rejects(openai.conversations.items.list(conversation), { status: 404 })
+  })
+
   test('a response, its usage, and the conversation that goes on behind it', async () => {
     model.behaviour = says('Two litres.')
     const first = await create('How large is it?', { instructions: 'The page is about kettles.', metadata: { a: 'b' } })

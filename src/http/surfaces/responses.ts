@@ -125,7 +125,13 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
 /** Throws `session_not_found`. */
 export async function getSessionAt(deps: Deps, key: ApiKey, { agentId, sessionId }: { agentId: string; sessionId: string }) {
   if (key.agentIds?.includes(agentId) === false) throw sessionNotFound()
+  // Of an agent that is deleted, the sessions are deleted one slice after another.
+  await deps.agents.get(agentId).catch(asSessionNotFound)
   return getSessionFor(deps, key, agentId, sessionId)
+}
+
+function asSessionNotFound(error: unknown): never {
+  throw error instanceof ReparteeError && error.code === 'agent_not_found' ? sessionNotFound() : error
 }
 
 const responseNotFound = () => new ReparteeError('message_not_found', 'There is no such response.')
