@@ -556,6 +556,25 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
+  test('does not wait for the reading of a document whose agent is deleted meanwhile', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    file.write(() => acceptDocument(file, newId(), textOf('The walnut of the garden.'), 0))
+    let isOver = false
+    await indexSome(file, {
+      ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => isOver, unreleased: new Set<Task>() },
+      slow: new SlowReadings<Reading | undefined>(() => {}),
+      othersWait: () => true,
+      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      read: () => {
+        setTimeout(() => {
+          isOver = true
+        }, 10)
+        return new Promise(() => {})
+      },
+    })
+    file.close()
+  })
+
   test('fails a document whose new title cannot be written, at the fifth attempt; its text is still found', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     const work = {

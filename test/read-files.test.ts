@@ -413,6 +413,32 @@ describe('the process that reads', () => {
     assert.equal((await second).passages[0]!.text, 'A walnut.')
   })
 
+  test('leaves a document that is no longer wanted, under way or before', async () => {
+    const reader = newReader({ timeoutMs: 600_000, memoryMb: 4_096 })
+    await reader.read('document', text('Warm.'))
+    let isWanted = true
+    const hard = () => reader.read('document', { content: new Uint8Array(maze()), mediaType: '' }, 'one', () => isWanted)
+    const left = Promise.all([hard(), hard()].map((reading) => assert.rejects(reading, { name: 'ReaderClosed' })))
+    const next = reader.read('document', { content: new Uint8Array(docx(paragraph('A walnut.'))), mediaType: '' }, 'other')
+    isWanted = false
+    await left
+    assert.equal((await next).passages[0]!.text, 'A walnut.')
+  })
+
+  test('reads documents that take very long apart from those that take long', async () => {
+    const limits = { timeoutMs: 600_000, memoryMb: 4_096 }
+    const apart = newReader(limits)
+    const forSlow = new DocumentReader(limits, apart, 1_500)
+    readers.push(forSlow)
+    const reader = newReader(limits, forSlow)
+    await Promise.all([reader, forSlow].map((one) => one.read('document', text('Warm.'))))
+    const hard = reader.read('document', { content: new Uint8Array(maze()), mediaType: '' }, 'hard').catch(() => {})
+    assert.equal((await reader.read('document', text('A walnut.'), 'other')).passages[0]!.text, 'A walnut.')
+    assert.equal((await forSlow.read('document', text('A hazel.'), 'other')).passages[0]!.text, 'A hazel.')
+    for (const one of [reader, forSlow, apart]) one.close()
+    await hard
+  })
+
   test('blames no document for another that is sent with it', async () => {
     const reader = newReader({ timeoutMs: 300_000, memoryMb: 250 })
     const walnuts = (from: number) => Array.from({ length: 40 }, (_, i) => reader.read('document', text(`Walnut ${from + i}.`)))

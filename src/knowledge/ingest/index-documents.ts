@@ -116,7 +116,10 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     if (!isQuick) batch.write()
     const { task, bytes } = next
     const patienceMs = work.slow.size > 0 || work.othersWait() ? 0 : limits.slowMs
-    if (!isQuick && !(await isSettled(next.reading, patienceMs)) && !isOver()) {
+    const isSlow = !isQuick && !(await isSettled(next.reading, patienceMs))
+    // The reading of an agent that is gone is not waited for: it may take long, and nobody else has a turn meanwhile.
+    if (isOver()) return
+    if (isSlow) {
       work.slow.keep(task, next.reading, bytes)
       ahead.end()
       continue

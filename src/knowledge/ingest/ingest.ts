@@ -62,6 +62,8 @@ const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
 /** Documents of other agents are indexed while slow ones of so many bytes are read. With more, their agents have patience. */
 const MAX_SLOW_BYTES = 67_108_864
+/** Slow documents that take longer are read apart from those that do not. */
+const VERY_SLOW_MS = 5_000
 /** A content that another process began to write longer ago is orphaned. */
 const WRITTEN_WITHIN_MS = 3_600_000
 const NO_BYTES = new Uint8Array(0)
@@ -135,7 +137,7 @@ export class Ingest {
     this.#retryAfterMs = retryAfterMs
     this.#limits = { ...INDEX_LIMITS, ...index }
     this.#large = new LargeDocuments(this.#limits, (agentId) => this.#wake(agentId))
-    this.#reader = new DocumentReader(read, new DocumentReader(read))
+    this.#reader = new DocumentReader(read, new DocumentReader(read, new DocumentReader(read), VERY_SLOW_MS))
     const isBusy = (agentId: string) => agentId === this.#active || this.#waiting.has(agentId) || this.#isReading(agentId)
     this.#bases = new OpenBases(store, isBusy, warn)
     this.#changes = new Changes({
@@ -452,7 +454,7 @@ export class Ingest {
     this.#bases.scrub(agentId)
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
-    const read = (input: ReadInput) => this.#reader.read('document', input, agentId)
+    const read = (input: ReadInput, isWanted: () => boolean) => this.#reader.read('document', input, agentId, isWanted)
     const unreleased = this.#unreleased.get(agentId) ?? new Set()
     this.#unreleased.set(agentId, unreleased)
     const slow = this.#slowOf(agentId)

@@ -4,7 +4,7 @@ import { DocumentError } from '../../core/document-error.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf } from '../../store/knowledge-contents.ts'
-import { failTask, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
+import { failTask, isWaiting, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { SamePassage } from '../vectors/copies.ts'
 import type { SlowReadings } from './slow-readings.ts'
@@ -19,8 +19,8 @@ const TITLE_CHARS = 80
 /** What documents are read with. */
 export interface ReadWork {
   clock: Clock
-  /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down. */
-  read: (input: ReadInput) => Promise<ReadDocument>
+  /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down, or `isWanted` returns false. */
+  read: (input: ReadInput, isWanted: () => boolean) => Promise<ReadDocument>
   /** Documents of this agent that are still being read when their turn is over. */
   slow: SlowReadings<Reading | undefined>
   /** Called for each document that became ready or failed. */
@@ -134,11 +134,10 @@ async function read(
         passages: passagesOf(base, task),
         same: [],
       }
-    const { mediaType, title, passages } = await readIt({
-      mediaType: task.mediaType,
-      ...(task.source.type === 'file' ? { filename: task.source.filename } : {}),
-      content,
-    })
+    const filename = task.source.type === 'file' ? { filename: task.source.filename } : {}
+    const { mediaType, title, passages } = await readIt({ mediaType: task.mediaType, ...filename, content }, () =>
+      isWanted(base, task),
+    )
     const named = task.titleGiven ? task.title : (title ?? task.title)
     return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages, same: [] }
   } catch (error) {
@@ -148,6 +147,15 @@ async function read(
     if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))
     ended?.('failed')
     return undefined
+  }
+}
+
+/** Where the base cannot be asked, the document may be. */
+function isWanted(base: KnowledgeBase, task: Task): boolean {
+  try {
+    return base.isOpen && isWaiting(base, task)
+  } catch {
+    return true
   }
 }
 

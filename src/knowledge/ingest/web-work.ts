@@ -222,7 +222,7 @@ export class WebWork {
             large.give()
             return fetchPage(rules, { ...input, whenLarge: large.take })
           },
-          read: (what, input) => reader.read(what, input, agentId),
+          read: (what, input) => reader.read(what, input, agentId, () => !signal.aborted),
           commit: (work) => {
             // A file of an agent that is gone must not come back.
             signal.throwIfAborted()

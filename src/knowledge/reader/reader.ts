@@ -23,6 +23,8 @@ const START_MS = 30_000
 
 /** A document that takes longer is read elsewhere while others wait. */
 const SLOW_MS = 500
+/** Whether a document is still wanted is asked so often while it is read, and when it has waited for longer. */
+const ASK_EVERY_MS = 1_000
 /** How long the start of a process may keep others waiting. */
 const SLOW_START_MS = 2_000
 /** Texts up to this size take milliseconds. */
@@ -37,6 +39,8 @@ const AHEAD_BYTES = 1_048_576
 interface Read {
   request: ReadRequest
   owner: string
+  isWanted: () => boolean
+  addedAt: number
   /** A small text. Others do not keep it waiting. */
   isQuick: boolean
   /** A process ended while this document was with it. */
@@ -57,6 +61,7 @@ interface Read {
 export class DocumentReader {
   readonly #limits: ReadLimits
   readonly #forSlow: DocumentReader | undefined
+  readonly #slowMs: number
   readonly #slowOwners = new SlowOwners()
   readonly #quick = new InTurn<Read>()
   readonly #waiting = new InTurn<Read>()
@@ -73,21 +78,29 @@ export class DocumentReader {
   /** When the document that is read now began. */
   #since = 0
   #slowTimer: NodeJS.Timeout | undefined
+  #askTimer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(limits: ReadLimits = READ_LIMITS, forSlow?: DocumentReader) {
+  /** `forSlow` reads documents that take longer than `slowMs` while others wait. */
+  constructor(limits: ReadLimits = READ_LIMITS, forSlow?: DocumentReader, slowMs = SLOW_MS) {
     this.#limits = limits
     this.#forSlow = forSlow
+    this.#slowMs = slowMs
   }
 
-  /** Rejects with `DocumentError`, with `ReaderClosed`, or with what kept its process from starting. */
-  read<K extends keyof Reads>(what: K, input: Reads[K]['input'], owner = ''): Promise<Reads[K]['result']> {
+  /** Rejects with `DocumentError`, with what kept its process from starting, or with `ReaderClosed`, also when it is no longer wanted. */
+  read<K extends keyof Reads>(what: K, input: Reads[K]['input'], owner = '', isWanted = () => true): Promise<Reads[K]['result']> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
       const request = { what, input } as ReadRequest
-      const reader = this.#slowOwners.has(owner, performance.now()) ? (this.#forSlow ?? this) : this
-      reader.#add({ request, owner, isQuick: isQuick(request), isSuspect: false, wasKilled: false, resolve, reject })
+      const state = { isQuick: isQuick(request), isSuspect: false, wasKilled: false, addedAt: performance.now() }
+      this.#enter({ request, owner, isWanted, ...state, resolve, reject })
     })
+  }
+
+  #enter(read: Read): void {
+    if (this.#forSlow !== undefined && this.#slowOwners.has(read.owner, performance.now())) this.#forSlow.#enter(read)
+    else this.#add(read)
   }
 
   #add(read: Read): void {
@@ -124,10 +137,13 @@ export class DocumentReader {
   }
 
   #takeNext(): Read | undefined {
-    const [line, other] = this.#isQuickNext ? [this.#quick, this.#waiting] : [this.#waiting, this.#quick]
-    const read = this.#first.shift() ?? this.#takeFrom(line) ?? this.#takeFrom(other)
-    this.#isQuickNext = read?.isQuick !== true
-    return read
+    for (;;) {
+      const [line, other] = this.#isQuickNext ? [this.#quick, this.#waiting] : [this.#waiting, this.#quick]
+      const read = this.#first.shift() ?? this.#takeFrom(line) ?? this.#takeFrom(other)
+      this.#isQuickNext = read?.isQuick !== true
+      if (read === undefined || performance.now() - read.addedAt < ASK_EVERY_MS || read.isWanted()) return read
+      read.reject(new ReaderClosed())
+    }
   }
 
   #takeFrom(line: InTurn<Read>): Read | undefined {
@@ -169,20 +185,27 @@ export class DocumentReader {
     this.#since = performance.now() + Math.min(moreMs, SLOW_START_MS)
     this.#watch()
     const { timeoutMs } = this.#limits
-    this.#timer = setTimeout(() => {
-      this.#kill()
-      const late = this.#takeSent()
-      this.#takeBack()
-      late?.reject(tooCostly(`more than ${timeoutMs / 1_000} seconds`))
-      this.#next()
-    }, timeoutMs + moreMs)
+    this.#timer = setTimeout(() => this.#giveUp(tooCostly(`more than ${timeoutMs / 1_000} seconds`)), timeoutMs + moreMs)
+    clearInterval(this.#askTimer)
+    this.#askTimer = setInterval(() => {
+      if (this.#sent[0]?.isWanted() === false) this.#giveUp(new ReaderClosed())
+    }, ASK_EVERY_MS).unref()
+  }
+
+  /** Reads on with the next document. */
+  #giveUp(reason: Error): void {
+    this.#kill()
+    const read = this.#takeSent()
+    this.#takeBack()
+    read?.reject(reason)
+    this.#next()
   }
 
   /** Looks whether the document that is read now holds up others for too long. */
   #watch(): void {
     clearTimeout(this.#slowTimer)
     if (this.#forSlow === undefined || this.#sent.length === 0) return
-    const leftMs = this.#since + SLOW_MS - performance.now()
+    const leftMs = this.#since + this.#slowMs - performance.now()
     this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, leftMs)).unref()
   }
 
@@ -195,7 +218,7 @@ export class DocumentReader {
     this.#takeSent()
     this.#takeBack()
     this.#slowOwners.note(slow.owner, performance.now())
-    forSlow.#add(slow)
+    forSlow.#enter(slow)
     this.#next()
   }
 
@@ -267,6 +290,7 @@ export class DocumentReader {
 
   #kill(): void {
     clearTimeout(this.#timer)
+    clearInterval(this.#askTimer)
     const child = this.#child
     this.#child = undefined
     child?.kill('SIGKILL')
@@ -280,7 +304,7 @@ function isQuick({ input: { content } }: ReadRequest): boolean {
 
 const sizeOf = ({ request }: Read): number => request.input.content.byteLength
 
-/** The service is going down: nothing is said about the document. */
+/** The service is going down, or the document is no longer wanted: nothing is said about it. */
 export class ReaderClosed extends Error {
   override readonly name = 'ReaderClosed'
 }
