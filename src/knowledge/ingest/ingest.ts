@@ -51,6 +51,9 @@ export interface IngestOptions {
 
 /** So often it is looked whether the changes of an agent have come to an end. */
 const LOOK_FOR_QUIET_EVERY_MS = 8
+/** Before an agent's turn, so much of the time of its last one is waited for an agent that had less time and is to be quiet in a moment; at most so long. */
+const PATIENCE = 0.1
+const MOST_PATIENCE_MS = 40
 /** Other processes may have left work, and at times bases of agents that were deleted. */
 const LOOK_EVERY_MS = 1_000
 const SWEEP_EVERY = 3_600
@@ -111,6 +114,8 @@ export class Ingest {
   readonly #shares = new TurnShares()
   #running: Promise<void> | undefined
   #active: string | undefined
+  /** By agent that has more to do: how long its last turn took. */
+  readonly #turnMs = new Map<string, number>()
   #closing = false
 
   constructor({
@@ -323,6 +328,8 @@ export class Ingest {
       this.#active = undefined
       const now = performance.now()
       this.#shares.add(agentId, now - start, now)
+      if (more) this.#turnMs.set(agentId, now - start)
+      else this.#turnMs.delete(agentId)
       this.#bursts.endTurn(agentId, now)
       // An agent without a mark was deleted meanwhile.
       if (more && (this.#marked.has(agentId) || this.#tidying.has(agentId))) this.#waiting.add(agentId)
@@ -338,14 +345,21 @@ export class Ingest {
   /** Lets requests in, and waits for an agent that is not in the middle of a burst of changes. Undefined when nothing is left to do. */
   async #next(): Promise<string | undefined> {
     await nextTurn()
+    const begunAt = performance.now()
     for (;;) {
       if (this.#closing || this.#waiting.size === 0) return undefined
       const now = performance.now()
       const ready = [...this.#waiting].filter((agentId) => this.#bursts.isOver(agentId, now))
       const next = this.#shares.least(ready, now)
-      if (next !== undefined) return next
+      // Otherwise a small document could wait for a long turn of another agent.
+      if (next !== undefined && (now - begunAt >= this.#patienceMs(next) || next === this.#shares.least(this.#waiting, now)))
+        return next
       await pauseMs(LOOK_FOR_QUIET_EVERY_MS)
     }
+  }
+
+  #patienceMs(agentId: string): number {
+    return Math.min((this.#turnMs.get(agentId) ?? 0) * PATIENCE, MOST_PATIENCE_MS)
   }
 
   #tryRest(agentId: string): void {
