@@ -49,6 +49,27 @@ test('users of a key take turns', async () => {
   assert.deepEqual(order, ['a1', 'a2', 'b1'])
 })
 
+test('an agent leaves a place to others, whatever keys ask it', async () => {
+  const places = new Places(3)
+  const begun: string[] = []
+  const begin = async (id: string, userId: string) => {
+    const one = requestOf('key')
+    await places.take(one.request, one.reply, { id, userId })
+    begun.push(`${id} ${userId}`)
+    return one
+  }
+  const a1 = await begin('a', '1')
+  begin('a', '1')
+  await begin('a', '2')
+  begin('a', '3')
+  const b4 = await begin('b', '4')
+  assert.deepEqual(begun, ['a 1', 'a 2', 'b 4'])
+  a1.leave()
+  b4.leave()
+  await new Promise(setImmediate)
+  assert.deepEqual(begun.slice(3), ['a 1'])
+})
+
 test('a place rests after work that others wait behind', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const places = new Places(2)

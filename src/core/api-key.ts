@@ -33,4 +33,5 @@ export interface ApiKey {
 export const MAX_TOKEN_SECONDS = 86_400
 
 /** Tells callers apart: a key, and each user that has tokens of it. */
-export const callerIdOf = ({ id, userId }: ApiKey): string => (userId === undefined ? id : `${id}/${userId}`)
+export const callerIdOf = ({ id, userId }: { id: string; userId?: string | undefined }): string =>
+  userId === undefined ? id : `${id}/${userId}`

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type ApiKey, callerIdOf } from '../core/api-key.ts'
+import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
-import { Shares } from '../core/shares.ts'
+import { type Sharer, Shares } from '../core/shares.ts'
 import { whenOver } from './when-over.ts'
 import { holdUntilDone } from './while-held.ts'
 
 interface Waiting {
-  caller: ApiKey
+  caller: Sharer
   go: () => void
 }
 
@@ -29,9 +29,12 @@ export class Places {
     return !this.#waiting.isEmpty
   }
 
-  /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
-  take(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    const caller = request.caller!
+  /**
+   * Resolves when the request has a place or has ended. Returns undefined if it has one immediately. Places are divided among sharers, or among callers:
+   * then `request.caller` must be set.
+   */
+  take(request: FastifyRequest, reply: FastifyReply, sharer?: Sharer): Promise<void> | undefined {
+    const caller = sharer ?? request.caller!
     const hold = () => void holdUntilDone(request, reply, () => this.#give(caller))
     const entered = this.#enter(caller, request, reply)
     if (entered === true) return hold()
@@ -68,7 +71,7 @@ export class Places {
   }
 
   /** True, or a promise that resolves to whether the request has a place: it has none if it ended before. */
-  #enter(caller: ApiKey, request: FastifyRequest, reply: FastifyReply): true | Promise<boolean> {
+  #enter(caller: Sharer, request: FastifyRequest, reply: FastifyReply): true | Promise<boolean> {
     if (this.#shares.mayHave(caller, 1)) {
       this.#shares.take(caller, 1)
       return true
@@ -89,7 +92,7 @@ export class Places {
     })
   }
 
-  #give(caller: ApiKey): void {
+  #give(caller: Sharer): void {
     this.#shares.give(caller, 1)
     for (;;) {
       const next = this.#waiting.next((_, waiting) => this.#shares.mayHave(waiting.caller, 1))

@@ -111,8 +111,8 @@ const SLACK_MS = 30_000
 /** Parsing so much is about as much work as a small request. */
 const UNIT_BYTES = 16_384
 
-/** A key may have one of them. */
-const SCANS_AT_ONCE = 2
+/** An agent may have two of them, a key that asks it one. */
+const SCANS_AT_ONCE = 3
 /** A key may have two of them. */
 const EXPORTS_AT_ONCE = 4
 /** Large ones. A key may have one of them. */

@@ -6,6 +6,7 @@ import { searchSessions } from '../chat/search-sessions.ts'
 import { createSession, deleteSession, importSession, renameSession, sessionNotFound } from '../chat/sessions.ts'
 import { timeAgo } from '../chat/time-ago.ts'
 import type { ApiKey } from '../core/api-key.ts'
+import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
@@ -65,7 +66,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const now = deps.clock()
     if (q !== undefined) {
       checkText('query.q', q)
-      await app.scanPlaces.take(call.request, call.reply)
+      await app.scanPlaces.take(call.request, call.reply, { id: call.agent.id, userId: callerIdOf(call.key) })
     }
     const isWhole = call.query.limit === undefined && cursor === undefined
     if (isWhole) {
