@@ -16,6 +16,17 @@ describe('what waits in turn', () => {
     waiting.add('d', 'd1')
     assert.deepEqual([waiting.next(), waiting.next(), waiting.next(), waiting.next()], ['a3', 'c2', 'd1', undefined])
   })
+
+  test('is taken key by key, and within a key user by user', () => {
+    const waiting = new InTurn<string>()
+    const owners = ['a/1', 'a/1', 'a/2', 'a', 'b', 'b', 'c/1', 'b']
+    for (const owner of owners) waiting.add(owner, owner)
+    waiting.remove('c/1', 'c/1')
+    waiting.remove('c/1', 'c/1')
+    const taken = Array.from(owners, () => waiting.next())
+    assert.deepEqual(taken, ['a/1', 'b', 'a/2', 'b', 'a', 'b', 'a/1', undefined])
+    assert.ok(waiting.isEmpty)
+  })
 })
 
 test('a question to one agent does not wait for many to another', async () => {

@@ -1,53 +1,70 @@
-/** What waits, owner by owner in turn and of each in order of arrival, so that an owner of many does not hold up the others. */
+/**
+ * What waits, owner by owner in turn and of each in order of arrival, so that an owner of many does not hold up the others. Of owners within another, such as
+ * the users of a key (`key/user`), one has a turn when it is the turn of the whole: a key can make any number of users.
+ */
 export class InTurn<T> {
-  /** The owner whose turn is next stands first. */
-  readonly #lines = new Map<string, T[]>()
+  /** By the whole, then by owner. Whose turn is next stands first. */
+  readonly #wholes = new Map<string, Map<string, T[]>>()
 
   add(owner: string, item: T): void {
-    const line = this.#lines.get(owner)
-    if (line === undefined) this.#lines.set(owner, [item])
-    else line.push(item)
+    const whole = wholeOf(owner)
+    const lines = this.#wholes.get(whole)
+    const line = lines?.get(owner)
+    if (line !== undefined) line.push(item)
+    else if (lines !== undefined) lines.set(owner, [item])
+    else this.#wholes.set(whole, new Map([[owner, [item]]]))
   }
 
   /** Undefined if no owner whose first item `mayGo` has anything that waits. */
   next(mayGo: (owner: string, first: T) => boolean = () => true): T | undefined {
-    for (const [owner, line] of this.#lines) {
-      if (!mayGo(owner, line[0]!)) continue
-      return this.takeFrom(owner)
-    }
+    for (const lines of this.#wholes.values())
+      for (const [owner, line] of lines) if (mayGo(owner, line[0]!)) return this.takeFrom(owner)
     return undefined
   }
 
   /** The owners of what waits; the one whose turn is next comes first. */
-  get owners(): IterableIterator<string> {
-    return this.#lines.keys()
+  *owners(): IterableIterator<string> {
+    for (const lines of this.#wholes.values()) yield* lines.keys()
   }
 
   /** The oldest of an owner, which stays. */
   firstOf(owner: string): T | undefined {
-    return this.#lines.get(owner)?.[0]
+    return this.#wholes.get(wholeOf(owner))?.get(owner)?.[0]
   }
 
   /** The oldest of an owner. */
   takeFrom(owner: string): T | undefined {
-    const line = this.#lines.get(owner)
-    if (line === undefined) return undefined
+    const whole = wholeOf(owner)
+    const lines = this.#wholes.get(whole)
+    const line = lines?.get(owner)
+    if (lines === undefined || line === undefined) return undefined
     const item = line.shift()
     // To the end of the round.
-    this.#lines.delete(owner)
-    if (line.length > 0) this.#lines.set(owner, line)
+    lines.delete(owner)
+    if (line.length > 0) lines.set(owner, line)
+    this.#wholes.delete(whole)
+    if (lines.size > 0) this.#wholes.set(whole, lines)
     return item
   }
 
   get isEmpty(): boolean {
-    return this.#lines.size === 0
+    return this.#wholes.size === 0
   }
 
   /** Takes one out that is no longer wanted. */
   remove(owner: string, item: T): void {
-    const line = this.#lines.get(owner)
-    if (line === undefined) return
-    line.splice(line.indexOf(item), 1)
-    if (line.length === 0) this.#lines.delete(owner)
+    const whole = wholeOf(owner)
+    const lines = this.#wholes.get(whole)
+    const line = lines?.get(owner)
+    const at = line?.indexOf(item) ?? -1
+    if (lines === undefined || line === undefined || at < 0) return
+    line.splice(at, 1)
+    if (line.length === 0) lines.delete(owner)
+    if (lines.size === 0) this.#wholes.delete(whole)
   }
+}
+
+function wholeOf(owner: string): string {
+  const end = owner.indexOf('/')
+  return end < 0 ? owner : owner.slice(0, end)
 }

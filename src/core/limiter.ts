@@ -1,3 +1,4 @@
+import { callerIdOf } from './api-key.ts'
 import { InTurn } from './in-turn.ts'
 import { type Sharer, Shares } from './shares.ts'
 
@@ -33,7 +34,7 @@ export class Limiter {
         this.#places.take(sharer, 1)
         resolve()
       }
-      this.#waiting.add(JSON.stringify([sharer.id, sharer.userId]), { sharer, go })
+      this.#waiting.add(callerIdOf(sharer), { sharer, go })
     })
   }
 

@@ -115,7 +115,7 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
   const mayGo = (line: string) => shares.mayHave(toSharer(waiting.firstOf(line)!.args), 1)
   const takeNext = () => {
     if (unhandled >= UNHANDLED) return undefined
-    const line = used.least([...waiting.owners].filter(mayGo), performance.now())
+    const line = used.least([...waiting.owners()].filter(mayGo), performance.now())
     return line === undefined ? undefined : waiting.takeFrom(line)
   }
   const work = () => {

@@ -56,7 +56,7 @@ export class Commits {
 
   /** For how long the agent whose turn is next has waited for it. */
   waitMs(): number {
-    for (const agent of this.#waiting.owners) {
+    for (const agent of this.#waiting.owners()) {
       const { since } = this.#waiting.firstOf(agent)!
       return performance.now() - Math.max(since, this.#servedAt.get(agent) ?? 0)
     }

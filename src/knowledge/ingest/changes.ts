@@ -108,7 +108,7 @@ export class Changes {
   /** A transaction of each agent that has changes, as far as the time allows. */
   #flushOnce(): void {
     const until = performance.now() + FLUSH_MS
-    for (const agentId of [...this.#waiting.owners]) {
+    for (const agentId of [...this.#waiting.owners()]) {
       this.#commitSome(agentId)
       if (performance.now() > until) return
     }

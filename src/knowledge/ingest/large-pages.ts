@@ -25,7 +25,7 @@ export class LargePages {
       isOverdue: (turnMs) =>
         heldSince !== undefined &&
         performance.now() - heldSince > turnMs &&
-        [...this.#waiting.owners].some((owner) => owner !== agentId),
+        [...this.#waiting.owners()].some((owner) => owner !== agentId),
       take: (signal) => {
         if (heldSince !== undefined) return undefined
         if (this.#shares.mayHave({ id: agentId }, 1)) {

@@ -147,7 +147,7 @@ export class DocumentReader {
   }
 
   #takeFrom(line: InTurn<Read>): Read | undefined {
-    const owner = this.#used.least(line.owners, performance.now())
+    const owner = this.#used.least(line.owners(), performance.now())
     return owner === undefined ? undefined : line.takeFrom(owner)
   }
 
