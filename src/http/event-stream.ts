@@ -223,6 +223,17 @@ export class EventStream {
   }
 
   #pump(): void {
+    try {
+      this.#writeEvents()
+    } catch (error) {
+      // It was called from no request, so nobody else would catch it.
+      this.#warn('the events of a stream could not be made', error)
+      this.#next = undefined
+      this.cut()
+    }
+  }
+
+  #writeEvents(): void {
     while (!this.#isBlocked && this.isOpen) {
       const events = this.#next?.()
       if (events === undefined) break
@@ -232,14 +243,8 @@ export class EventStream {
     const last = this.#last
     this.#last = undefined
     this.#unwatch?.()
-    try {
-      if (this.isOpen) this.#write(last())
-      this.#response.end()
-    } catch (error) {
-      // It was called from no request, so nobody else would catch it.
-      this.#warn('the last events of a stream could not be made', error)
-      this.cut()
-    }
+    if (this.isOpen) this.#write(last())
+    this.#response.end()
   }
 
   #write(text: string | Buffer): void {
