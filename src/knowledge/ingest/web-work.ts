@@ -242,6 +242,8 @@ export class WebWork {
         },
         run,
       )
+      // A file of an agent that is gone must not come back.
+      signal.throwIfAborted()
       if (!isDone) {
         this.#sitemaps.set(place, sitemaps)
         await changes.commit(agentId, (base) => forgetAttempts(base, run.number))
