@@ -37,10 +37,10 @@ const DELETE_SLICES = PARTS.map(
 /** The mark of a whole agent has no session. */
 const WHOLE_AGENT = ''
 const MARK = 'INSERT INTO purge (agent_id, session_id) VALUES ($1, $2) ON CONFLICT DO NOTHING'
-const FIRST_SESSIONS = `agent_id = $1 AND id <=
-  (SELECT max(id) FROM (SELECT id FROM session WHERE agent_id = $1 ORDER BY id LIMIT ${SLICE_ROWS}) first)`
-const MARK_SESSIONS = `INSERT INTO purge (agent_id, session_id) SELECT agent_id, id FROM session WHERE ${FIRST_SESSIONS} ON CONFLICT DO NOTHING`
-const DELETE_SESSIONS = `DELETE FROM session WHERE ${FIRST_SESSIONS}`
+const LAST_OF_SLICE = `SELECT max(id) FROM (SELECT id FROM session WHERE agent_id = $1 ORDER BY id LIMIT ${SLICE_ROWS}) first`
+const MARK_SESSIONS = `INSERT INTO purge (agent_id, session_id)
+  SELECT agent_id, id FROM session WHERE agent_id = $1 AND id <= (${LAST_OF_SLICE}) ON CONFLICT DO NOTHING`
+const DELETE_SESSIONS = `DELETE FROM session WHERE agent_id = $1 AND id <= (${LAST_OF_SLICE})`
 const NOTHING_LEFT = PARTS.map(([table]) => `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${OF_SESSION})`).join(' AND ')
 /** Returns a row when everything is deleted. */
 const UNMARK = `DELETE FROM purge WHERE ${OF_SESSION} AND ${NOTHING_LEFT} RETURNING session_id`

@@ -194,16 +194,14 @@ describe('a page of the web as a document', { skip: needsProcess }, () => {
     ['slow and large pages', 'a '.repeat(700_000)],
   ] as const)
     test(`${about} of many agents do not keep such a page of another agent waiting`, { skip: needsProcess }, async (t) => {
-      const dripping = new Set<NodeJS.Timeout>()
-      t.after(() => {
-        for (const timer of dripping) clearInterval(timer)
-      })
       const patient = await startService({ REPARTEE_FETCH_ALLOW: site.host, REPARTEE_FETCH_TIMEOUT_MS: '600000' })
       t.after(() => patient.stop())
       for (let i = 0; i < 6; i++)
         site.pages.set(`/slow${i}`, (_request, response) => {
           response.writeHead(200, { 'content-type': 'text/html' }).write(`a ${filler}`)
-          dripping.add(setInterval(() => response.write('a '), 100))
+          const dripping = setInterval(() => response.write('a '), 100)
+          // Also one that is asked for while the service stops.
+          response.once('close', () => clearInterval(dripping))
         })
       for (let n = 0; n < 4; n++) {
         const path = `/agents/${await patient.newAgent()}/documents`
