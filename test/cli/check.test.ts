@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -125,9 +125,11 @@ for (const engine of ['embedded', 'PostgreSQL'] as const)
         await broken('damage', /1 damaged files, such as repartee\.db/, (folder) =>
           writeFileSync(join(folder, 'repartee.db'), Buffer.alloc(8_192, 'SQLite format 3\0')),
         )
-        await broken('no bytes', /1 damaged files, such as knowledge.*: it is empty/, (folder) =>
-          truncateSync(join(folder, 'knowledge', `${agent}.db`)),
-        )
+        await broken('no bytes', /1 damaged files, such as knowledge.*: it is empty/, (folder) => {
+          const path = join(folder, 'knowledge', `${agent}.db`)
+          truncateSync(path)
+          utimesSync(path, 0, 0)
+        })
         return
       }
       const [[ofConversations, what], [ofKnowledge, whatElse]] = [BREAK_CONVERSATIONS[0]!, BREAK_KNOWLEDGE[4]!]

@@ -82,8 +82,14 @@ async function findStrays(data: Checkable, place: Place): Promise<string[]> {
 
 const EMPTY = 'it is empty; bring it back from a backup, or delete it if its agent never had documents'
 
+/** A service that works on the folder fills a new file in no time. */
+const NEW_MS = 10_000
+
 /** SQLite takes a file of 0 bytes for a database without tables, and finds no damage in it. */
-const isEmpty = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.size === 0
+function isEmpty(path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false })
+  return file?.size === 0 && Date.now() - file.mtimeMs > NEW_MS
+}
 
 function readThrough(folder: string, tell: Tell): Problem[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
