@@ -147,7 +147,7 @@ export async function countAgent(deps: Deps, agentId: string, slicing: Slicing):
   return { sessions, messages, ...knowledge }
 }
 
-/** Newest first; only those that the caller's key sees. Stops early when the caller has left; then the page is too short. */
+/** Lists the agents that the caller's key may see, newest first. If the caller has left, it stops early and the page is incomplete. */
 export async function listAgents(
   deps: Deps,
   visible: string[] | null,

@@ -32,6 +32,6 @@ export interface ApiKey {
 /** The longest that a token of a user is good for. */
 export const MAX_TOKEN_SECONDS = 86_400
 
-/** Tells callers apart: a key, and each user that has tokens of it; or other sharers. In lines of `InTurn`, those of one key share its turns. */
+/** Returns the id of a caller: of a key, or of a key and a user. Other sharers have such ids, too. In `InTurn`, the users of a key share its turns. */
 export const callerIdOf = ({ id, userId }: { id: string; userId?: string | undefined }): string =>
   userId === undefined ? id : `${id}/${userId}`

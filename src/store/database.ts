@@ -20,7 +20,7 @@ export interface Database {
   /**
    * One transaction, durable when it resolves; resolves to the rows that each statement returned.
    * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit,
-   * except those that are `long`: others would wait for them.
+   * except lists that are `long`, because the other requests would wait for them.
    */
   write(statements: Statement[], options?: { long?: boolean }): Promise<Row[][]>
   /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */

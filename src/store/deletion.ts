@@ -9,7 +9,7 @@ const SLICE_ROWS = 500
 const SLICE_BYTES = 1_000_000
 /** The messages of a longer session are deleted later, and of one session at a time: many sessions may be deleted at once, and share a transaction. */
 const SMALL_MESSAGES = 20
-/** Of `PARTS`, those that go with the session in any case: answers are repeated, and events told, as long as they are there. */
+/** The first of `PARTS` are always deleted with the session: otherwise kept answers would be sent again, and webhooks would still be notified. */
 const PARTS_AT_ONCE = 2
 
 const OF_SESSION = 'agent_id = $1 AND session_id = $2'

@@ -94,8 +94,8 @@ async function listDue(db: Database, webhookId: string, now: number, most: numbe
 }
 
 /**
- * At most so many deliveries to a webhook that are due, of each agent the oldest first; nobody else gets them until `claimedUntil`. Agents take turns, so
- * that many events of one do not hold up those of others: the agent behind `after` comes first.
+ * Claims at most `most` deliveries to a webhook that are due. No other process claims them until `claimedUntil`. Agents take turns, beginning with the one
+ * after `after`, so that many events of one agent do not delay the events of others. The oldest delivery of an agent comes first.
  */
 export async function claimDue(
   db: Database,

@@ -64,8 +64,8 @@ export class Commits {
   }
 
   /**
-   * Of those that begin with the same row only one is in a shared transaction at a time, for they do not see what comes behind the first statements of each
-   * other, and wait for each other in the database.
+   * Requests that change the same row first wait in line, and one of them at a time is in a shared transaction: in one transaction they would miss each
+   * other's later statements, and in two they would wait for each other in the database.
    */
   #line(part: Waiting): void {
     const row = rowOf(part)

@@ -25,7 +25,7 @@ export interface ChangesParts {
   changed: (agentId: string) => void
 }
 
-/** Changes of knowledge files. Those of an agent that are asked for at about the same time share a transaction, and a wait for the disk. Agents take turns. */
+/** Commits changes of knowledge files. Changes of one agent at about the same time share a transaction and a wait for the disk. Agents take turns. */
 export class Changes {
   readonly #parts: ChangesParts
   readonly #waiting = new InTurn<Change>()

@@ -117,7 +117,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     const { task, bytes } = next
     const patienceMs = work.slow.size > 0 || work.othersWait() ? 0 : limits.slowMs
     const isSlow = !isQuick && !(await isSettled(next.reading, patienceMs))
-    // The reading of an agent that is gone is not waited for: it may take long, and nobody else has a turn meanwhile.
+    // If the agent was deleted, do not wait for the reading: it may take minutes, and all other agents would wait for this turn.
     if (isOver()) return
     if (isSlow) {
       work.slow.keep(task, next.reading, bytes)

@@ -65,7 +65,7 @@ const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
 /** Documents of other agents are indexed while slow ones of so many bytes are read. With more, their agents have patience. */
 const MAX_SLOW_BYTES = 67_108_864
-/** Slow documents that take longer are read apart from those that do not. */
+/** Slow documents that take longer are read in a third process. */
 const VERY_SLOW_MS = 5_000
 /** A content that another process began to write longer ago is orphaned. */
 const WRITTEN_WITHIN_MS = 3_600_000
