@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { scarceJsonStream } from '../src/http/json-stream.ts'
+import { scarceJsonStream, textOrStream } from '../src/http/json-stream.ts'
 import { until } from './support/poll.ts'
 
 const LONG_MS = 2 ** 31 - 1
@@ -88,4 +88,53 @@ test('many lists of one caller do not keep the list of another waiting', async (
   const read = many.reduce((sum, { state }) => sum + state.read, 0)
   assert.ok(read < 150, `${read} slices of 300 were read before`)
   await Promise.all(reading)
+})
+
+describe('a list', () => {
+  const list = (rows: AsyncIterable<string[]>) => ({
+    head: '[',
+    slices: rows,
+    toItem: (name: string) => ({ name }),
+    tail: ']',
+    owner: 'one',
+  })
+
+  test('of one slice, or of none, is a text, which can be sent with its length', async () => {
+    const { state, rows } = source(1)
+    const whole = await textOrStream(list(rows), () => assert.fail('there is no second slice'))
+    assert.ok(typeof whole === 'string')
+    assert.equal(JSON.parse(whole).length, ROWS_A_SLICE)
+    assert.ok(state.isFreed)
+    assert.equal(await textOrStream(list(source(0).rows), () => {}), '[]')
+  })
+
+  test('of several slices is a stream that comes whole and in order, and frees them when its reader leaves', async () => {
+    const { rows } = source(3)
+    let seconds = 0
+    const stream = await textOrStream(list(rows), () => seconds++)
+    assert.ok(typeof stream !== 'string')
+    const items: { name: string }[] = JSON.parse(await text(stream))
+    const places = items.map(({ name }) => name.split(' ').slice(0, 2).map(Number))
+    assert.equal(seconds, 1)
+    assert.deepEqual(
+      places,
+      [1, 2, 3].flatMap((slice) => Array.from({ length: ROWS_A_SLICE }, (_, i) => [slice, i])),
+    )
+    const left = source(1_000)
+    const unread = await textOrStream(list(left.rows), () => {})
+    assert.ok(typeof unread !== 'string')
+    unread.destroy()
+    await until('it is freed', () => left.state.isFreed)
+  })
+
+  test('whose first slice cannot be read throws, before anything is sent', async () => {
+    async function* broken(): AsyncGenerator<string[]> {
+      yield* []
+      throw new Error('no such row')
+    }
+    await assert.rejects(
+      textOrStream(list(broken()), () => {}),
+      /no such row/,
+    )
+  })
 })

@@ -25,26 +25,26 @@ export interface ListParts<T> {
 }
 
 /**
- * Returns the text as a stream that holds one slice at a time. Throws if the first slice cannot be read. A failure after it breaks the
- * connection off, so that half a list never looks whole. Calls `onSecond` before a second slice is written; it may throw, too.
+ * Returns the text of a list of one slice, else a stream that holds one slice at a time. Throws if the first slice cannot be read. A failure after it
+ * breaks the connection off, so that half a list never looks whole. Calls `onSecond` before a second slice is written; it may throw, too.
  */
-export async function jsonStream<T>(list: ListParts<T>, onSecond: () => void): Promise<Readable> {
+export async function textOrStream<T>(list: ListParts<T>, onSecond: () => void): Promise<string | Readable> {
   const text = pieces(list, onSecond)
-  const { value: first } = await text.next()
-  return Readable.from(startingWith(first as string, text), { objectMode: false, highWaterMark: 65_536 })
+  const { value: first, done } = await text.next()
+  if (done === true) return first
+  const stream = Readable.from(startingWith(first, text), { objectMode: false, highWaterMark: 65_536 })
+  // A generator that nobody has read from does not get to its `finally`.
+  stream.once('close', () => void text.return('').catch(() => {}))
+  return stream
 }
 
-async function* startingWith(first: string, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  try {
-    yield first
-    yield* rest
-  } finally {
-    await rest.return(undefined)
-  }
+async function* startingWith(first: string, rest: AsyncGenerator<string, string>): AsyncGenerator<string> {
+  yield first
+  yield yield* rest
 }
 
 /**
- * The same for slices that hold something scarce until they have been read to their end. Of a slow reader, the rest is read into memory where it is not
+ * Returns the text as a stream, for slices that hold something scarce until they have been read to their end. Of a slow reader, the rest is read into memory where it is not
  * too long; where it is, the reader is cut off after having been waited for for `readerMs` in all, or for 2 seconds when `othersWait`.
  */
 export function scarceJsonStream<T>(list: ListParts<T>, readerMs: number, othersWait = () => false): Readable {
@@ -55,7 +55,11 @@ export function scarceJsonStream<T>(list: ListParts<T>, readerMs: number, others
   return stream
 }
 
-async function* aheadOfSlow(source: AsyncGenerator<string>, mayWaitMs: () => number, cutOff: () => void): AsyncGenerator<string> {
+async function* aheadOfSlow(
+  source: AsyncGenerator<string, string>,
+  mayWaitMs: () => number,
+  cutOff: () => void,
+): AsyncGenerator<string> {
   const ahead: string[] = []
   let chars = 0
   let isRead = false
@@ -63,12 +67,11 @@ async function* aheadOfSlow(source: AsyncGenerator<string>, mayWaitMs: () => num
   let waitedMs = 0
   async function readOne(): Promise<void> {
     const { value, done } = await source.next()
-    if (done === true || isOver) isRead = true
-    else {
-      ahead.push(value)
-      chars += value.length
-      aheadChars += value.length
-    }
+    if (done === true) isRead = true
+    if (isOver) return
+    ahead.push(value)
+    chars += value.length
+    aheadChars += value.length
   }
   async function readAhead(): Promise<void> {
     while (!isRead && chars < MAX_AHEAD_CHARS && aheadChars < MAX_AHEAD_CHARS_IN_ALL) await readOne()
@@ -101,11 +104,15 @@ async function* aheadOfSlow(source: AsyncGenerator<string>, mayWaitMs: () => num
   } finally {
     isOver = true
     aheadChars -= chars
-    await source.return(undefined)
+    await source.return('')
   }
 }
 
-async function* pieces<T>({ head, slices, toItem, tail, owner }: ListParts<T>, onSecond = () => {}): AsyncGenerator<string> {
+/** Yields the text up to the last slice, and returns the rest. */
+async function* pieces<T>(
+  { head, slices, toItem, tail, owner }: ListParts<T>,
+  onSecond = () => {},
+): AsyncGenerator<string, string> {
   let text = head
   let count = 0
   for await (const slice of slices) {
@@ -118,5 +125,5 @@ async function* pieces<T>({ head, slices, toItem, tail, owner }: ListParts<T>, o
     }
     text += JSON.stringify(slice.map(toItem)).slice(1, -1)
   }
-  yield text + tail
+  return text + tail
 }

@@ -12,6 +12,7 @@ import { admit, checkScope, type Gate, getAgentFor, getSessionFor, keepUserRate 
 import { withAudit } from './audit.ts'
 import { refuseEncoded } from './body.ts'
 import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
+import { JsonText } from './json-text.ts'
 import { checkEncoding, readQuery } from './query.ts'
 import { checkMediaType, isLarge } from './upload.ts'
 import { validator } from './validation.ts'
@@ -45,15 +46,6 @@ export interface Call<O> {
   keep: Keep
   /** Does the work once for each Idempotency-Key and body; for operations that read their body, or answer, themselves. */
   once: Once
-}
-
-/** The whole JSON text of an answer. It is sent as it is: nothing checks it against the contract. */
-export class JsonText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
 }
 
 /**

@@ -8,6 +8,7 @@ import { invalid } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { admit, checkScope, type Gate, getAgentFor } from '../admit.ts'
 import { refuseEncoded } from '../body.ts'
+import { JsonText } from '../json-text.ts'
 import { readQuery } from '../query.ts'
 import { validator } from '../validation.ts'
 import { whileHeld } from '../while-held.ts'
@@ -59,7 +60,7 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
     const answered = await deps.tracer.within(request.headers, () => handler(call))
     if (answered === undefined) return reply
     if (answered instanceof Readable) request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    return reply.type('application/json; charset=utf-8').send(answered instanceof Readable ? answered : JSON.stringify(answered))
+    return reply.type('application/json; charset=utf-8').send(toPayload(answered))
   }
   app.route({
     method: op.method,
@@ -99,4 +100,9 @@ function refuseDeep(body: unknown): void {
 /** Throws `agent_not_found`, also for what is no id. */
 export async function getNamedAgent(deps: Deps, key: ApiKey, name: string): Promise<Agent> {
   return getAgentFor(deps, key, isUuid(name) ? name.toLowerCase() : '')
+}
+
+function toPayload(answered: object): string | Readable {
+  if (answered instanceof Readable) return answered
+  return answered instanceof JsonText ? answered.text : JSON.stringify(answered)
 }
