@@ -85,3 +85,8 @@ test('statements bind values in order: SQLite of the oldest Node 24 knows no num
   const numbered = globSync('src/store/**/*.ts').filter((file) => /'[^'\n]*\s\?\d|`[^`]*\s\?\d/.test(readFileSync(file, 'utf8')))
   assert.deepEqual(numbered, [])
 })
+
+test('texts are normalised by `normalize` of text/fold.ts alone: the method takes the square of a long run of marks', () => {
+  const others = globSync('src/**/*.ts').filter((file) => /(?<!\.\.)\.normalize\(/.test(readFileSync(file, 'utf8')))
+  assert.deepEqual(others, ['src/text/fold.ts'])
+})

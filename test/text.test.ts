@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { analyse, contentStems, detectLanguage, gramHashes } from '../src/text/analyse.ts'
+import { normalize } from '../src/text/fold.ts'
 import { GramCounts, hashOf, runGrams, spellingGrams, wordGrams } from '../src/text/ngrams.ts'
 
 const exact = (text: string): string[] => analyse(text).tokens.flatMap((token) => (token.exact === '' ? [] : [token.exact]))
@@ -17,6 +18,11 @@ describe('analysis of a text', () => {
     for (const { start, end } of analyse(text).tokens) assert.match(text.slice(start, end), /^[\p{L}\p{N}\p{M}]+$/u)
     const naive = analyse(text).tokens.find((token) => token.exact === 'naive')!
     assert.equal(text.slice(naive.start, naive.end), 'naïve')
+  })
+
+  test('a letter and its marks are one word, composed or not', () => {
+    const text = 'Tiếng Việt được ghi bằng chữ Quốc ngữ'
+    assert.deepEqual(exact(text.normalize('NFD')), exact(text))
   })
 
   test('inflections share a stem, in the language of the text', () => {
@@ -135,4 +141,16 @@ test('long runs of letters are not remembered', () => {
   for (let i = 0; i < 10_000; i++) contentStems(analyse(`a ${'é'.repeat(3_000)}${i} word`))
   const grown = heapMb() - before
   assert.ok(grown < 20, `${grown} MB for 10,000 runs of 3,000 letters`)
+})
+
+test('a character has at most 30 marks in a normalised text, and all that writing needs', () => {
+  const MARKS = ['\u0323\u0301', '\uff9e\u0301', '\u05b0\u05c1']
+  for (const marks of MARKS)
+    for (const form of ['NFC', 'NFD', 'NFKC', 'NFKD'] as const) {
+      const plain = normalize(`a${marks.repeat(16_000)}b ${marks.repeat(16_000)}c`, form)
+      assert.ok(plain.length < 70, `${plain.length} characters in ${form}`)
+      assert.ok(plain.endsWith('c'))
+    }
+  const writing = `${'Tiếng Việt '.repeat(200)}${'a\u0323\u0301'.repeat(200)}`
+  assert.equal(normalize(writing), writing.normalize('NFC'))
 })

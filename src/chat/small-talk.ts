@@ -1,4 +1,5 @@
 import { type Phrases, phrasesIn } from '../core/phrases.ts'
+import { normalize } from '../text/fold.ts'
 
 type Kind = Exclude<keyof Phrases, 'dontKnow'>
 
@@ -194,10 +195,8 @@ const MAX_CHARS = 60
 
 /** Letter case, punctuation, emoji and accents of Latin do not matter. */
 function normal(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/(?<=\p{Script=Latin})\p{M}+/gu, '')
-    .normalize('NFC')
+  const plain = normalize(text, 'NFKD').replace(/(?<=\p{Script=Latin})\p{M}+/gu, '')
+  return normalize(plain)
     .toLowerCase()
     .replace(/['’]/g, '')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')

@@ -1,7 +1,7 @@
 import { own } from '../core/own.ts'
 import type { Hit } from '../core/retrieval.ts'
 import { analyse, type Language } from '../text/analyse.ts'
-import { fold, lower } from '../text/fold.ts'
+import { fold, lower, normalize } from '../text/fold.ts'
 import { runGrams } from '../text/ngrams.ts'
 
 export type Verdict = 'supported' | 'unsupported' | 'unchecked'
@@ -125,8 +125,7 @@ const LETTERS = /\p{L}+/gu
 function numbersOf(text: string): Set<string> {
   const numbers = new Set<string>()
   for (const [figures] of text.replace(LIST_NUMBER, '').matchAll(DIGITS)) {
-    const plain = figures
-      .normalize('NFKC')
+    const plain = normalize(figures, 'NFKC')
       .replace(/[^\p{Nd}]/gu, '')
       .replace(/^0+(?=.)/, '')
     if (plain !== '0') numbers.add(plain)

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
+import { normalize } from '../text/fold.ts'
 import { checkText, JSON_TYPE, toShown } from './body.ts'
 import { withoutSmallChunks } from './chunked.ts'
 
@@ -83,7 +84,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     parser.on('error', (error) => fail(error as Error))
     parser.on('finish', () => {
       if (file === undefined) return fail(invalid('body.file', 'is required'))
-      const filename = [...file.filename.normalize()].slice(0, MAX_NAME_CHARS).join('')
+      const filename = [...normalize(file.filename)].slice(0, MAX_NAME_CHARS).join('')
       try {
         checkText('body.file', filename)
         if (fields.title !== undefined) checkText('body.title', fields.title)

@@ -7,10 +7,19 @@ export function isAscii(text: string): boolean {
   return true
 }
 
+/** Longer runs of marks are no writing, and normalising takes the square of their length. Half-width Kana marks become such marks. */
+const MARKS_TOO_MANY = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu
+const FEW_CHARS = 256
+
+/** The Unicode normal form of a text, in which a character has at most 30 marks. In time linear in the length of the text. */
+export function normalize(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD' = 'NFC'): string {
+  return (text.length <= FEW_CHARS ? text : text.replace(MARKS_TOO_MANY, '$1')).normalize(form)
+}
+
 /** NFKC, lower case, without characters that cannot be seen. Diacritics stay: a stemmer needs them. */
 export function lower(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
-  return text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '')
+  return normalize(text, 'NFKC').toLowerCase().replace(INVISIBLE, '')
 }
 
 /**
@@ -19,8 +28,7 @@ export function lower(text: string): string {
  */
 export function fold(text: string): string {
   if (isAscii(text)) return text
-  const plain = text
-    .normalize('NFD')
+  const plain = normalize(text, 'NFD')
     .replace(/[\u0300-\u036f\u064b-\u065f\u0670\u0591-\u05c7]/g, '')
     .normalize('NFC')
     .replace(SPECIALS, (c) => SPECIAL[c]!)

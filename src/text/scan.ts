@@ -12,11 +12,14 @@ export type RunKind = typeof SPACED | typeof HAN | typeof SOUTH_EAST
 // With the joiners and the soft hyphen, which stand inside words.
 const LETTER = /[\p{L}\p{N}\p{M}]|\u200c|\u200d|\u00ad/u
 const HAN_OR_KANA = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u
+/** Marks of the Latin, Greek and Cyrillic scripts, some of which Katakana uses in phonetic writing: they never end a word. */
+const ALPHABETIC_MARK = /[\u0300-\u036f]/
 const UNSPACED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 const UNKNOWN = 255
 
 function classify(character: string): number {
   if (!LETTER.test(character)) return BREAK
+  if (ALPHABETIC_MARK.test(character)) return SPACED
   if (HAN_OR_KANA.test(character)) return HAN
   return UNSPACED.test(character) ? SOUTH_EAST : SPACED
 }

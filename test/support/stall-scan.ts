@@ -44,6 +44,8 @@ const UNITS: readonly string[] = [
     '\u200b',
     '\u202e',
     '\u0301',
+    '\u0323\u0301',
+    '\uff9e\u0301',
     '😀',
     '👩‍👩‍👧',
     'é',
@@ -159,6 +161,7 @@ export const FEW_SHAPES: readonly Shape[] = [
   { before: 'a', unit: '.', after: 'x' },
   { before: '', unit: '[1]', after: '' },
   { before: '', unit: '\ufeff', after: '' },
+  { before: 'a', unit: '\u0323\u0301', after: '' },
   { before: '', unit: 'word ', after: '' },
 ]
 

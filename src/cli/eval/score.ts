@@ -1,3 +1,4 @@
+import { normalize } from '../../text/fold.ts'
 import type { Question } from './question-set.ts'
 
 /** What an agent made of a question. */
@@ -86,8 +87,7 @@ function holdsAny(reply: string, answers: readonly string[]): boolean {
 }
 
 const folded = (text: string): string =>
-  text
-    .normalize('NFKC')
+  normalize(text, 'NFKC')
     .toLowerCase()
     .replace(/\[\d+\]/g, ' ')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')

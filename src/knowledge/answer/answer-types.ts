@@ -1,3 +1,5 @@
+import { normalize } from '../../text/fold.ts'
+
 /** What a question asks for, as far as its question word tells. */
 export const answerTypes = ['when', 'number', 'who', 'where', 'why', 'how'] as const
 export type AnswerType = (typeof answerTypes)[number]
@@ -45,7 +47,7 @@ const ASKING: [AnswerType, RegExp][] = [
 
 /** The first type whose question word the question holds; undefined for what, which and all else. `folded`: the question in lower case. */
 export function answerTypeOf(question: string): AnswerType | undefined {
-  const lower = question.normalize('NFC').toLowerCase()
+  const lower = normalize(question).toLowerCase()
   return ASKING.find(([, pattern]) => pattern.test(lower))?.[0]
 }
 
