@@ -14,13 +14,13 @@ import type { Knowledge } from '../src/core/knowledge.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
-import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import { ReadAhead, type Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
 import { contentOf, putPiece } from '../src/store/knowledge-contents.ts'
-import { acceptDocument, acceptVersion, changeDocument, removeDocument } from '../src/store/knowledge-documents.ts'
+import { acceptDocument, acceptVersion, changeDocument, findDocument, removeDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { addToBatch, bury, eraseSome, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
@@ -130,6 +130,17 @@ describe('knowledge files', () => {
 
 describe('ingestion', () => {
   const agent = randomUUID()
+  const workOn = (agentId: string) => ({
+    agentId,
+    clock: Date.now,
+    limits: INDEX_LIMITS,
+    isOver: () => false,
+    othersWait: () => false,
+    unreleased: new Set<Task>(),
+    slow: new SlowReadings<Reading | undefined>(() => {}),
+    large: new LargeDocuments(INDEX_LIMITS, () => {}),
+    read: readDocument,
+  })
   const paragraphs = (n: number, word: string): string =>
     Array.from({ length: n }, (_, i) => `Paragraph ${i} about the ${word}. ${'It rained all the day long. '.repeat(50)}`).join(
       '\n\n',
@@ -226,6 +237,49 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
+  test('of a large document writes what it has when its text is slow to analyse', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    file.write(() => acceptDocument(file, newId(), textOf(paragraphs(60, 'hazel')), 0))
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, words: 100, analyseMs: -1 } }
+    let turns = 0
+    while (await indexSome(file, work)) turns++
+    const { n } = file.get<{ n: number }>('SELECT count(*) AS n FROM passage')!
+    assert.ok(n > 3)
+    assert.ok(turns >= n, `${turns} turns for ${n} passages`)
+    file.close()
+  })
+
+  test('of new titles reads few documents ahead', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const ids = Array.from({ length: 20 }, () => newId())
+    file.write(() => {
+      for (const id of ids) acceptDocument(file, id, textOf(paragraphs(60, id), { title: 'Hazel' }), 0)
+    })
+    const work = workOn(agent)
+    while (await indexSome(file, work));
+    file.write(() => {
+      for (const id of ids) changeDocument(file, id, { title: 'Witch hazel' }, 1)
+    })
+    let read = 0
+    const counting = {
+      isOpen: true,
+      get: file.get.bind(file),
+      all: (sql: string, ...values: number[]) => {
+        const rows = file.all(sql, ...values)
+        read += rows.length
+        return rows
+      },
+    } as unknown as KnowledgeFile
+    const ahead = new ReadAhead(counting, listTasks(file, 100), work)
+    for (let i = 0; i < 5; i++) ahead.adapt(true)
+    const first = await ahead.take()!.reading
+    assert.ok(first!.passages.length > 20)
+    assert.ok(read < 10 * first!.passages.length, `${read} passages were read`)
+    while (await indexSome(file, work));
+    for (const id of ids) assert.equal(findDocument(file, id)!.passageCount, first!.passages.length)
+    file.close()
+  })
+
   test('of large documents waits where they would take too much memory', async () => {
     const folder = newFolder()
     const agents = Array.from({ length: 4 }, () => randomUUID())
@@ -256,17 +310,7 @@ describe('ingestion', () => {
       acceptDocument(file, large, textOf(words.join(' ')), 0)
       acceptDocument(file, small, textOf('The walnut is brown.'), 0)
     })
-    const work = {
-      clock: Date.now,
-      limits: { ...INDEX_LIMITS, passages: 5 },
-      isOver: () => false,
-      unreleased: new Set<Task>(),
-      slow: new SlowReadings<Reading | undefined>(() => {}),
-      othersWait: () => false,
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
-      agentId: agent,
-      read: readDocument,
-    }
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 5 } }
     while (await indexSome(file, work));
     const count = (table: string) => file.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n
     assert.ok(count('segment') > 5 && count('word') > 10_000)
@@ -480,16 +524,7 @@ describe('ingestion', () => {
   test('keeps what was sent when the store, and not the document, is at fault', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
-    const work = {
-      clock: Date.now,
-      limits: INDEX_LIMITS,
-      isOver: () => false,
-      unreleased: new Set<Task>(),
-      slow: new SlowReadings<Reading | undefined>(() => {}),
-      othersWait: () => false,
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
-      agentId: agent,
-    }
+    const work = workOn(agent)
     for (const error of [new ReparteeError('unavailable', 'The database is away.'), new Error('a fault of ours')])
       await assert.rejects(indexSome(file, { ...work, read: () => Promise.reject(error) }), error)
     const [task] = listTasks(file, 1)

@@ -38,9 +38,9 @@ export function listTasks(base: KnowledgeBase, most: number): Task[] {
 export const isWaiting = (base: KnowledgeBase, { number, revision }: Task): boolean =>
   base.get('SELECT 1 FROM document WHERE number = ? AND revision = ? AND work IS NOT NULL', number, revision) !== undefined
 
-/** The passages that a document has now. */
-export function passagesOf(base: KnowledgeBase, task: Task): Omit<Passage, 'id' | 'index'>[] {
-  return base.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', task.first, task.last)
+/** Returns the passages of these ids, in order. */
+export function listPassages(base: KnowledgeBase, first: number, last: number): Omit<Passage, 'id' | 'index'>[] {
+  return base.all('SELECT text, heading, page FROM passage WHERE id BETWEEN ? AND ? ORDER BY id', first, last)
 }
 
 /** Counts the attempt, and marks documents that are to be read as being read. In a transaction of the caller. */

@@ -21,7 +21,7 @@ export interface IndexLimits extends TransactionLimits, LargeLimits {
 
 /** Some 0.2 s in which other writes wait. */
 export const INDEX_LIMITS: IndexLimits = {
-  ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000, vectors: 200 },
+  ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000, vectors: 200, analyseMs: 500 },
   ...{ mergeMs: 200, turnMs: 2_000, slowMs: 2_000 },
   ...{ heldChars: 64_000_000, shortChars: 2_000_000 },
 }

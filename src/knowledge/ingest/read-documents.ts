@@ -4,8 +4,9 @@ import { DocumentError } from '../../core/document-error.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf } from '../../store/knowledge-contents.ts'
-import { failTask, isWaiting, passagesOf, type Task } from '../../store/knowledge-tasks.ts'
+import { failTask, isWaiting, listPassages, type Task } from '../../store/knowledge-tasks.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
+import { ReaderClosed } from '../reader/reader.ts'
 import type { SamePassage } from '../vectors/copies.ts'
 import type { SlowReadings } from './slow-readings.ts'
 
@@ -14,6 +15,10 @@ const MAX_ATTEMPTS = 5
 /** Read while others are analysed, so that small documents do not wait for the process that reads. */
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
+/** Of a document that gets another title, passages are read from the store, so many at a time. */
+const PASSAGES_AT_A_TIME = 200
+/** What a passage counts for: about its usual size. */
+const PASSAGE_BYTES = 1_500
 const TITLE_CHARS = 80
 
 /** What documents are read with. */
@@ -89,14 +94,21 @@ export class ReadAhead {
     while (this.#started.length < least || (this.#started.length < this.#window && this.#startedBytes < AHEAD_BYTES)) {
       const task = this.#waiting.pop()
       if (task === undefined) return
-      const kept = this.#work.slow.take(task)
-      const content = kept !== undefined || task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task.number)
-      const reading = kept ?? read(this.#base, task, content, this.#work)
+      const next = this.#start(task)
       // The error reaches the caller of `take`. Until then it must not count as unhandled.
-      reading.catch(() => {})
-      this.#startedBytes += content.byteLength
-      this.#started.push({ task, bytes: content.byteLength, reading })
+      next.reading.catch(() => {})
+      this.#startedBytes += next.bytes
+      this.#started.push(next)
     }
+  }
+
+  #start(task: Task): NextReading {
+    const kept = this.#work.slow.take(task)
+    if (kept !== undefined) return { task, bytes: 0, reading: kept }
+    const isRead = task.work !== 'retitle'
+    const content = isRead ? contentOf(this.#base, task.number) : new Uint8Array(0)
+    const bytes = isRead ? content.byteLength : (task.last - task.first + 1) * PASSAGE_BYTES
+    return { task, bytes, reading: read(this.#base, task, content, this.#work) }
   }
 }
 
@@ -125,15 +137,7 @@ async function read(
   try {
     if (task.attempts >= MAX_ATTEMPTS)
       throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
-    if (task.work === 'retitle')
-      return {
-        task,
-        mediaType: task.mediaType,
-        title: task.title,
-        indexedTitle: task.title,
-        passages: passagesOf(base, task),
-        same: [],
-      }
+    if (task.work === 'retitle') return await readPassages(base, task)
     const filename = task.source.type === 'file' ? { filename: task.source.filename } : {}
     const { mediaType, title, passages } = await readIt({ mediaType: task.mediaType, ...filename, content }, () =>
       isWanted(base, task),
@@ -148,6 +152,18 @@ async function read(
     ended?.('failed')
     return undefined
   }
+}
+
+/** Reads the passages of a document that gets another title, and lets others in between. Rejects with `ReaderClosed` if it is no longer wanted. */
+async function readPassages(base: KnowledgeBase, task: Task): Promise<Reading> {
+  const { mediaType, title, last } = task
+  const passages: Reading['passages'] = []
+  for (let first = task.first; first <= last; first += PASSAGES_AT_A_TIME) {
+    if (!base.isOpen || !isWaiting(base, task)) throw new ReaderClosed()
+    passages.push(...listPassages(base, first, Math.min(last, first + PASSAGES_AT_A_TIME - 1)))
+    await nextTurn()
+  }
+  return { task, mediaType, title, indexedTitle: title, passages, same: [] }
 }
 
 /** Where the base cannot be asked, the document may be. */

@@ -35,6 +35,8 @@ export interface TransactionLimits {
   pieces: number
   /** That passages of a new version take over from those before. */
   vectors: number
+  /** For how long passages of a large document are analysed for it. */
+  analyseMs: number
 }
 
 /** What large documents are written with. */
@@ -159,7 +161,9 @@ async function writeNext(
   const { task, indexedTitle, passages } = large.reading
   const pause = pacer(agentId)
   const batch = newBatch()
-  for (let position = large.done; position < passages.length && !isFull(batch, limits); position++) {
+  const until = performance.now() + limits.analyseMs
+  const isDone = () => batch.passages.length > 0 && (isFull(batch, limits) || performance.now() > until)
+  for (let position = large.done; position < passages.length && !isDone(); position++) {
     await pause()
     if (isOver()) return false
     addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
