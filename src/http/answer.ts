@@ -1,8 +1,10 @@
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
 import type { Exchange } from '../chat/exchange.ts'
+import type { ApiKey } from '../core/api-key.ts'
 import type { Message } from '../core/message.ts'
 import { toIso } from '../core/time.ts'
+import { visibleTo } from './include.ts'
 
 export const toMessage = ({ id, role, content, createdAt }: Message) => ({
   id,
@@ -13,9 +15,9 @@ export const toMessage = ({ id, role, content, createdAt }: Message) => ({
 
 export type Answer = Omit<ResponseOf<Contract['sendMessage']>, 'success'>
 
-/** The fields of specification 4.6, and of the extras those that were asked for. */
-export function toAnswer(e: Exchange): Answer {
-  const include = new Set(e.include)
+/** Returns the fields of specification 4.6, and the extras that the message was sent with and the reader may see. */
+export function toAnswer(e: Exchange, reader: ApiKey): Answer {
+  const include = visibleTo(reader, e.include)
   return {
     chatSession: { id: e.session.id, name: e.session.name },
     userMessage: toMessage(e.userMessage),

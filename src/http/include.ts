@@ -1,5 +1,6 @@
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
+import type { Extra } from '../core/message.ts'
 
 /** Extras that show how the agent works and what it costs. */
 const FOR_KEYS: readonly string[] = ['trace', 'usage']
@@ -9,4 +10,9 @@ export function checkInclude({ userId }: ApiKey, include: readonly string[]): vo
   const refused = include.find((extra) => FOR_KEYS.includes(extra))
   if (userId !== undefined && refused !== undefined)
     throw new ReparteeError('forbidden', `\`include\` may not name \`${refused}\` with a token of a user. Ask with an API key.`)
+}
+
+/** Returns those of the extras that the reader may see: a message may have been sent with an API key, and be read with a token. */
+export function visibleTo({ userId }: ApiKey, include: readonly Extra[]): ReadonlySet<Extra> {
+  return new Set(userId === undefined ? include : include.filter((extra) => !FOR_KEYS.includes(extra)))
 }

@@ -6,6 +6,7 @@ import type { Kept } from '../chat/keep-answer.ts'
 import { findEndedRun, getQuestion, turnStateOf, waitForEnd } from '../chat/read-message.ts'
 import type { Window } from '../chat/run-turn.ts'
 import type { Turn } from '../chat/turn.ts'
+import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
@@ -44,9 +45,9 @@ export async function answerTurn(
   }
   try {
     const answer = await call.once([JSON.stringify(call.body)], async (keep) => {
-      const alongside = keep === keepNothing ? {} : { alongside: (e: Exchange) => keep(toAnswer(e)) }
+      const alongside = keep === keepNothing ? {} : { alongside: (e: Exchange) => keep(toAnswer(e, call.key)) }
       const exchange = await run({ ...(asEvents ? { onStart } : {}), ...alongside })
-      const answer = toAnswer(exchange)
+      const answer = toAnswer(exchange, call.key)
       // Follow-ups and the last timings were not known when the answer was kept with its reply.
       const again = exchange.followUps?.length || exchange.include.includes('trace') ? keep(answer) : []
       if (again.length > 0)
@@ -121,25 +122,26 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
     if (turn !== undefined) {
       const end = await turn.finished
       if ('error' in end) throw end.error
-      stream.end(() => completedEvent(id, end.exchange))
+      stream.end(() => completedEvent(id, end.exchange, key))
       return
     }
     const exchange = await waitForEnd(deps, session, message.id, isWanted)
     if (elsewhere?.turn.text) await Promise.race([elsewhere.text, pause(TEXT_WITHIN_MS)])
     if (exchange instanceof ReparteeError) throw exchange
-    if (exchange !== undefined) stream.end(() => completedEvent(id, exchange))
+    if (exchange !== undefined) stream.end(() => completedEvent(id, exchange, key))
   } catch (thrown) {
     fail(stream, id, call, thrown)
   }
 }
 
-const completedEvents = new WeakMap<Exchange, Buffer>()
+const completedEvents = { forKeys: new WeakMap<Exchange, Buffer>(), forUsers: new WeakMap<Exchange, Buffer>() }
 
-/** Made once for all readers of a turn, who share its bytes. */
-function completedEvent(id: string, exchange: Exchange): Buffer {
-  const made = completedEvents.get(exchange)
+/** Returns the last event of a turn. Readers who may see the same share its bytes. */
+function completedEvent(id: string, exchange: Exchange, reader: ApiKey): Buffer {
+  const events = reader.userId === undefined ? completedEvents.forKeys : completedEvents.forUsers
+  const made = events.get(exchange)
   if (made !== undefined) return made
-  const event = Buffer.from(toEvent('turn.completed', id, { success: true, ...toAnswer(exchange) }))
-  completedEvents.set(exchange, event)
+  const event = Buffer.from(toEvent('turn.completed', id, { success: true, ...toAnswer(exchange, reader) }))
+  events.set(exchange, event)
   return event
 }

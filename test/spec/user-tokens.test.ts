@@ -4,7 +4,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { after, beforeEach, describe, test } from 'node:test'
 import { isError, isOk } from '../support/assert.ts'
 import type { Client } from '../support/client.ts'
-import { readEvents } from '../support/events.ts'
+import { type EventReader, readEvents } from '../support/events.ts'
 import { says } from '../support/model-server.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
@@ -97,6 +97,26 @@ describe('user tokens', () => {
       isError(await token.get(`${session}/messages/${id}?include=${extra}`), 403, 'forbidden')
       isOk(await client.get(`${session}/messages/${id}?include=${extra}`))
     }
+  })
+
+  test('it reads no trace and no usage from the stream of a message that a key sent', async () => {
+    const session = await newSession(client, { externalUserId: user })
+    const extras = { include: ['sources', 'usage', 'trace'] }
+    const release = model.hold()
+    const sent = await readEvents(client, 'POST', `${session}/messages`, { body: { message: 'Hello', ...extras } })
+    const { data: started } = await sent.find('turn.started')
+    const resume = (by: Client) => readEvents(by, 'GET', `${session}/messages/${started.userMessage.id}/stream`)
+    const extrasIn = async (stream: EventReader) => {
+      const { data } = await stream.find('turn.completed')
+      await stream.ended
+      return Object.keys(data).filter((name) => extras.include.includes(name))
+    }
+    const during = [await resume(token), await resume(client), await resume(token)]
+    release()
+    const seen = [sent, ...during].map(extrasIn)
+    assert.deepEqual(await Promise.all(seen), [extras.include, ['sources'], extras.include, ['sources']])
+    assert.deepEqual(await extrasIn(await resume(token)), ['sources'])
+    assert.deepEqual(await extrasIn(await resume(client)), extras.include)
   })
 
   test('clients of OpenAI are told no usage with it, and bring no messages of the assistant', async () => {
