@@ -15,13 +15,35 @@ describe('an answer with vectors', () => {
     model(protocol).embed(texts, { agentId: 'one', purpose: 'passage', signal: AbortSignal.timeout(60_000) })
 
   for (const protocol of ['chat', 'ollama'] as const)
-    test(`by the protocol ${protocol} may have 8,192 dimensions for each text`, async () => {
-      server.dimensions = 8_192
+    test(`by the protocol ${protocol} may have 8,192 dimensions, and then holds fewer texts`, async () => {
       server.refusesBase64 = true
-      const texts = Array.from({ length: 64 }, (_, n) => `text ${n}`)
-      const vectors = await embed(protocol, texts)
-      assert.deepEqual([vectors.length, vectors[63]!.length], [64, 8_192])
+      const tried = model(protocol)
+      const calls: number[] = []
+      for (const dimensions of [8_192, 8_192, 1_536, 1_536, 64]) {
+        server.dimensions = dimensions
+        const texts = Array.from({ length: tried.maxTexts }, (_, n) => `text ${n}`)
+        const vectors = await tried.embed(texts, { agentId: 'one', purpose: 'passage', signal: AbortSignal.timeout(60_000) })
+        assert.deepEqual([vectors.length, vectors.at(-1)!.length], [texts.length, dimensions])
+        calls.push(texts.length)
+      }
+      assert.deepEqual(calls, [12, 12, 12, 64, 64])
     })
+
+  test('is read where its vectors became longer since the last', async () => {
+    server.refusesBase64 = true
+    const tried = model('chat')
+    const embed = (count: number) =>
+      tried.embed(
+        Array.from({ length: count }, (_, n) => `text ${n}`),
+        { agentId: 'one', purpose: 'passage', signal: AbortSignal.timeout(60_000) },
+      )
+    server.dimensions = 64
+    await embed(1)
+    assert.equal(tried.maxTexts, 64)
+    server.dimensions = 8_192
+    await assert.rejects(embed(tried.maxTexts), { code: 'model_failed' })
+    assert.equal((await embed(tried.maxTexts)).length, 12)
+  })
 
   // Parsing half a million numbers takes long enough to hold up everybody.
   for (const { form, protocol, refusesBase64 } of [

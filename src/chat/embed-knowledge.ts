@@ -100,10 +100,11 @@ export class KnowledgeEmbedder {
   async #embedSome(agentId: string, name: string, calls: number): Promise<boolean> {
     const { knowledge, models } = this.#deps
     const model = models.findEmbedding(name)
-    const passages = await knowledge.takeUnembedded(agentId, name, model.maxTexts * calls)
+    const { maxTexts } = model
+    const passages = await knowledge.takeUnembedded(agentId, name, maxTexts * calls)
     if (passages.length === 0) return false
-    const parts = Array.from({ length: Math.ceil(passages.length / model.maxTexts) }, (_, i) =>
-      passages.slice(i * model.maxTexts, (i + 1) * model.maxTexts),
+    const parts = Array.from({ length: Math.ceil(passages.length / maxTexts) }, (_, i) =>
+      passages.slice(i * maxTexts, (i + 1) * maxTexts),
     )
     const vectors = await Promise.all(
       parts.map((part) =>

@@ -74,7 +74,9 @@ async function metered(
 
 function watchEmbedding({ meters, tracer }: ModelWatch, name: string, model: EmbeddingModel): EmbeddingModel {
   return {
-    maxTexts: model.maxTexts,
+    get maxTexts() {
+      return model.maxTexts
+    },
     async embed(texts, call) {
       const startedAt = performance.now()
       let outcome: Outcome = 'ok'

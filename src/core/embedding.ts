@@ -10,8 +10,8 @@ export interface EmbeddingCall {
 
 /** A model that turns texts into vectors: what means alike lies close together. */
 export interface EmbeddingModel {
-  /** In one call, at most so many texts. */
-  maxTexts: number
+  /** The number of texts that the next call may hold. It changes when the length of the vectors becomes known. */
+  readonly maxTexts: number
   /** In the order of the texts; all of the same length. Throws `model_failed`, as a `ChatModel` does. */
   embed(texts: readonly string[], call: EmbeddingCall): Promise<Float32Array[]>
 }

@@ -1,4 +1,4 @@
-import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
+import type { EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { failed, notUnderstood, Refusal, stopped } from './failure.ts'
 import { openFetch } from './fetch.ts'
@@ -12,114 +12,145 @@ const MAX_NUMBER_BYTES = 24
 /** What an answer holds beside its numbers. */
 const OTHER_VALUES = 1_000
 const OTHER_BYTES = 65_536
-/** What an answer with the vectors of so many texts may hold: parsing more than could be of use would hold up everybody. */
-const vectorsOf = (texts: readonly string[]) => ({
-  mostValues: OTHER_VALUES + texts.length * MOST_DIMENSIONS,
-  maxBytes: OTHER_BYTES + texts.length * MOST_DIMENSIONS * MAX_NUMBER_BYTES,
-})
+/** Of all vectors in an answer, 64 of a model of usual size: parsing more would hold up everybody. */
+const MOST_NUMBERS = 100_000
+const ANSWER_LIMITS = {
+  mostValues: OTHER_VALUES + MOST_NUMBERS,
+  maxBytes: OTHER_BYTES + MOST_NUMBERS * MAX_NUMBER_BYTES,
+}
 
 const MAX_TEXTS = 64
 /** Of Google's API. */
 const MAX_TEXTS_GOOGLE = 100
+
+/** The number of texts whose vectors fit in one answer. Until the length of the vectors is known, and after a failure, the longest are assumed. */
+class TextsPerCall {
+  readonly #most: number
+  #dimensions = MOST_DIMENSIONS
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get most(): number {
+    return Math.min(this.#most, Math.max(1, Math.floor(MOST_NUMBERS / this.#dimensions)))
+  }
+
+  /** Makes a call, and learns from its answer. */
+  async learnFrom(call: () => Promise<Float32Array[]>): Promise<Float32Array[]> {
+    try {
+      const vectors = await call()
+      this.#dimensions = vectors[0]!.length
+      return vectors
+    } catch (error) {
+      this.#dimensions = MOST_DIMENSIONS
+      throw error
+    }
+  }
+}
 
 /** A model that a provider embeds with; undefined where its protocol has none. */
 export function embeddingModel(name: string, provider: Provider): EmbeddingModel | undefined {
   switch (provider.protocol) {
     case 'chat':
     case 'responses':
-      return openAiEmbeddings(name, provider)
+      return withTexts(MAX_TEXTS, openAiEmbeddings(name, provider))
     case 'ollama':
-      return ollamaEmbeddings(name, provider)
+      return withTexts(MAX_TEXTS, ollamaEmbeddings(name, provider))
     case 'google':
-      return googleEmbeddings(name, provider)
+      return withTexts(MAX_TEXTS_GOOGLE, googleEmbeddings(name, provider))
     case 'anthropic':
       return undefined
   }
 }
 
+type Embed = EmbeddingModel['embed']
+
+/** A model that takes `most` texts at the most. */
+function withTexts(most: number, embed: Embed): EmbeddingModel {
+  const texts = new TextsPerCall(most)
+  return {
+    get maxTexts() {
+      return texts.most
+    },
+    embed: (some, call) => texts.learnFrom(() => embed(some, call)),
+  }
+}
+
 /** By the OpenAI protocol, which nearly all others speak, too (https://platform.openai.com/docs/api-reference/embeddings). */
-function openAiEmbeddings(name: string, provider: Provider): EmbeddingModel {
+function openAiEmbeddings(name: string, provider: Provider): Embed {
   const url = below(provider.baseUrl, '/embeddings')
   const headers = headersOf(provider)
   // A quarter of the bytes, and no numbers to parse; not every server knows it.
   let takesBase64 = true
   const ask = async (input: readonly string[], signal: AbortSignal): Promise<unknown> => {
     const body = { model: name, input, ...(takesBase64 ? { encoding_format: 'base64' } : {}) }
-    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, vectorsOf(input))
+    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, ANSWER_LIMITS)
   }
-  return {
-    maxTexts: MAX_TEXTS,
-    async embed(texts, { signal }) {
-      let answer: unknown
-      try {
-        answer = await ask(texts, signal)
-      } catch (error) {
-        const cause = error instanceof ReparteeError ? error.cause : undefined
-        if (!takesBase64 || !(cause instanceof Refusal) || !/encoding_format|base64/i.test(cause.message)) throw error
-        takesBase64 = false
-        answer = await ask(texts, signal)
-      }
-      const { data } = answer as { data?: { index?: number; embedding?: unknown }[] }
-      if (!Array.isArray(data)) throw notUnderstood()
-      // Their order is not promised.
-      const ordered = data.every(({ index }) => Number.isInteger(index)) ? data.toSorted((a, b) => a.index! - b.index!) : data
-      return checkedVectors(
-        ordered.map(({ embedding }) => embedding),
-        texts.length,
-      )
-    },
+  return async (texts, { signal }) => {
+    let answer: unknown
+    try {
+      answer = await ask(texts, signal)
+    } catch (error) {
+      const cause = error instanceof ReparteeError ? error.cause : undefined
+      if (!takesBase64 || !(cause instanceof Refusal) || !/encoding_format|base64/i.test(cause.message)) throw error
+      takesBase64 = false
+      answer = await ask(texts, signal)
+    }
+    const { data } = answer as { data?: { index?: number; embedding?: unknown }[] }
+    if (!Array.isArray(data)) throw notUnderstood()
+    // Their order is not promised.
+    const ordered = data.every(({ index }) => Number.isInteger(index)) ? data.toSorted((a, b) => a.index! - b.index!) : data
+    return checkedVectors(
+      ordered.map(({ embedding }) => embedding),
+      texts.length,
+    )
   }
 }
 
 /** By Ollama's own protocol (https://docs.ollama.com/api/embed). */
-function ollamaEmbeddings(name: string, provider: Provider): EmbeddingModel {
+function ollamaEmbeddings(name: string, provider: Provider): Embed {
   const url = below(provider.baseUrl, '/api/embed')
   const headers = headersOf(provider)
-  return {
-    maxTexts: MAX_TEXTS,
-    async embed(texts, { signal }) {
-      const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
-      const { embeddings } = (await readJson(response, signal, vectorsOf(texts))) as { embeddings?: unknown }
-      if (!Array.isArray(embeddings)) throw notUnderstood()
-      return checkedVectors(embeddings, texts.length)
-    },
+  return async (texts, { signal }) => {
+    const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
+    const { embeddings } = (await readJson(response, signal, ANSWER_LIMITS)) as { embeddings?: unknown }
+    if (!Array.isArray(embeddings)) throw notUnderstood()
+    return checkedVectors(embeddings, texts.length)
   }
 }
 
 /** By the vendor's package: its API takes the purpose, and several texts by an address of their own. */
-function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provider): EmbeddingModel {
+function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provider): Embed {
   const load = async () => {
     const { createGoogle } = await import('@ai-sdk/google')
     return createGoogle({
       baseURL: baseUrl.replace(/\/+$/, ''),
       apiKey,
       headers,
-      fetch: openFetch(undefined, '', OTHER_VALUES + MAX_TEXTS_GOOGLE * MOST_DIMENSIONS),
+      fetch: openFetch(undefined, '', ANSWER_LIMITS.mostValues),
     }).embeddingModel(name)
   }
   let loading: ReturnType<typeof load> | undefined
-  return {
-    maxTexts: MAX_TEXTS_GOOGLE,
-    async embed(texts, { purpose, signal }: EmbeddingCall) {
-      loading ??= load()
-      const model = await loading.catch((cause: unknown) => {
-        loading = undefined
-        throw failed('the package @ai-sdk/google cannot be loaded', { cause })
+  return async (texts, { purpose, signal }) => {
+    loading ??= load()
+    const model = await loading.catch((cause: unknown) => {
+      loading = undefined
+      throw failed('the package @ai-sdk/google cannot be loaded', { cause })
+    })
+    try {
+      const { embeddings } = await model.doEmbed({
+        values: [...texts],
+        abortSignal: signal,
+        providerOptions: { google: { taskType: purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY' } },
       })
-      try {
-        const { embeddings } = await model.doEmbed({
-          values: [...texts],
-          abortSignal: signal,
-          providerOptions: { google: { taskType: purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY' } },
-        })
-        return checkedVectors(embeddings, texts.length)
-      } catch (error) {
-        if (error instanceof ReparteeError) throw error
-        if (signal.aborted) throw stopped(signal)
-        const { cause } = error as { cause?: unknown }
-        throw cause instanceof ReparteeError ? cause : notUnderstood(error)
-      }
-    },
+      return checkedVectors(embeddings, texts.length)
+    } catch (error) {
+      if (error instanceof ReparteeError) throw error
+      if (signal.aborted) throw stopped(signal)
+      const { cause } = error as { cause?: unknown }
+      throw cause instanceof ReparteeError ? cause : notUnderstood(error)
+    }
   }
 }
 

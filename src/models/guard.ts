@@ -38,7 +38,9 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
   })
   // The same name may be that of a chat model, on another server.
   const guardEmbedding = (name: string, model: EmbeddingModel): EmbeddingModel => ({
-    maxTexts: model.maxTexts,
+    get maxTexts() {
+      return model.maxTexts
+    },
     embed: (texts, call) =>
       guarded({ slots, breakers, model: `${name} embeddings` }, { agentId: call.agentId }, call.signal, () =>
         inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own)),
