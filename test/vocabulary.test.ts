@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { repair } from '../src/knowledge/spelling.ts'
 import type { KnowledgeBase } from '../src/store/knowledge-base.ts'
+import { CacheBudget } from '../src/store/knowledge-cache.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { NotYet } from '../src/store/knowledge-filters.ts'
 import { addToBatch, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
@@ -129,6 +130,33 @@ describe('words that are spelt alike', () => {
     assert.ok(most <= 5, `${most} words in one turn`)
     assert.ok(asked < 80, `${asked} words`)
     file.close()
+  })
+
+  test('are remembered as long as there is memory for them, which bases share', () => {
+    const budget = new CacheBudget(100_000)
+    const words = Array.from({ length: 60 }, (_, i) => `lan${String.fromCharCode(97 + (i % 26), 97 + (i >> 1))}terns`)
+    const files = ['one.db', 'two.db'].map((name) => baseOf(name, words))
+    const indexes = files.map((file) => new KnowledgeIndex(file, budget))
+    const looked = files.map(() => 0)
+    const look = (at: number, word: string) => {
+      const index = indexes[at]!
+      const similar = index.vocabulary.similar.bind(index.vocabulary)
+      index.vocabulary.similar = (...asked) => {
+        looked[at]!++
+        return similar(...asked)
+      }
+      const found = index.read(() => index.similar(word, 1, 0.2, 60)!)
+      index.vocabulary.similar = similar
+      return found.length
+    }
+    assert.ok(look(0, 'lantern0') > 40)
+    look(0, 'lantern0')
+    assert.deepEqual(looked, [1, 0])
+    for (let i = 0; i < 30; i++) look(1, `lantern${i}`)
+    look(0, 'lantern0')
+    look(1, 'lantern29')
+    assert.deepEqual(looked, [2, 30])
+    for (const index of indexes) index.close()
   })
 
   test('are not looked for by 3-grams that hundreds of thousands of words hold', () => {

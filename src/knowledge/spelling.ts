@@ -28,7 +28,13 @@ export function repair(index: KnowledgeIndex, word: string): Repair[] {
   // A wrong letter spoils three 3-grams of a word.
   const leastShared = Math.max(1, word.length - 3 * reach - 1)
   const alike = word.length < LEAST_LETTERS ? [] : index.similar(word, leastShared, 0.2, LOOKED_AT)
-  return alike === undefined ? [] : index.remember(`r${word}`, () => findRepairs(index, word, reach, alike))
+  return alike === undefined
+    ? []
+    : index.remember(
+        `r${word}`,
+        () => findRepairs(index, word, reach, alike),
+        (repairs) => repairs.length,
+      )
 }
 
 function findRepairs(index: KnowledgeIndex, word: string, reach: number, alike: readonly SimilarWord[]): Repair[] {

@@ -45,6 +45,8 @@ const NO_PASSAGE: FoundPassage = {
 }
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 200
+/** What an object takes that is remembered of a word. */
+const OBJECT_BYTES = 150
 const MAX_MASKS = 16
 /** Some 100 ms where the base is large. A question of ten words looks a hundred times into each segment. */
 const LOOKUPS_OF_TURN = 10_000
@@ -72,7 +74,7 @@ export class KnowledgeIndex {
   /** By passage id, under which nothing ever changes. */
   readonly #sketches: ByteCache<number, Sketch>
   /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
-  #memory = new Map<string, unknown>()
+  readonly #memory: ByteCache<string, unknown>
   /** Entries of spelling lists that the current question needs, and how many of them do not come from `#memory`. */
   #spent = 0
   #spentNow = 0
@@ -92,6 +94,7 @@ export class KnowledgeIndex {
     this.#lists = new ByteCache(budget)
     this.#passages = new ByteCache(budget)
     this.#sketches = new ByteCache(budget)
+    this.#memory = new ByteCache(budget)
   }
 
   read<T>(work: () => T): T {
@@ -114,7 +117,7 @@ export class KnowledgeIndex {
 
   close(): void {
     this.#base.close()
-    for (const cache of [this.#lists, this.#passages, this.#sketches]) cache.close()
+    for (const cache of [this.#lists, this.#passages, this.#sketches, this.#memory]) cache.close()
   }
 
   #load(version: number): void {
@@ -243,14 +246,13 @@ export class KnowledgeIndex {
     )
   }
 
-  /** What `find` returned for this key before, while the index has not changed. */
-  remember<T>(key: string, find: () => T): T {
+  /** Returns what `find` returned for this key before, while the index has not changed. `sizeOf` says how many objects a value holds. */
+  remember<T>(key: string, find: () => T, sizeOf: (value: T) => number = () => 0): T {
     let value = this.#memory.get(key) as T | undefined
     if (value === undefined) {
       value = find()
       if (this.#base.isPartial) return value
-      if (this.#memory.size >= 20_000) this.#memory.clear()
-      this.#memory.set(key, value)
+      this.#memory.set(key, value, ENTRY_BYTES + OBJECT_BYTES * sizeOf(value))
     }
     return value
   }
@@ -258,7 +260,7 @@ export class KnowledgeIndex {
   /** As `Vocabulary.similar`. Undefined where the question has had enough words looked up. Throws `NotYet` where others come first. */
   similar(word: string, leastShared: number, leastDice: number, most: number): SimilarWord[] | undefined {
     if (this.#spent >= MOST_ENTRIES_OF_QUESTION) return undefined
-    const { words, entries } = this.remember(`n${most} ${word}`, () => {
+    const find = () => {
       if (this.#spentNow >= ENTRIES_OF_TURN) {
         if (!this.#base.isPartial) throw new NotYet()
         return { words: [], entries: 0 }
@@ -266,7 +268,8 @@ export class KnowledgeIndex {
       const found = this.vocabulary.similar(word, leastShared, leastDice, most)
       this.#spentNow += found.entries
       return found
-    })
+    }
+    const { words, entries } = this.remember(`n${most} ${word}`, find, (found) => found.words.length)
     this.#spent += entries
     return words
   }
