@@ -38,14 +38,16 @@ export class Refusal extends Error {
   }
 }
 
-const TERM = /^[\w.[\]-]{1,60}$/
+const MAX_TERM_CHARS = 60
+/** Words or short numbers. A key mixes letters with digits. */
+const TERM = /^(?:[A-Za-z]{1,24}|\d{1,4})(?:[\]_.[-]+(?:[A-Za-z]{1,24}|\d{1,4}))*$/
 
-/** The short names in an error as OpenAI, Anthropic, Google and those who follow them write it; its message, which may quote a prompt or a key, is left out. */
+/** Returns the short names in an error as OpenAI, Anthropic, Google and those who follow them write it; its message, which may quote a prompt or a key, is left out. */
 function termsOf(words: string): Record<string, string> {
   try {
     const { error } = JSON.parse(words) as { error?: Record<string, unknown> | null }
     const terms = ['type', 'code', 'param', 'status'].map((name) => [name, String(error?.[name] ?? '')] as const)
-    return Object.fromEntries(terms.filter(([, term]) => TERM.test(term)))
+    return Object.fromEntries(terms.filter(([, term]) => term.length <= MAX_TERM_CHARS && TERM.test(term)))
   } catch {
     return {}
   }
