@@ -53,8 +53,8 @@ test('an agent leaves a place to others, whatever keys ask it', async () => {
   const places = new Places(3)
   const begun: string[] = []
   const begin = async (id: string, userId: string) => {
-    const one = requestOf('key')
-    await places.take(one.request, one.reply, { id, userId })
+    const one = requestOf(userId)
+    await places.take(one.request, one.reply, id)
     begun.push(`${id} ${userId}`)
     return one
   }
@@ -70,13 +70,52 @@ test('an agent leaves a place to others, whatever keys ask it', async () => {
   assert.deepEqual(begun.slice(3), ['a 1'])
 })
 
+test('a key leaves a place to others, whatever agents it asks about', async () => {
+  const places = new Places(3)
+  const begun: string[] = []
+  const begin = async (id: string, agentId: string) => {
+    const one = requestOf(id)
+    await places.take(one.request, one.reply, agentId)
+    begun.push(`${id} ${agentId}`)
+    return one
+  }
+  const first = await begin('a', '1')
+  await begin('a', '2')
+  begin('a', '3')
+  const other = await begin('b', '4')
+  assert.deepEqual(begun, ['a 1', 'a 2', 'b 4'])
+  first.leave()
+  other.leave()
+  await new Promise(setImmediate)
+  assert.deepEqual(begun.slice(3), ['a 3'])
+})
+
+test('imports of one agent leave a place to others, whatever keys they come with', async () => {
+  const server = { importPlaces: new Places(2) }
+  const begun: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const begin = (id: string, agentId: string) => {
+    const { request, reply } = requestOf(id)
+    Object.assign(request, { headers: {}, server })
+    return importInTurn({ request, reply, agentId }, 1_000, () => {
+      begun.push(`${id} ${agentId}`)
+      return promise
+    })
+  }
+  const all = [begin('a', 'one'), begin('b', 'one'), begin('c', 'one'), begin('d', 'two')]
+  await new Promise(setImmediate)
+  assert.deepEqual(begun, ['a one', 'd two'])
+  resolve()
+  await all[0]
+})
+
 test('a place rests after work that others wait behind', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] })
   const places = new Places(2)
   const [first, second] = [requestOf('a'), requestOf('a')]
   let isDone = false
-  await places.withRest(first.request, first.reply, async () => {})
-  const waiting = places.withRest(second.request, second.reply, async () => {
+  await places.withRest(first.request, first.reply, 'one', async () => {})
+  const waiting = places.withRest(second.request, second.reply, 'one', async () => {
     isDone = true
   })
   await new Promise(setImmediate)
@@ -90,8 +129,8 @@ test('work is not done for a caller who has left', async () => {
   const places = new Places(2)
   const [first, second] = [requestOf('a'), requestOf('a')]
   const { promise, resolve } = Promise.withResolvers<void>()
-  const running = places.withRest(first.request, first.reply, () => promise)
-  const waiting = places.withRest(second.request, second.reply, async () => assert.fail('it is done'))
+  const running = places.withRest(first.request, first.reply, 'one', () => promise)
+  const waiting = places.withRest(second.request, second.reply, 'one', async () => assert.fail('it is done'))
   second.leave()
   await assert.rejects(waiting, { code: 'unavailable' })
   resolve()
@@ -105,7 +144,7 @@ test('imports wait for a place unless they are tiny', async () => {
   const begin = (name: string, messages: number, headers: Record<string, string>) => {
     const { request, reply } = requestOf('a')
     Object.assign(request, { headers, server })
-    return importInTurn(request, reply, messages, () => {
+    return importInTurn({ request, reply, agentId: 'one' }, messages, () => {
       begun.push(name)
       return promise
     })

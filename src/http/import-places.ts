@@ -9,14 +9,13 @@ const SMALL_BYTES = 65_536
 
 /** Imports `messages` messages. All but tiny imports wait for a place. Throws `unavailable` if the caller leaves before. */
 export async function importInTurn<T>(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply, agentId }: { request: FastifyRequest; reply: FastifyReply; agentId: string },
   messages: number,
   work: () => Promise<T>,
 ): Promise<T> {
   const bytes = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
   if (messages <= TINY_MESSAGES && bytes <= TINY_BYTES) return work()
   const { importPlaces, smallImportPlaces } = request.server
-  if (messages > SMALL_MESSAGES || bytes > SMALL_BYTES) return importPlaces.withRest(request, reply, work)
-  return smallImportPlaces.within(request, reply, work)
+  if (messages > SMALL_MESSAGES || bytes > SMALL_BYTES) return importPlaces.withRest(request, reply, agentId, work)
+  return smallImportPlaces.within(request, reply, agentId, work)
 }

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { findInsights } from '../chat/insights.ts'
-import { callerIdOf } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
 import { route } from './route.ts'
@@ -15,7 +14,7 @@ export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const to = query.to === undefined ? deps.clock() + 1 : Date.parse(query.to)
     const from = query.from === undefined ? to - USUAL_SPAN_MS : Date.parse(query.from)
     if (from >= to) throw invalid('query.from', 'must lie before "to"')
-    await app.scanPlaces.take(request, reply, { id: agent.id, userId: callerIdOf(key) })
+    await app.scanPlaces.take(request, reply, agent.id)
     const { isWanted } = slicingFor(request, key)
     const found = isWanted() ? await findInsights(deps, agent.id, { from, to }, isWanted) : undefined
     if (found === undefined) {

@@ -6,8 +6,15 @@ import { type Sharer, Shares } from '../core/shares.ts'
 import { whenOver } from './when-over.ts'
 import { holdUntilDone } from './while-held.ts'
 
-interface Waiting {
+/** Who takes a place. */
+interface Entrant {
   caller: Sharer
+  /** The agent that the request is about, and the caller within it; undefined where only callers share. */
+  agent: Sharer | undefined
+}
+
+interface Waiting {
+  entrant: Entrant
   go: () => void
 }
 
@@ -15,13 +22,18 @@ interface Waiting {
 const REST_TIMES = 4
 const MAX_REST_MS = 1_000
 
-/** Limits how many requests run at the same time. Others wait, and keys and users of a key take turns. `Shares` divides the places among callers. */
+/**
+ * Limits how many requests run at the same time. Others wait, and keys and users of a key take turns. `Shares` divides the places among callers, and where
+ * requests name their agent also among agents: a tenant may have one key for many agents, or many keys for one.
+ */
 export class Places {
-  readonly #shares: Shares
+  readonly #ofCallers: Shares
+  readonly #ofAgents: Shares
   readonly #waiting = new InTurn<Waiting>()
 
   constructor(places: number) {
-    this.#shares = new Shares(places)
+    this.#ofCallers = new Shares(places)
+    this.#ofAgents = new Shares(places)
   }
 
   /** Whether a request waits for a place. */
@@ -29,14 +41,11 @@ export class Places {
     return !this.#waiting.isEmpty
   }
 
-  /**
-   * Resolves when the request has a place or has ended. Returns undefined if it has one immediately. Places are divided among sharers, or among callers:
-   * then `request.caller` must be set.
-   */
-  take(request: FastifyRequest, reply: FastifyReply, sharer?: Sharer): Promise<void> | undefined {
-    const caller = sharer ?? request.caller!
-    const hold = () => void holdUntilDone(request, reply, () => this.#give(caller))
-    const entered = this.#enter(caller, request, reply)
+  /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
+  take(request: FastifyRequest, reply: FastifyReply, agentId?: string): Promise<void> | undefined {
+    const entrant = toEntrant(request, agentId)
+    const hold = () => void holdUntilDone(request, reply, () => this.#give(entrant))
+    const entered = this.#enter(entrant, request, reply)
     if (entered === true) return hold()
     return entered.then((hasPlace) => {
       if (hasPlace) hold()
@@ -44,13 +53,13 @@ export class Places {
   }
 
   /** Does work in a place. Throws `unavailable` if the caller leaves before. */
-  async within<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
-    const caller = request.caller!
-    if (!(await this.#enter(caller, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
+  async within<T>(request: FastifyRequest, reply: FastifyReply, agentId: string, work: () => Promise<T>): Promise<T> {
+    const entrant = toEntrant(request, agentId)
+    if (!(await this.#enter(entrant, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
     try {
       return await work()
     } finally {
-      this.#give(caller)
+      this.#give(entrant)
     }
   }
 
@@ -58,46 +67,61 @@ export class Places {
    * Does work in a place that then stays empty for a while, so that work which others wait behind, such as long transactions, is only done for a part of the
    * time. Throws `unavailable` if the caller leaves before.
    */
-  async withRest<T>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<T>): Promise<T> {
-    const caller = request.caller!
-    if (!(await this.#enter(caller, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
+  async withRest<T>(request: FastifyRequest, reply: FastifyReply, agentId: string, work: () => Promise<T>): Promise<T> {
+    const entrant = toEntrant(request, agentId)
+    if (!(await this.#enter(entrant, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
     const startedAt = performance.now()
     try {
       return await work()
     } finally {
       const restMs = REST_TIMES * (performance.now() - startedAt)
-      setTimeout(() => this.#give(caller), Math.min(restMs, MAX_REST_MS)).unref()
+      setTimeout(() => this.#give(entrant), Math.min(restMs, MAX_REST_MS)).unref()
     }
   }
 
   /** True, or a promise that resolves to whether the request has a place: it has none if it ended before. */
-  #enter(caller: Sharer, request: FastifyRequest, reply: FastifyReply): true | Promise<boolean> {
-    if (this.#shares.mayHave(caller, 1)) {
-      this.#shares.take(caller, 1)
+  #enter(entrant: Entrant, request: FastifyRequest, reply: FastifyReply): true | Promise<boolean> {
+    if (this.#mayEnter(entrant)) {
+      this.#take(entrant)
       return true
     }
     return new Promise((resolve) => {
       const go = () => {
-        this.#shares.take(caller, 1)
+        this.#take(entrant)
         stay()
         resolve(true)
       }
-      const waiting = { caller, go }
+      const owner = callerIdOf(entrant.agent ?? entrant.caller)
+      const waiting = { entrant, go }
       const leave = () => {
-        this.#waiting.remove(callerIdOf(caller), waiting)
+        this.#waiting.remove(owner, waiting)
         resolve(false)
       }
-      this.#waiting.add(callerIdOf(caller), waiting)
+      this.#waiting.add(owner, waiting)
       const stay = whenOver(request, reply, leave)
     })
   }
 
-  #give(caller: Sharer): void {
-    this.#shares.give(caller, 1)
+  #mayEnter({ caller, agent }: Entrant): boolean {
+    return this.#ofCallers.mayHave(caller, 1) && (agent === undefined || this.#ofAgents.mayHave(agent, 1))
+  }
+
+  #take({ caller, agent }: Entrant): void {
+    this.#ofCallers.take(caller, 1)
+    if (agent !== undefined) this.#ofAgents.take(agent, 1)
+  }
+
+  #give({ caller, agent }: Entrant): void {
+    this.#ofCallers.give(caller, 1)
+    if (agent !== undefined) this.#ofAgents.give(agent, 1)
     for (;;) {
-      const next = this.#waiting.next((_, waiting) => this.#shares.mayHave(waiting.caller, 1))
+      const next = this.#waiting.next((_, { entrant }) => this.#mayEnter(entrant))
       if (next === undefined) return
       next.go()
     }
   }
+}
+
+function toEntrant({ caller }: FastifyRequest, agentId: string | undefined): Entrant {
+  return { caller: caller!, agent: agentId === undefined ? undefined : { id: agentId, userId: callerIdOf(caller!) } }
 }

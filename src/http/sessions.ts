@@ -6,7 +6,6 @@ import { searchSessions } from '../chat/search-sessions.ts'
 import { createSession, deleteSession, importSession, renameSession, sessionNotFound } from '../chat/sessions.ts'
 import { timeAgo } from '../chat/time-ago.ts'
 import type { ApiKey } from '../core/api-key.ts'
-import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
@@ -57,7 +56,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
   route(app, deps, contract.importSession, async ({ agent, body, keep, request, reply }) => {
     const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
     const work = () => importSession(deps, agent.id, body, body.messages, alongside)
-    return { session: toCreated(await importInTurn(request, reply, body.messages.length, work)) }
+    return { session: toCreated(await importInTurn({ request, reply, agentId: agent.id }, body.messages.length, work)) }
   })
 
   route(app, deps, contract.listSessions, async (call) => {
@@ -66,7 +65,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const now = deps.clock()
     if (q !== undefined) {
       checkText('query.q', q)
-      await app.scanPlaces.take(call.request, call.reply, { id: call.agent.id, userId: callerIdOf(call.key) })
+      await app.scanPlaces.take(call.request, call.reply, call.agent.id)
     }
     const isWhole = call.query.limit === undefined && cursor === undefined
     if (isWhole) {

@@ -71,7 +71,9 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
       const makeSession = (alongside: (session: Session) => Statement[]) =>
         history.length === 0
           ? createSession(deps, agent.id, made, alongside)
-          : importInTurn(request, reply, history.length, () => importSession(deps, agent.id, made, history, alongside))
+          : importInTurn({ request, reply, agentId: agent.id }, history.length, () =>
+              importSession(deps, agent.id, made, history, alongside),
+            )
       // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
       const isOfOne = made.externalUserId !== undefined
       const same = { agentId: agent.id, sessionId: '', parts: [JSON.stringify(body)], isOfOne }

@@ -76,7 +76,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       if (!isKept) return answerUnkept(deps, { ...asked, history }, window)
       if (known !== undefined) await refuseBranch(deps, known, body.previous_response_id)
       const make = () => makeSession(deps, agent, userId, history)
-      const session = known ?? (await importInTurn(request, reply, history.length, make))
+      const session = known ?? (await importInTurn({ request, reply, agentId: agent.id }, history.length, make))
       try {
         return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
       } catch (error) {
