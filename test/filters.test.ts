@@ -47,12 +47,21 @@ test('the first question with a filter takes several turns, further ones look at
   const known = newBase(1_000)
   const filters = new Filters(known.base, 0)
   const first = ask(filters, { parity: 0 }, known)
-  assert.deepEqual(first, { turns: 4, passed: from0(500, 2) })
+  // Twice as many documents in each turn, from 20 on.
+  assert.deepEqual(first, { turns: 6, passed: from0(500, 2) })
   known.base.write(() => {
     changeDocument(known.base, known.ids[4]!, { metadata: {} }, 0)
   })
   const second = ask(filters, { parity: 0 }, known)
   assert.deepEqual(second, { turns: 1, passed: from0(500, 2).filter((i) => i !== 4) })
+})
+
+test('a turn ends after fewer documents where these have much metadata', () => {
+  const known = newBase(200)
+  const notes = 'x'.repeat(14_000)
+  known.base.write(() => known.base.run('UPDATE document SET metadata = ?', JSON.stringify({ parity: 0, notes })))
+  const { turns, passed } = ask(new Filters(known.base, 0), { parity: 0 }, known)
+  assert.deepEqual([turns, passed.length], [11, 200])
 })
 
 test('a change is seen whether the version is raised before it or after, in a transaction of its own or of several', () => {

@@ -19,8 +19,11 @@ import type { Task } from '../src/store/knowledge-tasks.ts'
 import {
   appendSigns,
   BLOCK_VECTORS,
+  dropSpace,
+  eraseDropped,
   eraseVectors,
   findSpace,
+  hasDropped,
   insertVectors,
   listVectors,
   makeLive,
@@ -213,7 +216,43 @@ describe('vectors in the file', () => {
       { id: 4, code: toCode(vector(2_000)) },
     ])
     takeUnembedded(file, 'a/b', 10)
-    assert.deepEqual([findSpace(file, 'a/b')!.dimensions, listVectors(file, space.number)], [0, []])
+    assert.equal(findSpace(file, 'a/b')!.dimensions, 0)
+    while (eraseDropped(file));
+    assert.equal(listVectors(file, space.number).length, 0)
+    file.close()
+  })
+
+  test('of a space that is dropped are erased some at a time, and no others', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'dropped.db'))
+    const models = ['a/one', 'a/two', 'a/three']
+    const spaces = models.map((model) => {
+      file.run('INSERT INTO vector_space (model) VALUES (?)', model)
+      return { ...findSpace(file, model)!, dimensions: 8 }
+    })
+    const ids = Array.from({ length: 1_200 }, (_, i) => i + 1)
+    file.write(() => {
+      for (const space of spaces) {
+        insertVectors(
+          file,
+          space,
+          ids.map((id) => ({ id, code: new Uint8Array(8) })),
+        )
+        for (let number = 1; number <= 20; number++)
+          file.run(
+            'INSERT INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, 1, 1, 1, ?, ?)',
+            ...[space.number, number, new Uint8Array(4), new Uint8Array(1)],
+          )
+      }
+    })
+    const count = (table: string) => file.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)!.n
+    assert.equal(hasDropped(file), false)
+    for (const { number } of [spaces[0]!, spaces[2]!]) file.write(() => dropSpace(file, number))
+    assert.equal(hasDropped(file), true)
+    let most = 0
+    for (let before = count('vector'); eraseDropped(file); before = count('vector'))
+      most = Math.max(most, before - count('vector'))
+    assert.deepEqual([most, count('vector'), count('vector_block'), hasDropped(file)], [500, 1_200, 20, false])
+    assert.equal(listVectors(file, spaces[1]!.number).length, 1_200)
     file.close()
   })
 

@@ -115,12 +115,10 @@ export class KnowledgeEmbedder {
         ),
       ),
     )
-    await knowledge.putVectors(
-      agentId,
-      name,
-      passages.map(({ id }) => id),
-      vectors.flat(),
-    )
+    const ids = passages.map(({ id }) => id)
+    const isUseful = await knowledge.putVectors(agentId, name, ids, vectors.flat())
+    // Where the agent has another model now, its passages are embedded with that at once.
+    if (!isUseful && embeddingModelOf(this.#deps, await this.#deps.agents.get(agentId)) === name) throw lengthChanged()
     return true
   }
 
@@ -148,6 +146,10 @@ export class KnowledgeEmbedder {
     }
   }
 }
+
+/** The provider has another model under the name: all passages are embedded again. */
+const lengthChanged = () =>
+  new ReparteeError('model_failed', 'The model failed: its vectors have another length than before.', { transient: false })
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof ReparteeError && error.code === 'model_failed' && error.transient !== true

@@ -2,8 +2,11 @@ import type { MetadataFilter } from '../core/agent.ts'
 import type { Metadata } from '../core/document.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
-/** Documents that are read in one go: with the most metadata they may have, some 20 ms of work. */
-const AT_ONCE = 300
+/** Documents that are read in one go: at first, and at the most. */
+const FIRST_AT_ONCE = 20
+const MOST_AT_ONCE = 3_000
+/** Their metadata, about: some 2 ms of work. */
+const CHARS_AT_ONCE = 262_144
 /** After so long it is the turn of other questions. */
 const TURN_MS = 10
 /** Filters of one agent that are kept. */
@@ -56,6 +59,8 @@ class FilterState {
   /** The document looked at last, in order of their changes. */
   #changed = -1
   #number = 0
+  /** Documents to be read next. */
+  #atOnce = FIRST_AT_ONCE
 
   constructor(filter: MetadataFilter) {
     this.#wanted = Object.entries(filter).map(([key, value]) => [key, new Set(Array.isArray(value) ? value : [value])])
@@ -66,12 +71,15 @@ class FilterState {
     const until = performance.now() + turnMs
     const newest = base.all<DocumentRow>(NEWEST, version)
     for (;;) {
-      const rows = base.all<DocumentRow>(SINCE, this.#changed, this.#number, version, AT_ONCE)
+      const atOnce = this.#atOnce
+      const rows = base.all<DocumentRow>(SINCE, this.#changed, this.#number, version, atOnce)
       if (base.isPartial) return false
       for (const row of rows) this.#lookAt(row)
       const last = rows.at(-1)
       if (last !== undefined) [this.#changed, this.#number] = [last.changed, last.number]
-      if (rows.length < AT_ONCE) break
+      if (rows.length < atOnce) break
+      const chars = rows.reduce((sum, { metadata }) => sum + metadata.length, 0) / atOnce
+      this.#atOnce = Math.min(MOST_AT_ONCE, 2 * atOnce, Math.max(FIRST_AT_ONCE, Math.floor(CHARS_AT_ONCE / chars)))
       if (performance.now() >= until) return false
     }
     for (const row of newest) this.#lookAt(row)

@@ -36,6 +36,11 @@ export interface Unembedded {
 /** The key of a vector is the number of its space times this, and the id of its passage. */
 export const SPACE_STEP = 2 ** 40
 export const BLOCK_VECTORS = 1_024
+/** Above the numbers of all spaces: keys of vectors are safe integers. */
+const NO_SPACE = 2 ** 13 - 1
+/** Some megabytes, which are overwritten: 20 to 100 ms. */
+const VECTORS_A_DELETION = 500
+const BLOCKS_A_DELETION = 8
 
 interface SpaceRow {
   number: number
@@ -121,12 +126,54 @@ export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
   base.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
 }
 
-/** In a transaction of the caller. */
+/** Nothing finds the vectors of the space any more; `eraseDropped` removes them later. Runs in a transaction of the caller. */
 export function dropSpace(base: KnowledgeBase, number: number): void {
   dropNear(base, number)
-  base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP, (number + 1) * SPACE_STEP - 1)
-  base.run('DELETE FROM vector_block WHERE space = ?', number)
   base.run('DELETE FROM vector_space WHERE number = ?', number)
+}
+
+/** Removes some vectors or signs of spaces that were dropped. Returns false when none are left. */
+export function eraseDropped(base: KnowledgeBase): boolean {
+  const erase = nextErasure(base)
+  if (erase === undefined) return false
+  base.write(erase, { durable: false })
+  return true
+}
+
+export const hasDropped = (base: KnowledgeBase): boolean => nextErasure(base) !== undefined
+
+/** Looks in the gaps between the numbers of the spaces. */
+function nextErasure(base: KnowledgeBase): (() => void) | undefined {
+  const numbers = base.all<{ number: number }>('SELECT number FROM vector_space ORDER BY number').map(({ number }) => number)
+  for (const [i, after] of [0, ...numbers].entries()) {
+    const before = numbers[i] ?? NO_SPACE
+    const erase = erasureOfVectors(base, after, before) ?? erasureOfBlocks(base, after, before)
+    if (erase !== undefined) return erase
+  }
+  return undefined
+}
+
+function erasureOfVectors(base: KnowledgeBase, after: number, before: number): (() => void) | undefined {
+  const keys = base.all<{ key: number }>(
+    'SELECT key FROM vector WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
+    (after + 1) * SPACE_STEP,
+    before * SPACE_STEP,
+    VECTORS_A_DELETION,
+  )
+  const [first, last] = [keys[0]?.key, keys.at(-1)?.key]
+  if (first === undefined || last === undefined) return undefined
+  return () => void base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', first, last)
+}
+
+function erasureOfBlocks(base: KnowledgeBase, after: number, before: number): (() => void) | undefined {
+  const [block] = base.all<{ space: number; number: number }>(
+    'SELECT space, number FROM vector_block WHERE space > ? AND space < ? ORDER BY space DESC, number DESC LIMIT 1',
+    after,
+    before,
+  )
+  if (block === undefined) return undefined
+  const { space, number } = block
+  return () => void base.run('DELETE FROM vector_block WHERE space = ? AND number > ?', space, number - BLOCKS_A_DELETION)
 }
 
 /**

@@ -11,7 +11,7 @@ import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../st
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { endNews, listNews } from '../../store/knowledge-news.ts'
 import type { Task } from '../../store/knowledge-tasks.ts'
-import type { Unembedded } from '../../store/knowledge-vectors.ts'
+import { eraseDropped, hasDropped, type Unembedded } from '../../store/knowledge-vectors.ts'
 import { isTransient } from '../../store/transient.ts'
 import type { ReadInput } from '../read/read.ts'
 import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
@@ -223,13 +223,26 @@ export class Ingest {
     const base = this.#bases.open(agentId)
     if (!this.#store.claimEmbedding(agentId)) return []
     const passages = takeUnembedded(base, model, most)
-    if (passages.length === 0) this.#store.endEmbedding(agentId)
+    if (passages.length === 0) {
+      this.#store.endEmbedding(agentId)
+      this.#eraseDropped(agentId, base)
+    }
     return passages
   }
 
   /** False where they are of no use any more. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): boolean {
-    return putVectors(this.#bases.open(agentId), model, ids, vectors)
+    const base = this.#bases.open(agentId)
+    const isUseful = putVectors(base, model, ids, vectors)
+    if (!isUseful) this.#eraseDropped(agentId, base)
+    return isUseful
+  }
+
+  /** Vectors of a space that was dropped are erased in turns of the agent. */
+  #eraseDropped(agentId: string, base: KnowledgeBase): void {
+    if (!hasDropped(base)) return
+    this.#mark(agentId)
+    this.#schedule(agentId)
   }
 
   growNear(agentId: string, model: string): NearProgress {
@@ -457,6 +470,10 @@ export class Ingest {
     // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
     if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
     if (!isMerging && emptySome(base)) return true
+    if (eraseDropped(base)) {
+      this.#bases.scrubLater(agentId)
+      return true
+    }
     if (deletePieces(base, this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt)) {
       this.#bases.scrubLater(agentId)
       return true

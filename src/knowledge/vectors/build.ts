@@ -73,6 +73,7 @@ export function putVectors(
     const [dimensions = space.dimensions] = lengths
     if (space.dimensions !== 0 && space.dimensions !== dimensions) {
       dropSpace(base, space.number)
+      raiseVersion(base)
       return false
     }
     // Meanwhile some may have been deleted, and others been embedded by another process.
