@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiKey } from '../src/core/api-key.ts'
-import { Shares } from '../src/core/shares.ts'
+import { Shares, TenantShares } from '../src/core/shares.ts'
 
 const key = (id: string, userId?: string) => ({ id, ...(userId === undefined ? {} : { userId }) }) as ApiKey
 /** Takes one after the other as long as it may; returns how many it were. */
@@ -46,4 +46,23 @@ test('there may be no limit', () => {
   const shares = new Shares(Number.POSITIVE_INFINITY)
   for (let i = 0; i < 1_000; i++) shares.take(key('a', 'u'), 1)
   assert.ok(shares.mayHave(key('a', 'u'), 1))
+})
+
+test('many keys of one agent, or many agents of one key, leave some for others', () => {
+  const takeOf = (shares: TenantShares, id: string, agentId: string): number => {
+    const asker = { caller: key(id), agentId }
+    for (let taken = 0; ; taken++) {
+      if (!shares.mayHave(asker, 1)) return taken
+      shares.take(asker, 1)
+    }
+  }
+  const many = ['1', '2', '3', '4', '5', '6']
+  const sum = (counts: number[]) => counts.reduce((a, b) => a + b, 0)
+  const ofAgent = new TenantShares(24)
+  assert.equal(takeOf(ofAgent, 'k1', 'agent'), 12)
+  assert.equal(12 + sum(many.map((n) => takeOf(ofAgent, n, 'agent'))), 16)
+  assert.equal(takeOf(ofAgent, 'other', 'another'), 4)
+  const ofKey = new TenantShares(24)
+  assert.equal(sum(many.map((n) => takeOf(ofKey, 'key', n))), 12)
+  assert.equal(takeOf(ofKey, 'other', 'another'), 6)
 })

@@ -1,3 +1,5 @@
+import { callerIdOf } from './api-key.ts'
+
 /** Who takes a share: a key or one of its users, or an agent or one of the keys that use it. */
 export interface Sharer {
   id: string
@@ -11,12 +13,15 @@ export interface Sharer {
  */
 export class Shares {
   readonly #all: number
+  readonly #most: 'half' | 'two thirds'
   #free: number
   readonly #held = new Map<string, Held>()
 
-  constructor(all: number) {
+  /** `most`: of an amount that nobody else takes. */
+  constructor(all: number, most: 'half' | 'two thirds' = 'half') {
     this.#all = all
     this.#free = all
+    this.#most = most
   }
 
   get isUntouched(): boolean {
@@ -25,8 +30,12 @@ export class Shares {
 
   mayHave({ id, userId }: Sharer, amount: number): boolean {
     const held = this.#held.get(id)
-    const left = this.#free - (held?.amount ?? 0)
+    const left = this.#leftFor(held?.amount ?? 0, amount)
     return amount <= left && (userId === undefined || (held?.ofUsers.get(userId) ?? 0) + amount <= left)
+  }
+
+  #leftFor(held: number, amount: number): number {
+    return this.#most === 'half' || held === 0 ? this.#free - held : 2 * (this.#free - amount) - held
   }
 
   take(sharer: Sharer, amount: number): void {
@@ -57,3 +66,47 @@ interface Held {
   amount: number
   ofUsers: Map<string, number>
 }
+
+/** A caller, and the agent that it asks about where it is known. */
+export interface Asker {
+  caller: Sharer
+  agentId: string | undefined
+}
+
+/**
+ * Divides a limited amount among callers, and among agents: a tenant may have one key for many agents, or many keys for one. A key may take half of what nobody
+ * else takes, and an agent two thirds, so that its other keys have something, too.
+ */
+export class TenantShares {
+  readonly #ofCallers: Shares
+  readonly #ofAgents: Shares
+
+  constructor(all: number) {
+    this.#ofCallers = new Shares(all)
+    this.#ofAgents = new Shares(all, 'two thirds')
+  }
+
+  get isUntouched(): boolean {
+    return this.#ofCallers.isUntouched
+  }
+
+  mayHave({ caller, agentId }: Asker, amount: number): boolean {
+    const mayCaller = this.#ofCallers.mayHave(caller, amount)
+    return mayCaller && (agentId === undefined || this.#ofAgents.mayHave(withinAgent(agentId, caller), amount))
+  }
+
+  take(asker: Asker, amount: number): void {
+    this.#add(asker, amount)
+  }
+
+  give(asker: Asker, amount: number): void {
+    this.#add(asker, -amount)
+  }
+
+  #add({ caller, agentId }: Asker, amount: number): void {
+    this.#ofCallers.take(caller, amount)
+    if (agentId !== undefined) this.#ofAgents.take(withinAgent(agentId, caller), amount)
+  }
+}
+
+const withinAgent = (agentId: string, caller: Sharer): Sharer => ({ id: agentId, userId: callerIdOf(caller) })

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Shares } from '../core/shares.ts'
+import { TenantShares } from '../core/shares.ts'
 import { overloaded } from './errors.ts'
 import { isUpload, LARGE_UPLOAD_BYTES } from './upload.ts'
 import { holdUntilDone } from './while-held.ts'
@@ -16,16 +16,16 @@ const SMALL_ANSWER_CHARS = 16_384
 const CHAR_BYTES = 3
 
 /**
- * Memory for the bodies of requests, which may run for minutes with a slow model, and for answers whose reader is slow. `Shares` divides it among
- * callers.
+ * Memory for the bodies of requests, which may run for minutes with a slow model, and for answers whose reader is slow. `TenantShares`
+ * divides it.
  */
 export class BufferedBytes {
   readonly #maxBodyBytes: number
-  readonly #shares: Shares
+  readonly #shares: TenantShares
 
   /** `maxBodyBytes`: the size that a body without a length is taken for. */
   constructor(bytes: number, maxBodyBytes: number) {
-    this.#shares = new Shares(bytes)
+    this.#shares = new TenantShares(bytes)
     this.#maxBodyBytes = maxBodyBytes
   }
 
@@ -44,12 +44,13 @@ export class BufferedBytes {
 
   /** Takes so many bytes until the response has closed and the handler has ended. Throws `unavailable` if there is no room. */
   take(request: FastifyRequest, reply: FastifyReply, bytes: number): void {
-    const { caller: key } = request
-    if (key === undefined) return
+    const { caller, agent } = request
+    if (caller === undefined) return
+    const asker = { caller, agentId: agent?.id }
     // One is always taken, whatever its size.
-    if (!this.#shares.mayHave(key, bytes) && !this.#shares.isUntouched) throw overloaded()
-    this.#shares.take(key, bytes)
-    holdUntilDone(request, reply, () => this.#shares.give(key, bytes))
+    if (!this.#shares.mayHave(asker, bytes) && !this.#shares.isUntouched) throw overloaded()
+    this.#shares.take(asker, bytes)
+    holdUntilDone(request, reply, () => this.#shares.give(asker, bytes))
   }
 
   #lengthOf(headers: FastifyRequest['headers']): number {

@@ -115,7 +115,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       app.bufferedBytes.takeBody(request, reply)
       if (!op.upload) return
       checkMediaType(op.upload, request)
-      if (isLarge(request)) await app.uploadPlaces.take(request, reply)
+      if (isLarge(request)) await app.uploadPlaces.take(request, reply, agentId)
     },
     handler: (request: FastifyRequest, reply: FastifyReply) => whileHeld(request, () => answer(request, reply)),
   })

@@ -34,7 +34,7 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
   route(app, deps, contract.exportUser, async ({ agent, params, reply, request, key }) => {
     const userId = params.externalUserId.toLowerCase()
     if ((await listSessions(deps.db, { agentId: agent.id, userId }, undefined, 1)).length === 0) throw userNotFound()
-    await app.exportPlaces.take(request, reply)
+    await app.exportPlaces.take(request, reply, agent.id)
     const { owner, isWanted } = slicingFor(request, key)
     if (!isWanted()) {
       reply.hijack()
