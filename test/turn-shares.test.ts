@@ -36,3 +36,11 @@ test('time of long ago counts less, and is forgotten', () => {
   shares.add('c', 1, 7_200_000)
   assert.equal(shares.least(['b', 'a'], 7_200_000), 'b')
 })
+
+test('one that had much before does not wait for all that another brings', () => {
+  const shares = new TurnShares()
+  shares.add('a', 60_000, 60_000)
+  let now = 60_000
+  for (; shares.least(['a', 'b'], now) === 'b'; now += 500) shares.add('b', 500, now + 500)
+  assert.ok(now >= 61_500 && now <= 62_500, `a had its turn after ${now - 60_000} ms of b`)
+})

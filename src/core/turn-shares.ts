@@ -2,6 +2,8 @@
 const HALF_LIFE_MS = 30_000
 /** Less is as good as none. */
 const LEAST_MS = 1
+/** An owner that waits counts as having had so much more than the one with the least, however much it was: it does not wait for all of that one's work. */
+const MOST_AHEAD_MS = 2_000
 
 /**
  * How much time each owner, such as an agent, had lately of a thread or a process. The owner with the least comes next: a small document of one agent does
@@ -16,17 +18,13 @@ export class TurnShares {
     for (const id of this.#used.keys()) if (this.#of(id, now) < LEAST_MS) this.#used.delete(id)
   }
 
-  /** Returns the owner that had the least, the first of several; undefined if there is none. */
+  /** Returns the owner that had the least, the first of several; undefined if there is none. `owners`: all that wait. */
   least(owners: Iterable<string>, now: number): string | undefined {
-    let found: string | undefined
-    let least = Number.POSITIVE_INFINITY
-    for (const owner of owners) {
-      const used = this.#of(owner, now)
-      if (used >= least) continue
-      found = owner
-      least = used
-    }
-    return found
+    const waiting = [...owners]
+    const least = Math.min(...waiting.map((owner) => this.#of(owner, now)))
+    for (const owner of waiting)
+      if (this.#of(owner, now) > least + MOST_AHEAD_MS) this.#used.set(owner, { ms: least + MOST_AHEAD_MS, at: now })
+    return waiting.find((owner) => this.#of(owner, now) === least)
   }
 
   #of(owner: string, now: number): number {
