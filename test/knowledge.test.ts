@@ -249,6 +249,21 @@ describe('ingestion', () => {
     file.close()
   })
 
+  test('of different words writes fewer of them at once while other agents wait', async () => {
+    const turnsOf = async (othersWait: boolean) => {
+      const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+      const words = Array.from({ length: 8_000 }, (_, i) => `w${(i + 1_000_000).toString(36)}`)
+      file.write(() => acceptDocument(file, newId(), textOf(words.join(' ')), 0))
+      const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, words: 2_000 }, othersWait: () => othersWait }
+      let turns = 0
+      while (await indexSome(file, work)) turns++
+      file.close()
+      return turns
+    }
+    const [alone, beside] = [await turnsOf(false), await turnsOf(true)]
+    assert.ok(beside > 2 * alone, `${alone} and ${beside} turns`)
+  })
+
   test('of new titles reads few documents ahead', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     const ids = Array.from({ length: 20 }, () => newId())

@@ -3,7 +3,7 @@ const HALF_LIFE_MS = 30_000
 /** Less is as good as none. */
 const LEAST_MS = 1
 /** An owner that waits counts as having had so much more than the one with the least, however much it was: it does not wait for all of that one's work. */
-const MOST_AHEAD_MS = 2_000
+const MOST_AHEAD_MS = 1_000
 
 /**
  * How much time each owner, such as an agent, had lately of a thread or a process. The owner with the least comes next: a small document of one agent does

@@ -6,7 +6,7 @@ import { findSame } from '../vectors/copies.ts'
 import { DocumentBatch } from './document-batch.ts'
 import type { LargeLimits } from './large-documents.ts'
 import { isSettled, ReadAhead, type Reading, type ReadWork } from './read-documents.ts'
-import { isLarge, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
+import { isLarge, limitsFor, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
 export interface IndexLimits extends TransactionLimits, LargeLimits {
   /** Read for one transaction. */
@@ -34,8 +34,6 @@ export interface IndexWork extends ReadWork, WriteWork {
   limits: IndexLimits
   /** Of this agent: attempts that do not count and could not be taken back yet. */
   unreleased: Set<Task>
-  /** Returns true if another agent waits for its turn and there is memory to keep a document that is still being read. */
-  othersWait(): boolean
 }
 
 /**
@@ -129,14 +127,14 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     // When it is late, another agent's turn: also where documents fail slowly.
     if (performance.now() - start > limits.turnMs) ahead.end()
     if (reading === undefined) unread.delete(task)
-    else if (isLarge(await withSame(base, reading, pause), limits)) {
+    else if (isLarge(await withSame(base, reading, pause), limitsFor(work))) {
       batch.write()
       const large = work.large.begin(work.agentId, reading)
       if (large === undefined) continue
       return writeLarge(base, large, unread, work)
     } else {
       await batch.add(reading, pause)
-      if (batch.isFull(limits)) ahead.end()
+      if (batch.isFull(limitsFor(work))) ahead.end()
     }
   }
   if (!isOver()) batch.write()

@@ -26,6 +26,8 @@ import type { Reading } from './read-documents.ts'
 
 /** For text without repeated words. */
 const CHARS_A_WORD = 10
+/** Part of the different words of a transaction while other agents wait: each takes 30 µs, and smaller transactions take more for a word. */
+const WORDS_FOR_OTHERS = 0.25
 
 /** How much goes into one transaction. */
 export interface TransactionLimits {
@@ -46,6 +48,8 @@ export interface WriteWork {
   limits: TransactionLimits
   /** Stop as soon as it may be. */
   isOver: () => boolean
+  /** Returns true if another agent waits for its turn and there is memory to keep a document that is still being read. */
+  othersWait(): boolean
   /** Of all agents. */
   large: LargeDocuments
   /** Called for each document that became ready. */
@@ -98,6 +102,10 @@ function settle(
 const toCopies = (same: readonly SamePassage[], first: number): VectorCopy[] =>
   same.map(({ position, from }) => ({ from, to: first + position }))
 
+/** The limits of a transaction that begins, or goes on, now. */
+export const limitsFor = ({ limits, othersWait }: Pick<WriteWork, 'limits' | 'othersWait'>): TransactionLimits =>
+  othersWait() ? { ...limits, words: limits.words * WORDS_FOR_OTHERS } : limits
+
 /** Returns true if a transaction should not write more. */
 export function isFull({ passages, builder }: Batch, limits: TransactionLimits): boolean {
   const { words, pieces } = builder.terms
@@ -114,12 +122,8 @@ export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
  * Writes as much of a large document as fits into one transaction, and takes it out of `unread` after the last. Nothing else of its agent may be indexed before that:
  * the ids of its passages follow one another.
  */
-export async function writeLarge(
-  base: KnowledgeBase,
-  large: LargeDocument,
-  unread: Set<Task>,
-  { agentId, large: all, limits, isOver, clock, ended }: WriteWork,
-): Promise<void> {
+export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unread: Set<Task>, work: WriteWork): Promise<void> {
+  const { agentId, large: all, limits, isOver, clock, ended } = work
   const { reading, isWhole } = large
   const count = reading.passages.length
   try {
@@ -129,7 +133,7 @@ export async function writeLarge(
       return
     }
     do {
-      if (!(await writeNext(base, agentId, large, limits, isOver)) || !(await adoptNext(base, large, limits, isOver))) return
+      if (!(await writeNext(base, large, work)) || !(await adoptNext(base, large, limits, isOver))) return
     } while (isWhole && large.done < count)
     if (large.done < count) return
     base.write(
@@ -151,21 +155,15 @@ export async function writeLarge(
 }
 
 /** Writes the next passages of a large document in one transaction. False where it was stopped. */
-async function writeNext(
-  base: KnowledgeBase,
-  agentId: string,
-  large: LargeDocument,
-  limits: TransactionLimits,
-  isOver: () => boolean,
-): Promise<boolean> {
+async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteWork): Promise<boolean> {
   const { task, indexedTitle, passages } = large.reading
-  const pause = pacer(agentId)
+  const pause = pacer(work.agentId)
   const batch = newBatch()
-  const until = performance.now() + limits.analyseMs
-  const isDone = () => batch.passages.length > 0 && (isFull(batch, limits) || performance.now() > until)
+  const until = performance.now() + work.limits.analyseMs
+  const isDone = () => batch.passages.length > 0 && (isFull(batch, limitsFor(work)) || performance.now() > until)
   for (let position = large.done; position < passages.length && !isDone(); position++) {
     await pause()
-    if (isOver()) return false
+    if (work.isOver()) return false
     addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
   }
   const done = large.done + batch.passages.length
