@@ -46,7 +46,10 @@ const BREAK_KNOWLEDGE: [sql: string, what: RegExp][] = [
   [`DELETE FROM word WHERE word = 'walnut'`, /1 words that are not counted/],
   [`UPDATE document SET work = 'read' WHERE number = (SELECT min(number) FROM document)`, /1 documents that wait to be read/],
   [`INSERT INTO content (document, content) VALUES (9999999, x'00')`, /1 contents of no document/],
-  [`INSERT INTO vector (key, code) VALUES (1099511627777, x'00')`, /1 vectors of no passage/],
+  [
+    `INSERT INTO vector_space (number, model) VALUES (1, 'a/b'); INSERT INTO vector (key, code) VALUES (1099512627775, x'00')`,
+    /1 vectors of no passage/,
+  ],
 ]
 
 for (const engine of ['embedded', 'PostgreSQL'] as const)
@@ -119,7 +122,7 @@ for (const engine of ['embedded', 'PostgreSQL'] as const)
         for (const [sql, what] of BREAK_KNOWLEDGE)
           await broken(sql, what, (folder) => {
             const file = KnowledgeFile.openToWrite(join(folder, 'knowledge', `${agent}.db`))
-            file.run(sql)
+            for (const statement of sql.split('; ')) file.run(statement)
             file.close()
           })
         await broken('damage', /1 damaged files, such as repartee\.db/, (folder) =>
