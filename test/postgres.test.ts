@@ -8,6 +8,7 @@ import { listRecent } from '../src/store/messages.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { exchange } from '../src/store/postgres-exchange.ts'
 import { insertSession } from '../src/store/sessions.ts'
+import { takeFromBudgets } from '../src/store/spending.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
@@ -259,3 +260,36 @@ async function collect<T>(slices: AsyncIterable<T[]>): Promise<T[]> {
   for await (const slice of slices) all.push(...slice)
   return all
 }
+
+test('budgets are taken in one order, whatever order they are named in', async () => {
+  const url = await newDatabase()
+  const db = await PostgresDatabase.open({ url, connections: 4 })
+  const taking = (id: string) => ({ id, tokens: 1, cost: 0, maxTokens: null, maxCost: null })
+  assert.equal(await takeFromBudgets(db, 1, [taking('a'), taking('b'), taking('c')]), true)
+  const holder = new pg.Client({ connectionString: url })
+  const looker = new pg.Client({ connectionString: url })
+  await Promise.all([holder.connect(), looker.connect()])
+  await holder.query("BEGIN; UPDATE spending SET calls = calls WHERE id = 'a'")
+  const taken = Promise.all(
+    [
+      ['c', 'a'],
+      ['b', 'a'],
+    ].map((ids) => takeFromBudgets(db, 1, ids.map(taking))),
+  )
+  const isWaiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+  await until('they wait for the budget that is held', async () => (await looker.query(isWaiting)).rows.length > 0)
+  // They hold none that another one could wait for.
+  await looker.query("SELECT 1 FROM spending WHERE id IN ('b', 'c') FOR UPDATE NOWAIT")
+  await holder.query('ROLLBACK')
+  assert.deepEqual(await taken, [true, true])
+  const rows = await db.read('SELECT id, calls FROM spending ORDER BY id', [])
+  assert.deepEqual(
+    rows.map(({ id, calls }) => [id, calls]),
+    [
+      ['a', 3],
+      ['b', 2],
+      ['c', 2],
+    ],
+  )
+  await Promise.all([holder.end(), looker.end(), db.close()])
+})

@@ -9,6 +9,11 @@ export interface Statement {
   params: Value[]
 }
 
+export interface WriteOptions {
+  long?: boolean
+  unordered?: boolean
+}
+
 /** The floor under every noun of the store. Engines differ below this line only. */
 export interface Database {
   /** A few rows by their key, or a page. */
@@ -20,9 +25,10 @@ export interface Database {
   /**
    * One transaction, durable when it resolves; resolves to the rows that each statement returned.
    * A list and not a callback: a callback that awaits would let other requests' statements slip inside, and lists of many requests can share a commit,
-   * except lists that are `long`, because the other requests would wait for them.
+   * except lists that are `long`, because the other requests would wait for them. Statements that are `unordered` do not depend on each other: they
+   * may run in any order, so that no two transactions wait for each other's rows.
    */
-  write(statements: Statement[], options?: { long?: boolean }): Promise<Row[][]>
+  write(statements: Statement[], options?: WriteOptions): Promise<Row[][]>
   /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */
   writeIf(statements: Statement[]): Promise<Row[][] | undefined>
   /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */

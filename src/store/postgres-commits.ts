@@ -9,6 +9,8 @@ export interface Part {
   isGuarded: boolean
   /** Others would wait for it. */
   isLong: boolean
+  /** In a transaction, these statements of all parts come last, in the order of the rows that they change. */
+  isUnordered: boolean
 }
 export type PartRows = Row[][] | undefined
 

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import { Limiter } from '../core/limiter.ts'
 import type { Sharer } from '../core/shares.ts'
-import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
+import { type Database, type Row, type Statement, statement, type Value, type WriteOptions } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { type Answer, type Asked, exchange, toRows } from './postgres-exchange.ts'
@@ -130,12 +130,12 @@ export class PostgresDatabase implements Database {
     return toRows(await this.#scans.run(sharer, () => this.#readAlone({ sql, params })))
   }
 
-  write(statements: Statement[], { long = false } = {}): Promise<Row[][]> {
-    return this.#write({ statements, isGuarded: false, isLong: long }) as Promise<Row[][]>
+  write(statements: Statement[], { long = false, unordered = false }: WriteOptions = {}): Promise<Row[][]> {
+    return this.#write({ statements, isGuarded: false, isLong: long, isUnordered: unordered }) as Promise<Row[][]>
   }
 
   writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
-    return this.#write({ statements, isGuarded: true, isLong: false })
+    return this.#write({ statements, isGuarded: true, isLong: false, isUnordered: false })
   }
 
   #write(part: Part): Promise<PartRows> {
@@ -226,7 +226,9 @@ export class PostgresDatabase implements Database {
     const lists = parts.map(({ statements }) => statements.map((statement) => this.#toAsk(statement)))
     const isFirst = (i: number, place: number) => place === 0 || !parts[i]!.isGuarded
     const isLet = (i: number) => !parts[i]!.isGuarded || lists[i]![0]!.rows.length > 0
-    const first = lists.flatMap((asked, i) => asked.filter((_, place) => isFirst(i, place)))
+    const ordered = lists.flatMap((asked, i) => (parts[i]!.isUnordered ? [] : asked.filter((_, place) => isFirst(i, place))))
+    const unordered = lists.flatMap((asked, i) => (parts[i]!.isUnordered ? asked : []))
+    const first = [...ordered, ...unordered.sort((a, b) => (String(a.values[0]) < String(b.values[0]) ? -1 : 1))]
     const rest = () => lists.flatMap((asked, i) => (isLet(i) ? asked.filter((_, place) => !isFirst(i, place)) : []))
     const isWhole = lists.every((asked, i) => isFirst(i, asked.length - 1))
     if (isPatient) first.unshift(this.#toAsk(WAIT_LONGER))

@@ -37,7 +37,9 @@ const SETTLE = `UPDATE spending SET tokens = tokens + $3, cost = cost + CAST($4 
 
 /** From every budget, or from none. Resolves to whether it was. */
 export async function takeFromBudgets(db: Database, day: number, takings: Taking[]): Promise<boolean> {
-  const done = await db.write(takings.map((t) => statement(TAKE, t.id, day, t.tokens, t.cost, t.maxTokens, t.maxCost)))
+  const take = takings.map((t) => statement(TAKE, t.id, day, t.tokens, t.cost, t.maxTokens, t.maxCost))
+  // A key asks several agents, and an agent is asked by several keys.
+  const done = await db.write(take, { unordered: true })
   const taken = takings.filter((_, i) => done[i]!.length > 0)
   if (taken.length === takings.length) return true
   const { tokens, cost } = takings[0]!
@@ -58,7 +60,10 @@ export async function settleBudgets(
   ids: string[],
   more: Pick<Spent, 'tokens' | 'cost'>,
 ): Promise<void> {
-  await db.write(ids.map((id) => statement(SETTLE, id, day, more.tokens, more.cost)))
+  await db.write(
+    ids.map((id) => statement(SETTLE, id, day, more.tokens, more.cost)),
+    { unordered: true },
+  )
 }
 
 export async function deleteSpendingBefore(db: Database, day: number): Promise<void> {
