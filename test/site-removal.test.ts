@@ -6,7 +6,21 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { SqlValue } from '../src/store/knowledge-base.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { acceptSite, addPages, endPage, keepPage, removeSite, type SiteRun } from '../src/store/knowledge-sites.ts'
+import {
+  acceptSite,
+  addPages,
+  closeRun,
+  endPage,
+  findSite,
+  forgetPages,
+  isOpen,
+  isWhole,
+  keepPage,
+  openRun,
+  removeGone,
+  removeSome,
+  type SiteRun,
+} from '../src/store/knowledge-sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-sites-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -37,9 +51,16 @@ test('documents of a removed source go, but for those of pages that another sour
     watch(sql)
     return get<T>(sql, ...params)
   }
-  const extents = file.write(() => removeSite(file, 's1'))
-  assert.equal(extents?.length, PAGES - 50)
-  assert.ok(Math.max(...reads.values()) === 1, JSON.stringify([...reads]))
+  assert.equal(
+    file.write(() => closeRun(file, 's1')),
+    true,
+  )
+  const removed: number[] = []
+  for (let extents = file.write(() => removeSome(file, 's1')); extents; extents = file.write(() => removeSome(file, 's1')))
+    removed.push(extents.length)
+  // 200 documents or pages in each transaction; the last 50 documents belong to the other source.
+  assert.deepEqual(removed, [200, 50, 0, 0])
+  assert.ok(Math.max(...reads.values()) <= removed.length + 2, JSON.stringify([...reads]))
   for (const sql of reads.keys()) {
     const values = Array.from({ length: sql.split('?').length - 1 }, () => 1)
     for (const { detail } of file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, ...values))
@@ -47,5 +68,50 @@ test('documents of a removed source go, but for those of pages that another sour
   }
   assert.deepEqual(file.all('SELECT site, count(*) AS n FROM document GROUP BY site'), [{ site: 2, n: PAGES }])
   assert.deepEqual(file.all('SELECT count(*) AS n FROM content'), [{ n: PAGES }])
+  file.close()
+})
+
+test('a run removes what it did not find a part at a time, and forgets pages of earlier runs', () => {
+  const file = KnowledgeFile.openToWrite(join(folder, 'b.db'))
+  const content = (text: string) =>
+    ({ changed: true, body: new TextEncoder().encode(text), contentType: 'text/plain', etag: null, lastModified: null }) as const
+  const url = (i: number) => `https://b.test/${i}`
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
+  let opened = 0
+  const runOf = (): SiteRun => ({ number: 1, type: 'sitemap', url: '', maxPages: 10_000, maxDepth: 1, run: opened, attempts: 0 })
+  const crawl = (taken: number[], failed: number[] = []) =>
+    file.write(() => {
+      if (opened++ === 0) acceptSite(file, 's1', { type: 'sitemap', url: 'https://b.test/s.xml' }, 0)
+      else openRun(file, 's1', 0)
+      const run = runOf()
+      addPages(file, run, [...taken, ...failed].map(url), 1)
+      for (const i of taken) endPage(file, run, url(i), keepPage(file, run, url(i), `d${i}`, content(`${i}`), 0))
+      for (const i of failed) endPage(file, run, url(i), 'failed')
+    })
+  const finish = () => {
+    const run = runOf()
+    const whole = isWhole(file, run)
+    const gone: number[] = []
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const { extents, last } = file.write(() => removeGone(file, run, whole, after!))
+      gone.push(extents.length)
+      after = last
+    }
+    let parts = 0
+    for (let after: string | undefined = ''; after !== undefined; parts++)
+      after = file.write(() => forgetPages(file, run, whole, after!))
+    file.run('UPDATE site SET run_open = 0')
+    return { gone, parts, pages: file.get<{ n: number }>('SELECT count(*) AS n FROM page')!.n }
+  }
+  crawl(numbers(0, 500))
+  assert.equal(isOpen(file, runOf()), true)
+  assert.deepEqual(finish(), { gone: [0, 0, 0, 0], parts: 4, pages: 500 })
+  // One page cannot be had: what was not found may still be there. Pages without a document are not remembered.
+  file.run('DELETE FROM document WHERE url = ?', url(3))
+  crawl(numbers(400, 500), [600])
+  assert.deepEqual(finish(), { gone: [0, 0, 0, 0], parts: 4, pages: 500 })
+  crawl(numbers(400, 500))
+  assert.deepEqual(finish(), { gone: [200, 199, 0, 0], parts: 4, pages: 100 })
+  assert.equal(findSite(file, 's1')!.documents, 100)
   file.close()
 })

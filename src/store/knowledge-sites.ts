@@ -308,28 +308,83 @@ export function keepPage(
 }
 
 interface SiteDocument {
+  number: number
   id: string
   url: string | null
 }
 
-/** The document of a page may not be told apart by its URL from one added by itself: those are left alone. */
-const documentsOf = (base: KnowledgeBase, site: number): SiteDocument[] =>
-  base.all('SELECT id, url FROM document WHERE site = ?', site)
+/** Documents, and pages, that are looked at in one transaction. */
+const REMOVED_AT_ONCE = 200
+
+/** The next documents of a site after a number. One of a page is told from one that was added by itself by its site: the latter are left alone. */
+const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
+  base.all(
+    'SELECT number, id, url FROM document WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
+    site,
+    after,
+    REMOVED_AT_ONCE,
+  )
+
+/** Whether every page of a run could be had. */
+export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
+  base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
+
+/** Where the removal of what a run did not find goes on: after a document, or undefined when all were looked at. */
+export interface Removed {
+  extents: Extent[]
+  last: number | undefined
+}
 
 /**
- * Ends a run. Documents whose pages are gone are removed, and where every page could be had, also those that it did not find again; the caller buries the extents returned.
+ * Removes some documents whose pages are gone, and where `whole`, also those that the run did not find again; the caller buries the extents returned.
  * In a transaction of the caller.
  */
+export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: number): Removed {
+  const documents = documentsOf(base, number, after)
+  const pages = base.getMany<{ run: number; state: string }>(
+    'SELECT run, state FROM page WHERE site = ? AND url = ?',
+    documents.map(({ url }) => [number, url ?? '']),
+  )
+  const gone = documents.filter(({ url }, i) => {
+    const page = pages[i]?.run === run ? pages[i] : undefined
+    // What a page that could not be had leads to was not looked for: it is not gone.
+    return url === null || (page === undefined ? whole : !['taken', 'same', 'failed'].includes(page.state))
+  })
+  return { extents: leave(base, number, gone), last: documents.at(-1)?.number }
+}
+
+/**
+ * Forgets some pages of earlier runs, from an address on; where the run is not `whole`, only those of which there is no document. Returns the last address
+ * that was looked at, or undefined when there are no more. In a transaction of the caller.
+ */
+export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: string): string | undefined {
+  const pages = base.all<{ url: string; run: number }>(
+    'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
+    number,
+    after,
+    REMOVED_AT_ONCE,
+  )
+  const old = pages.filter((page) => page.run < run)
+  const documents = base.getMany(
+    'SELECT 1 FROM document WHERE url = ?',
+    old.map(({ url }) => [url]),
+  )
+  for (const [i, { url }] of old.entries())
+    if (whole || documents[i] === undefined) base.run('DELETE FROM page WHERE site = ? AND url = ?', number, url)
+  return pages.at(-1)?.url
+}
+
+/** Ends a run, after `removeGone` and `forgetPages`. In a transaction of the caller. */
 export function endRun(
   base: KnowledgeBase,
   { number, run }: SiteRun,
   error: { code: string; message: string } | undefined,
   at: number,
-): Extent[] {
-  const ended = base.get<{ refresh_hours: number | null }>(
+): void {
+  base.run(
     `UPDATE site SET run_open = 0, status = ?, error_code = ?, error_message = ?, synced_at = ?, updated_at = ?,
        due_at = CASE WHEN refresh_hours IS NULL THEN NULL ELSE ? + cast(refresh_hours * ${HOUR_MS} AS BIGINT) END
-     WHERE number = ? AND run = ? AND run_open = 1 RETURNING refresh_hours`,
+     WHERE number = ? AND run = ? AND run_open = 1`,
     error === undefined ? 'ready' : 'failed',
     error?.code ?? null,
     error?.message ?? null,
@@ -339,24 +394,6 @@ export function endRun(
     number,
     run,
   )
-  if (ended === undefined || error !== undefined) return []
-  const kept = new Set(
-    base
-      .all<{ url: string }>(
-        `SELECT url FROM page WHERE site = ? AND run = ? AND state IN ('taken', 'same', 'failed')`,
-        number,
-        run,
-      )
-      .map(({ url }) => url),
-  )
-  const isWhole = base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed'`, number, run) === undefined
-  const seen = new Set(
-    base.all<{ url: string }>('SELECT url FROM page WHERE site = ? AND run = ?', number, run).map(({ url }) => url),
-  )
-  // What a page that could not be had leads to was not looked for: it is not gone.
-  const dropped = documentsOf(base, number).filter(({ url }) => url === null || (!kept.has(url) && (isWhole || seen.has(url))))
-  if (isWhole) base.run('DELETE FROM page WHERE site = ? AND run < ?', number, run)
-  return leave(base, number, dropped)
 }
 
 /** Takes documents from a site: to another one that has their page, or out of the base. In a transaction of the caller. */
@@ -374,12 +411,22 @@ function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocume
   )
 }
 
-/** Removes a site with its documents, but for those that another site has, too; the caller buries the extents returned. Undefined where there is none. In a transaction of the caller. */
-export function removeSite(base: KnowledgeBase, id: string): Extent[] | undefined {
+/** Stops the run of a site that is to be removed. Returns false where there is no such site. In a transaction of the caller. */
+export const closeRun = (base: KnowledgeBase, id: string): boolean =>
+  base.get('UPDATE site SET run_open = 0, due_at = NULL WHERE id = ? RETURNING number', id) !== undefined
+
+/**
+ * Removes some documents of a site, but for those that another site has, too, or some pages; with the last of them the site. The caller buries the extents
+ * returned. Undefined when nothing is left. In a transaction of the caller.
+ */
+export function removeSome(base: KnowledgeBase, id: string): Extent[] | undefined {
   const row = rowOf(base, id)
   if (row === undefined) return undefined
-  const extents = leave(base, row.number, documentsOf(base, row.number))
-  base.run('DELETE FROM page WHERE site = ?', row.number)
-  base.run('DELETE FROM site WHERE number = ?', row.number)
-  return extents
+  const documents = documentsOf(base, row.number, 0)
+  if (documents.length > 0) return leave(base, row.number, documents)
+  const pages = base.all<{ url: string }>('SELECT url FROM page WHERE site = ? ORDER BY url LIMIT ?', row.number, REMOVED_AT_ONCE)
+  const last = pages.at(-1)
+  if (last !== undefined) base.run('DELETE FROM page WHERE site = ? AND url <= ?', row.number, last.url)
+  if (pages.length < REMOVED_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
+  return []
 }

@@ -183,7 +183,9 @@ async function addSitemaps(parts: SiteParts, run: SiteRun): Promise<boolean> {
       const hasPages = await addFound(parts, run, sitemap.pages)
       if (url === run.url && !hasPages && sitemap.sitemaps.length === 0)
         throw new DocumentError('fetch_failed', 'The address holds no sitemap: it names no pages.')
-      waiting.push(...ownOf(run, sitemap.sitemaps.slice(0, ADDRESSES_AT_ONCE)))
+      const others = new Set(ownOf(run, sitemap.sitemaps.slice(0, ADDRESSES_AT_ONCE))).difference(new Set([...seen, ...waiting]))
+      // The others would never be read.
+      waiting.push(...[...others].slice(0, MAX_SITEMAPS - seen.size - waiting.length))
       if (!isWhole(sitemap)) await failSitemap(parts, run, url)
     } catch (error) {
       parts.signal.throwIfAborted()

@@ -9,13 +9,18 @@ import type { Extent } from '../../store/knowledge-documents.ts'
 import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge-fetches.ts'
 import {
   acceptSite,
+  closeRun,
   endRun,
   forgetAttempts,
+  forgetPages,
+  isOpen,
+  isWhole,
   listRuns,
   nextDue,
   openDueRuns,
   openRun,
-  removeSite,
+  removeGone,
+  removeSome,
   type SiteRun,
   startRuns,
 } from '../../store/knowledge-sites.ts'
@@ -137,13 +142,22 @@ export class WebWork {
     return this.#commitSites(agentId, (base) => openRun(base, id, this.#parts.clock()))
   }
 
-  removeSite(agentId: string, id: string): Promise<boolean> {
+  /** Some of it at a time, because the documents of all agents wait for each transaction. */
+  async removeSite(agentId: string, id: string): Promise<boolean> {
     this.#forgetSitemaps(agentId)
-    return this.#commitSites(agentId, (base) => {
-      const extents = removeSite(base, id)
-      this.#parts.bury(agentId, base, extents ?? [])
-      return extents !== undefined
-    })
+    if (!(await this.#commitSites(agentId, (base) => closeRun(base, id)))) return false
+    for (let isLeft = true; isLeft && this.#isThere(agentId); )
+      isLeft = await this.#commitSites(agentId, (base) => {
+        const extents = removeSome(base, id)
+        this.#parts.bury(agentId, base, extents ?? [])
+        return extents !== undefined
+      })
+    return true
+  }
+
+  /** A file of an agent that is gone must not come back. */
+  #isThere(agentId: string): boolean {
+    return this.#noted.has(agentId)
   }
 
   /** Other processes may have noted what is due. */
@@ -205,7 +219,7 @@ export class WebWork {
   }
 
   async #sync(agentId: string, run: SiteRun, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
-    const { rules, reader, clock, crawlDelayMs, changes, bury } = this.#parts
+    const { rules, reader, clock, crawlDelayMs, changes } = this.#parts
     const place = `${agentId} ${run.number}`
     const kept = this.#sitemaps.get(place)
     const sitemaps = kept?.run === run.run ? kept : { run: run.run, seen: new Set<string>(), waiting: [] }
@@ -256,8 +270,27 @@ export class WebWork {
     } finally {
       large.give()
     }
-    if (signal.aborted) return
-    await this.#commitSites(agentId, (base) => bury(agentId, base, endRun(base, run, failure, clock())))
+    if (failure === undefined) await this.#removeUnfound(agentId, run, signal)
+    if (!signal.aborted) await this.#commitSites(agentId, (base) => endRun(base, run, failure, clock()))
+  }
+
+  /** Removes what the run did not find, some of it at a time. The run stays open until then, and goes on here after a crash. */
+  async #removeUnfound(agentId: string, run: SiteRun, signal: AbortSignal): Promise<void> {
+    const { changes, bury } = this.#parts
+    const commit = <T>(work: (base: KnowledgeBase) => T): Promise<T | undefined> =>
+      signal.aborted
+        ? Promise.resolve(undefined)
+        : changes.commit(agentId, (base) => (isOpen(base, run) ? work(base) : undefined))
+    const whole = (await commit((base) => isWhole(base, run))) ?? false
+    const removeNext = (after: number) =>
+      commit((base) => {
+        const { extents, last } = removeGone(base, run, whole, after)
+        bury(agentId, base, extents)
+        return last
+      })
+    for (let after: number | undefined = 0; after !== undefined; ) after = await removeNext(after)
+    const forgetNext = (after: string) => commit((base) => forgetPages(base, run, whole, after))
+    for (let after: string | undefined = ''; after !== undefined; ) after = await forgetNext(after)
   }
 
   /** Aborts the fetch if it takes longer than its turn and other agents wait. The page is then fetched again as a slow one. */
