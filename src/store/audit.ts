@@ -96,8 +96,9 @@ export async function countAuditEntries(db: Database, filter: AuditFilter): Prom
   }
 }
 
-const DELETE_SLICE =
-  'DELETE FROM audit_entry WHERE id IN (SELECT id FROM audit_entry WHERE at < $1 ORDER BY id LIMIT 500) RETURNING id'
+// The oldest come first by id: those behind a younger one are not looked at.
+const DELETE_SLICE = `DELETE FROM audit_entry WHERE id IN
+  (SELECT id FROM (SELECT id, at FROM audit_entry ORDER BY id LIMIT 500) oldest WHERE at < $1) RETURNING id`
 
 export async function deleteAuditBefore(db: Database, time: number): Promise<void> {
   for (;;) {

@@ -5,7 +5,7 @@ import { findInsights } from '../../src/chat/insights.ts'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
 import { insertAgent } from '../../src/store/agents.ts'
-import { countAuditEntries, insertAuditEntry, listAuditEntries } from '../../src/store/audit.ts'
+import { countAuditEntries, deleteAuditBefore, insertAuditEntry, listAuditEntries } from '../../src/store/audit.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
@@ -182,6 +182,22 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
           (await listAuditEntries(db, {}, 'a10001', 2)).map(({ id }) => id),
           ['a10000', 'a1000'],
         )
+      }))
+
+    test('old entries of the audit log are deleted, the oldest first, and none behind one that stays is looked for', () =>
+      withAgents(async (db) => {
+        const insert = (prefix: string, count: number, at: number) =>
+          statement(
+            `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+            INSERT INTO audit_entry (id, at, action) SELECT '${prefix}' || (10000 + i), ${at}, 'a' FROM n`,
+          )
+        await db.write([insert('a', 1_200, 10), insert('b', 600, 50), insert('c', 1, 10)])
+        await deleteAuditBefore(db, 10)
+        assert.equal(await countAuditEntries(db, {}), 1_801)
+        await deleteAuditBefore(db, 20)
+        assert.equal(await countAuditEntries(db, {}), 601)
+        await deleteAuditBefore(db, 60)
+        assert.equal(await countAuditEntries(db, {}), 0)
       }))
 
     test('an answer kept for a session that is being deleted is not given any more', () =>
