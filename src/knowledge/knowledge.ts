@@ -62,7 +62,8 @@ export function openKnowledge({
     moduleBeside(import.meta.url, './ingest/ingest-worker'),
     { place, fetch, read, crawlDelayMs, siteTurnMs } satisfies IngestSettings,
     INGEST_HEAP_MB,
-    () => {
+    (cause) => {
+      warn('the thread that indexes documents ended, and is started again', cause)
       // Twice and more in a row is stopped by the count of attempts at each document.
       setTimeout(() => {
         if (!closed && known.haveWork()) ingest.call('start').catch(() => {})
@@ -79,7 +80,7 @@ export function openKnowledge({
     moduleBeside(import.meta.url, './questions-worker'),
     { place },
     QUESTIONS_HEAP_MB,
-    () => {},
+    (cause) => warn('the thread that searches ended, and is started again', cause),
     () => {},
     true,
   )

@@ -19,19 +19,19 @@ export class WorkerHandle<M extends Methods> {
   readonly #url: URL
   readonly #data: object
   readonly #maxHeapMb: number
-  readonly #onDeath: () => void
+  readonly #onDeath: (cause: unknown) => void
   readonly #onEvent: (event: ThreadEvent) => void
   readonly #servesInTurn: boolean
   #worker: Worker | undefined
   #calls = new Map<number, Call>()
   #lastId = 0
 
-  /** `onDeath`: it ended without being told to. `onEvent`: it said something that is no answer. `servesInTurn`: it wants to be told which answers were handled. */
+  /** `onDeath`: it ended without being told to, by this error where there is one. `onEvent`: it said something that is no answer. `servesInTurn`: it wants to be told which answers were handled. */
   constructor(
     url: URL,
     data: object,
     maxHeapMb: number,
-    onDeath: () => void = () => {},
+    onDeath: (cause: unknown) => void = () => {},
     onEvent: (event: ThreadEvent) => void = () => {},
     servesInTurn = false,
   ) {
@@ -120,7 +120,7 @@ export class WorkerHandle<M extends Methods> {
           new ReparteeError('unavailable', 'The knowledge base had to start anew. Try again.', { retryAfter: 1, cause }),
         )
       calls.clear()
-      if (unexpected) this.#onDeath()
+      if (unexpected) this.#onDeath(cause)
     })
     return worker
   }

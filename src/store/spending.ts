@@ -1,3 +1,4 @@
+import { nextSlice } from '../core/pacer.ts'
 import { type Database, statement } from './database.ts'
 
 /** Of a budget, in one day. */
@@ -66,8 +67,22 @@ export async function settleBudgets(
   )
 }
 
+const SPENDING = 'spending'
+const SLICE_ROWS = 1_000
+const LIST_SLICE = `SELECT id, day FROM spending WHERE (id, day) > ($1, $2) ORDER BY id, day LIMIT ${SLICE_ROWS}`
+const DELETE_SLICE = 'DELETE FROM spending WHERE id >= $1 AND id <= $2 AND day < $3'
+
+/** Looks through all budgets, some at a time: other requests are answered in between. */
 export async function deleteSpendingBefore(db: Database, day: number): Promise<void> {
-  await db.write([statement('DELETE FROM spending WHERE day < $1', day)])
+  for (let [id, of]: [string, number] = ['', 0]; ; ) {
+    const rows = await db.read(LIST_SLICE, [id, of])
+    const [first, last] = [rows[0], rows.at(-1)]
+    if (first === undefined || last === undefined) return
+    if (rows.some((row) => (row.day as number) < day)) await db.write([statement(DELETE_SLICE, first.id!, last.id!, day)])
+    if (rows.length < SLICE_ROWS) return
+    ;[id, of] = [last.id as string, last.day as number]
+    await nextSlice(SPENDING)
+  }
 }
 
 export async function deleteSpendingOf(db: Database, id: string): Promise<void> {

@@ -13,6 +13,7 @@ import { listReplies } from '../../src/store/insights.ts'
 import { claimKey } from '../../src/store/kept-answers.ts'
 import { insertConversation } from '../../src/store/messages.ts'
 import { countMessages, countSessions, findSession, insertSession } from '../../src/store/sessions.ts'
+import { deleteSpendingBefore } from '../../src/store/spending.ts'
 import { countUsers, listUsers } from '../../src/store/users.ts'
 import { deleteWebhook, insertWebhook } from '../../src/store/webhooks.ts'
 import { until } from '../support/poll.ts'
@@ -198,6 +199,22 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         assert.equal(await countAuditEntries(db, {}), 601)
         await deleteAuditBefore(db, 60)
         assert.equal(await countAuditEntries(db, {}), 0)
+      }))
+
+    test('what was spent on earlier days is deleted in slices', () =>
+      withAgents(async (db) => {
+        await db.write([
+          statement(
+            `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+            INSERT INTO spending (id, day, tokens, cost, calls) SELECT 'b' || (i / 3), i % 3, 1, 1, 0 FROM n`,
+          ),
+        ])
+        await servingOthers(() => deleteSpendingBefore(db, 2))
+        const left = await db.read('SELECT day, count(*) AS n FROM spending GROUP BY day', [])
+        assert.deepEqual(
+          left.map(({ day, n }) => [day, n]),
+          [[2, 3_000]],
+        )
       }))
 
     test('an answer kept for a session that is being deleted is not given any more', () =>

@@ -270,25 +270,28 @@ export class WebWork {
     } finally {
       large.give()
     }
-    if (failure === undefined) await this.#removeUnfound(agentId, run, signal)
+    await this.#removeUnfound(agentId, run, signal, failure !== undefined)
     if (!signal.aborted) await this.#commitSites(agentId, (base) => endRun(base, run, failure, clock()))
   }
 
-  /** Removes what the run did not find, some of it at a time. The run stays open until then, and goes on here after a crash. */
-  async #removeUnfound(agentId: string, run: SiteRun, signal: AbortSignal): Promise<void> {
+  /**
+   * Removes what the run did not find, some of it at a time. The run stays open until then, and goes on here after a crash. Of one that failed, only pages of
+   * earlier runs are forgotten.
+   */
+  async #removeUnfound(agentId: string, run: SiteRun, signal: AbortSignal, hasFailed: boolean): Promise<void> {
     const { changes, bury } = this.#parts
     const commit = <T>(work: (base: KnowledgeBase) => T): Promise<T | undefined> =>
       signal.aborted
         ? Promise.resolve(undefined)
         : changes.commit(agentId, (base) => (isOpen(base, run) ? work(base) : undefined))
-    const whole = (await commit((base) => isWhole(base, run))) ?? false
+    const whole = !hasFailed && ((await commit((base) => isWhole(base, run))) ?? false)
     const removeNext = (after: number) =>
       commit((base) => {
         const { extents, last } = removeGone(base, run, whole, after)
         bury(agentId, base, extents)
         return last
       })
-    for (let after: number | undefined = 0; after !== undefined; ) after = await removeNext(after)
+    for (let after: number | undefined = hasFailed ? undefined : 0; after !== undefined; ) after = await removeNext(after)
     const forgetNext = (after: string) => commit((base) => forgetPages(base, run, whole, after))
     for (let after: string | undefined = ''; after !== undefined; ) after = await forgetNext(after)
   }
