@@ -17,7 +17,7 @@ export class Shares {
   #free: number
   readonly #held = new Map<string, Held>()
 
-  /** `most`: of an amount that nobody else takes. */
+  /** `most`: the part that one sharer may take while no others do. */
   constructor(all: number, most: 'half' | 'two thirds' = 'half') {
     this.#all = all
     this.#free = all

@@ -2,7 +2,7 @@
 const HALF_LIFE_MS = 30_000
 /** Less is as good as none. */
 const LEAST_MS = 1
-/** An owner that waits counts as having had so much more than the one with the least, however much it was: it does not wait for all of that one's work. */
+/** An owner that waits counts as at most this far ahead of the one with the least, so that its wait is bounded. */
 const MOST_AHEAD_MS = 1_000
 
 /**

@@ -33,7 +33,7 @@ export async function textOrStream<T>(list: ListParts<T>, onSecond: () => void):
   const { value: first, done } = await text.next()
   if (done === true) return first
   const stream = Readable.from(startingWith(first, text), { objectMode: false, highWaterMark: 65_536 })
-  // A generator that nobody has read from does not get to its `finally`.
+  // A generator that was never read from does not run its `finally`.
   stream.once('close', () => void text.return('').catch(() => {}))
   return stream
 }

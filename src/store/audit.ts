@@ -96,7 +96,7 @@ export async function countAuditEntries(db: Database, filter: AuditFilter): Prom
   }
 }
 
-// The oldest come first by id: those behind a younger one are not looked at.
+// Ids are in the order of time, so that the oldest entries are found without an index on `at`.
 const DELETE_SLICE = `DELETE FROM audit_entry WHERE id IN
   (SELECT id FROM (SELECT id, at FROM audit_entry ORDER BY id LIMIT 500) oldest WHERE at < $1) RETURNING id`
 

@@ -2,10 +2,10 @@ import type { MetadataFilter } from '../core/agent.ts'
 import type { Metadata } from '../core/document.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 
-/** Documents that are read in one go: at first, and at the most. */
+/** Number of documents that one turn reads: at first, and at most. */
 const FIRST_AT_ONCE = 20
 const MOST_AT_ONCE = 3_000
-/** Their metadata, about: some 2 ms of work. */
+/** Metadata that one turn reads, about 2 ms of work. */
 const CHARS_AT_ONCE = 262_144
 /** After so long it is the turn of other questions. */
 const TURN_MS = 10

@@ -45,7 +45,7 @@ const NO_PASSAGE: FoundPassage = {
 }
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 200
-/** What an object takes that is remembered of a word. */
+/** Memory of one remembered object. */
 const OBJECT_BYTES = 150
 const MAX_MASKS = 16
 /** Some 100 ms where the base is large. A question of ten words looks a hundred times into each segment. */

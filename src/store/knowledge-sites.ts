@@ -313,10 +313,10 @@ interface SiteDocument {
   url: string | null
 }
 
-/** Documents, and pages, that are looked at in one transaction. */
+/** Documents or pages that one transaction looks at. */
 const REMOVED_AT_ONCE = 200
 
-/** The next documents of a site after a number. One of a page is told from one that was added by itself by its site: the latter are left alone. */
+/** Returns the next documents of a site after a number. Documents that were added by themselves belong to no site. */
 const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
   base.all(
     'SELECT number, id, url FROM document WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
@@ -325,11 +325,11 @@ const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocu
     REMOVED_AT_ONCE,
   )
 
-/** Whether every page of a run could be had. */
+/** Returns true if every page of a run could be fetched. */
 export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
   base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
 
-/** Where the removal of what a run did not find goes on: after a document, or undefined when all were looked at. */
+/** What was removed, and the document after which the removal continues; undefined when there are no more. */
 export interface Removed {
   extents: Extent[]
   last: number | undefined

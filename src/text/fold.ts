@@ -7,11 +7,11 @@ export function isAscii(text: string): boolean {
   return true
 }
 
-/** Longer runs of marks are no writing, and normalising takes the square of their length. Half-width Kana marks become such marks. */
+/** No script needs longer runs of marks, and sorting them takes the square of their length. Half-width voiced sound marks normalise to such marks. */
 const MARKS_TOO_MANY = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu
 const FEW_CHARS = 256
 
-/** The Unicode normal form of a text, in which a character has at most 30 marks. In time linear in the length of the text. */
+/** Returns the Unicode normal form of a text, in which a character has at most 30 marks. Takes time linear in the length of the text. */
 export function normalize(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD' = 'NFC'): string {
   return (text.length <= FEW_CHARS ? text : text.replace(MARKS_TOO_MANY, '$1')).normalize(form)
 }

@@ -10,7 +10,7 @@ import { needsProcess, startService } from '../support/service.ts'
 
 const MIB = 1_048_576
 /** Room for a body of 420 kB of one caller, and of another: JSON counts 16 times. */
-const service = await startService({ REPARTEE_UPLOADS_AT_ONCE: '2', REPARTEE_HELD_BYTES: String(16 * MIB) })
+const service = await startService({ REPARTEE_UPLOADS_AT_ONCE: '3', REPARTEE_HELD_BYTES: String(16 * MIB) })
 const { client, model } = service
 after(() => service.stop())
 

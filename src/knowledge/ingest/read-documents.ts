@@ -15,9 +15,9 @@ const MAX_ATTEMPTS = 5
 /** Read while others are analysed, so that small documents do not wait for the process that reads. */
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
-/** Of a document that gets another title, passages are read from the store, so many at a time. */
+/** Passages of a document with a new title that are read from the store at a time. */
 const PASSAGES_AT_A_TIME = 200
-/** What a passage counts for: about its usual size. */
+/** The usual size of a passage. */
 const PASSAGE_BYTES = 1_500
 const TITLE_CHARS = 80
 
@@ -154,7 +154,7 @@ async function read(
   }
 }
 
-/** Reads the passages of a document that gets another title, and lets others in between. Rejects with `ReaderClosed` if it is no longer wanted. */
+/** Reads the passages of a document with a new title, some at a time. Rejects with `ReaderClosed` if the document is no longer wanted. */
 async function readPassages(base: KnowledgeBase, task: Task): Promise<Reading> {
   const { mediaType, title, last } = task
   const passages: Reading['passages'] = []

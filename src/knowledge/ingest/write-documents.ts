@@ -26,7 +26,7 @@ import type { Reading } from './read-documents.ts'
 
 /** For text without repeated words. */
 const CHARS_A_WORD = 10
-/** Part of the different words of a transaction while other agents wait: each takes 30 µs, and smaller transactions take more for a word. */
+/** Share of `words` that a transaction may hold while other agents wait. Smaller transactions take longer for each word. */
 const WORDS_FOR_OTHERS = 0.25
 
 /** How much goes into one transaction. */
@@ -37,7 +37,7 @@ export interface TransactionLimits {
   pieces: number
   /** That passages of a new version take over from those before. */
   vectors: number
-  /** For how long passages of a large document are analysed for it. */
+  /** How long passages of a large document are analysed for one transaction. */
   analyseMs: number
 }
 
