@@ -49,36 +49,34 @@ test('users of a key take turns', async () => {
   assert.deepEqual(order, ['a1', 'a2', 'b1'])
 })
 
-test('an agent leaves a place to others, whatever keys ask it', async () => {
-  const places = new Places(3)
+/** Has keys ask for places about agents, and says in which order they get them. */
+function startIn(places: Places) {
   const begun: string[] = []
-  const begin = async (id: string, userId: string) => {
-    const one = requestOf(userId)
-    await places.take(one.request, one.reply, id)
-    begun.push(`${id} ${userId}`)
+  const begin = async (key: string, agentId: string) => {
+    const one = requestOf(key)
+    await places.take(one.request, one.reply, agentId)
+    begun.push(`${key} ${agentId}`)
     return one
   }
-  const a1 = await begin('a', '1')
-  begin('a', '1')
-  await begin('a', '2')
-  begin('a', '3')
-  const b4 = await begin('b', '4')
-  assert.deepEqual(begun, ['a 1', 'a 2', 'b 4'])
-  a1.leave()
-  b4.leave()
+  return { begun, begin }
+}
+
+test('an agent leaves a place to others, whatever keys ask it', async () => {
+  const { begun, begin } = startIn(new Places(3))
+  const first = await begin('1', 'a')
+  begin('1', 'a')
+  await begin('2', 'a')
+  begin('3', 'a')
+  const other = await begin('4', 'b')
+  assert.deepEqual(begun, ['1 a', '2 a', '4 b'])
+  first.leave()
+  other.leave()
   await new Promise(setImmediate)
-  assert.deepEqual(begun.slice(3), ['a 1'])
+  assert.deepEqual(begun.slice(3), ['1 a'])
 })
 
 test('a key leaves a place to others, whatever agents it asks about', async () => {
-  const places = new Places(3)
-  const begun: string[] = []
-  const begin = async (id: string, agentId: string) => {
-    const one = requestOf(id)
-    await places.take(one.request, one.reply, agentId)
-    begun.push(`${id} ${agentId}`)
-    return one
-  }
+  const { begun, begin } = startIn(new Places(3))
   const first = await begin('a', '1')
   await begin('a', '2')
   begin('a', '3')

@@ -6,21 +6,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { SqlValue } from '../src/store/knowledge-base.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import {
-  acceptSite,
-  addPages,
-  closeRun,
-  endPage,
-  findSite,
-  forgetPages,
-  isOpen,
-  isWhole,
-  keepPage,
-  openRun,
-  removeGone,
-  removeSome,
-  type SiteRun,
-} from '../src/store/knowledge-sites.ts'
+import { closeRun, forgetPages, isWhole, removeGone, removeSome } from '../src/store/knowledge-site-removal.ts'
+import { acceptSite, addPages, endPage, findSite, isOpen, keepPage, openRun, type SiteRun } from '../src/store/knowledge-sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-sites-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -12,7 +12,7 @@ export function checkInclude({ userId }: ApiKey, include: readonly string[]): vo
     throw new ReparteeError('forbidden', `\`include\` may not name \`${refused}\` with a token of a user. Ask with an API key.`)
 }
 
-/** Returns those of the extras that the reader may see: a message may have been sent with an API key, and be read with a token. */
+/** Returns the extras that the reader may see. A user token may read a message that an API key sent. */
 export function visibleTo({ userId }: ApiKey, include: readonly Extra[]): ReadonlySet<Extra> {
   return new Set(userId === undefined ? include : include.filter((extra) => !FOR_KEYS.includes(extra)))
 }

@@ -26,7 +26,10 @@ export class WorkerHandle<M extends Methods> {
   #calls = new Map<number, Call>()
   #lastId = 0
 
-  /** `onDeath`: it ended without being told to, by this error where there is one. `onEvent`: it said something that is no answer. `servesInTurn`: it wants to be told which answers were handled. */
+  /**
+   * `onDeath` is called when the thread exits unexpectedly, with the error if there is one; `onEvent`, for messages that are not answers. `servesInTurn`: the
+   * thread is notified of handled answers.
+   */
   constructor(
     url: URL,
     data: object,

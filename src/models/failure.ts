@@ -42,7 +42,7 @@ const MAX_TERM_CHARS = 60
 /** Words or short numbers. A key mixes letters with digits. */
 const TERM = /^(?:[A-Za-z]{1,24}|\d{1,4})(?:[\]_.[-]+(?:[A-Za-z]{1,24}|\d{1,4}))*$/
 
-/** Returns the short names in an error as OpenAI, Anthropic, Google and those who follow them write it; its message, which may quote a prompt or a key, is left out. */
+/** Returns the short names in an error body of OpenAI, Anthropic, Google or a compatible provider. Its message may quote a prompt or a key, so it is omitted. */
 function termsOf(words: string): Record<string, string> {
   try {
     const { error } = JSON.parse(words) as { error?: Record<string, unknown> | null }

@@ -3,7 +3,6 @@ import type { Page, PageInput } from '../core/page.ts'
 import { type NewSite, type Site, type SiteStatus, type SiteType, siteDefaults } from '../core/site.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { putContent } from './knowledge-contents.ts'
-import { type Extent, removeDocuments } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
 
 const HOUR_MS = 3_600_000
@@ -307,74 +306,7 @@ export function keepPage(
   return 'taken'
 }
 
-interface SiteDocument {
-  number: number
-  id: string
-  url: string | null
-}
-
-/** Documents or pages that one transaction looks at. */
-const REMOVED_AT_ONCE = 200
-
-/** Returns the next documents of a site after a number. Documents that were added by themselves belong to no site. */
-const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
-  base.all(
-    'SELECT number, id, url FROM document WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
-    site,
-    after,
-    REMOVED_AT_ONCE,
-  )
-
-/** Returns true if every page of a run could be fetched. */
-export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
-  base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
-
-/** What was removed, and the document after which the removal continues; undefined when there are no more. */
-export interface Removed {
-  extents: Extent[]
-  last: number | undefined
-}
-
-/**
- * Removes some documents whose pages are gone, and where `whole`, also those that the run did not find again; the caller buries the extents returned.
- * In a transaction of the caller.
- */
-export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: number): Removed {
-  const documents = documentsOf(base, number, after)
-  const pages = base.getMany<{ run: number; state: string }>(
-    'SELECT run, state FROM page WHERE site = ? AND url = ?',
-    documents.map(({ url }) => [number, url ?? '']),
-  )
-  const gone = documents.filter(({ url }, i) => {
-    const page = pages[i]?.run === run ? pages[i] : undefined
-    // What a page that could not be had leads to was not looked for: it is not gone.
-    return url === null || (page === undefined ? whole : !['taken', 'same', 'failed'].includes(page.state))
-  })
-  return { extents: leave(base, number, gone), last: documents.at(-1)?.number }
-}
-
-/**
- * Forgets some pages of earlier runs, from an address on; where the run is not `whole`, only those of which there is no document. Returns the last address
- * that was looked at, or undefined when there are no more. In a transaction of the caller.
- */
-export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: string): string | undefined {
-  const pages = base.all<{ url: string; run: number }>(
-    'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
-    number,
-    after,
-    REMOVED_AT_ONCE,
-  )
-  const old = pages.filter((page) => page.run < run)
-  const documents = base.getMany(
-    'SELECT 1 FROM document WHERE url = ?',
-    old.map(({ url }) => [url]),
-  )
-  for (const [i, { url }] of old.entries())
-    if (whole || documents[i] === undefined) base.run('DELETE FROM page WHERE site = ? AND url = ?', number, url)
-  return pages.at(-1)?.url
-}
-
-/** Ends a run, after `removeGone` and `forgetPages`. In a transaction of the caller. */
+/** Ends a run, after `removeGone` and `forgetPages` of knowledge-site-removal.ts. In a transaction of the caller. */
 export function endRun(
   base: KnowledgeBase,
   { number, run }: SiteRun,
@@ -394,39 +326,4 @@ export function endRun(
     number,
     run,
   )
-}
-
-/** Takes documents from a site: to another one that has their page, or out of the base. In a transaction of the caller. */
-function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocument[]): Extent[] {
-  const others = base.getMany<{ site: number }>(
-    `SELECT site FROM page WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
-    documents.map(({ url }) => [url, site]),
-  )
-  for (const [i, other] of others.entries())
-    if (other !== undefined) base.run('UPDATE document SET site = ? WHERE id = ?', other.site, documents[i]!.id)
-  const gone = documents.filter((_, i) => others[i] === undefined)
-  return removeDocuments(
-    base,
-    gone.map(({ id }) => id),
-  )
-}
-
-/** Stops the run of a site that is to be removed. Returns false where there is no such site. In a transaction of the caller. */
-export const closeRun = (base: KnowledgeBase, id: string): boolean =>
-  base.get('UPDATE site SET run_open = 0, due_at = NULL WHERE id = ? RETURNING number', id) !== undefined
-
-/**
- * Removes some documents of a site, but for those that another site has, too, or some pages; with the last of them the site. The caller buries the extents
- * returned. Undefined when nothing is left. In a transaction of the caller.
- */
-export function removeSome(base: KnowledgeBase, id: string): Extent[] | undefined {
-  const row = rowOf(base, id)
-  if (row === undefined) return undefined
-  const documents = documentsOf(base, row.number, 0)
-  if (documents.length > 0) return leave(base, row.number, documents)
-  const pages = base.all<{ url: string }>('SELECT url FROM page WHERE site = ? ORDER BY url LIMIT ?', row.number, REMOVED_AT_ONCE)
-  const last = pages.at(-1)
-  if (last !== undefined) base.run('DELETE FROM page WHERE site = ? AND url <= ?', row.number, last.url)
-  if (pages.length < REMOVED_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
-  return []
 }

@@ -126,7 +126,7 @@ export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
   base.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
 }
 
-/** Nothing finds the vectors of the space any more; `eraseDropped` removes them later. Runs in a transaction of the caller. */
+/** Drops a space. Its vectors are no longer searched, and `eraseDropped` deletes them later. Runs in a transaction of the caller. */
 export function dropSpace(base: KnowledgeBase, number: number): void {
   dropNear(base, number)
   base.run('DELETE FROM vector_space WHERE number = ?', number)

@@ -7,20 +7,16 @@ import type { FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
 import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge-fetches.ts'
+import { closeRun, forgetPages, isWhole, removeGone, removeSome } from '../../store/knowledge-site-removal.ts'
 import {
   acceptSite,
-  closeRun,
   endRun,
   forgetAttempts,
-  forgetPages,
   isOpen,
-  isWhole,
   listRuns,
   nextDue,
   openDueRuns,
   openRun,
-  removeGone,
-  removeSome,
   type SiteRun,
   startRuns,
 } from '../../store/knowledge-sites.ts'

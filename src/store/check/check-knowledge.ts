@@ -145,7 +145,7 @@ class KnowledgeCheck {
       `SELECT key / ${SPACE_STEP} AS space, key % ${SPACE_STEP} AS id FROM vector ORDER BY key`,
     )
     const spaces = new Set(this.#base.all<{ number: number }>('SELECT number FROM vector_space').map(({ number }) => number))
-    // What is left of a space that was dropped is erased when the service runs.
+    // Vectors of a dropped space are not reported: the running service erases them.
     for (const { space, id } of vectors)
       if (spaces.has(space) && !this.#passages.has(id)) this.#report('vectors of no passage', `passage ${id}`)
     this.#checkNear()

@@ -1,0 +1,108 @@
+import type { KnowledgeBase } from './knowledge-base.ts'
+import { type Extent, removeDocuments } from './knowledge-documents.ts'
+import type { SiteRun } from './knowledge-sites.ts'
+
+// The documents of all agents wait for each transaction of the ingest thread. Every function here does a bounded part of the work in one transaction, which
+// the caller opens.
+
+interface SiteDocument {
+  number: number
+  id: string
+  url: string | null
+}
+
+/** Documents or pages that one transaction looks at. */
+const REMOVED_AT_ONCE = 200
+
+/** Returns the next documents of a site after a number. Documents that were added by themselves belong to no site. */
+const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
+  base.all(
+    'SELECT number, id, url FROM document WHERE site = ? AND number > ? ORDER BY number LIMIT ?',
+    site,
+    after,
+    REMOVED_AT_ONCE,
+  )
+
+/** Returns true if every page of a run could be fetched. */
+export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
+  base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
+
+/** What was removed, and the document after which the removal continues; undefined when there are no more. */
+interface Removed {
+  extents: Extent[]
+  last: number | undefined
+}
+
+/**
+ * Removes documents whose pages no longer exist, and if the run is `whole`, also documents that it did not find again. The caller marks the passages of the
+ * returned extents as deleted.
+ */
+export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: number): Removed {
+  const documents = documentsOf(base, number, after)
+  const pages = base.getMany<{ run: number; state: string }>(
+    'SELECT run, state FROM page WHERE site = ? AND url = ?',
+    documents.map(({ url }) => [number, url ?? '']),
+  )
+  const gone = documents.filter(({ url }, i) => {
+    const page = pages[i]?.run === run ? pages[i] : undefined
+    // The run did not follow the links of pages that could not be fetched, so documents behind those links may still exist.
+    return url === null || (page === undefined ? whole : !['taken', 'same', 'failed'].includes(page.state))
+  })
+  return { extents: leave(base, number, gone), last: documents.at(-1)?.number }
+}
+
+/**
+ * Deletes pages of earlier runs, from an address on. If the run is not `whole`, pages that have a document stay. Returns the last address that was checked,
+ * or undefined when there are no more.
+ */
+export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: string): string | undefined {
+  const pages = base.all<{ url: string; run: number }>(
+    'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
+    number,
+    after,
+    REMOVED_AT_ONCE,
+  )
+  const old = pages.filter((page) => page.run < run)
+  const documents = base.getMany(
+    'SELECT 1 FROM document WHERE url = ?',
+    old.map(({ url }) => [url]),
+  )
+  for (const [i, { url }] of old.entries())
+    if (whole || documents[i] === undefined) base.run('DELETE FROM page WHERE site = ? AND url = ?', number, url)
+  return pages.at(-1)?.url
+}
+
+/** Moves documents of a site to another site that has their page, and removes the others. */
+function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocument[]): Extent[] {
+  const others = base.getMany<{ site: number }>(
+    `SELECT site FROM page WHERE url = ? AND site <> ? AND state IN ('waiting', 'taken', 'same', 'failed') ORDER BY site LIMIT 1`,
+    documents.map(({ url }) => [url, site]),
+  )
+  for (const [i, other] of others.entries())
+    if (other !== undefined) base.run('UPDATE document SET site = ? WHERE id = ?', other.site, documents[i]!.id)
+  const gone = documents.filter((_, i) => others[i] === undefined)
+  return removeDocuments(
+    base,
+    gone.map(({ id }) => id),
+  )
+}
+
+/** Stops the run of a site before its removal. Returns false if there is no such site. */
+export const closeRun = (base: KnowledgeBase, id: string): boolean =>
+  base.get('UPDATE site SET run_open = 0, due_at = NULL WHERE id = ? RETURNING number', id) !== undefined
+
+/**
+ * Removes documents of a site, then its pages, then the site. Documents that another site also has move to that site. The caller marks the passages of the
+ * returned extents as deleted. Returns undefined when nothing is left.
+ */
+export function removeSome(base: KnowledgeBase, id: string): Extent[] | undefined {
+  const row = base.get<{ number: number }>('SELECT number FROM site WHERE id = ?', id)
+  if (row === undefined) return undefined
+  const documents = documentsOf(base, row.number, 0)
+  if (documents.length > 0) return leave(base, row.number, documents)
+  const pages = base.all<{ url: string }>('SELECT url FROM page WHERE site = ? ORDER BY url LIMIT ?', row.number, REMOVED_AT_ONCE)
+  const last = pages.at(-1)
+  if (last !== undefined) base.run('DELETE FROM page WHERE site = ? AND url <= ?', row.number, last.url)
+  if (pages.length < REMOVED_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
+  return []
+}
