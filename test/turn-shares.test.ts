@@ -44,3 +44,19 @@ test('one that had much before does not wait for all that another brings', () =>
   for (; shares.least(['a', 'b'], now) === 'b'; now += 500) shares.add('b', 500, now + 500)
   assert.ok(now >= 60_500 && now <= 61_500, `a had its turn after ${now - 60_000} ms of b`)
 })
+
+test('a key with many agents gets no more time than one with a single agent', () => {
+  const shares = new TurnShares()
+  const owners = [...Array.from({ length: 10 }, (_, i) => `many/${i}`), 'one/a', 'alone']
+  const turns = new Map<string, number>()
+  for (let now = 0; now < 300_000; now += 1_000) {
+    const owner = shares.least(owners, now)!
+    const [key] = owner.split('/') as [string]
+    turns.set(key, (turns.get(key) ?? 0) + 1)
+    turns.set(owner, (turns.get(owner) ?? 0) + 1)
+    shares.add(owner, 1_000, now)
+  }
+  for (const key of ['many', 'one/a']) assert.ok(Math.abs(turns.get(key)! - 100) <= 2, `${key}: ${turns.get(key)} turns`)
+  for (let i = 0; i < 10; i++)
+    assert.ok(Math.abs(turns.get(`many/${i}`)! - 10) <= 2, `agent ${i}: ${turns.get(`many/${i}`)} turns`)
+})

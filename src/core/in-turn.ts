@@ -64,7 +64,11 @@ export class InTurn<T> {
   }
 }
 
-function wholeOf(owner: string): string {
+/** Returns the whole that an owner belongs to, or the owner itself. */
+export function wholeOf(owner: string): string {
   const end = owner.indexOf('/')
   return end < 0 ? owner : owner.slice(0, end)
 }
+
+/** Returns what an owner is called within its whole. */
+export const partOf = (owner: string): string => owner.slice(owner.indexOf('/') + 1)

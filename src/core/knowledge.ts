@@ -8,14 +8,18 @@ import type { NewSite, Site } from './site.ts'
  * Every method resolves to undefined (or false) where the document is unknown, and throws `ReparteeError` only for defects of the store.
  */
 export interface Knowledge {
-  /** Durable when it resolves; indexed in the background. The same title and bytes are the same document. */
-  addDocument(agentId: string, document: NewDocument): Promise<Document>
+  /**
+   * Durable when it resolves; indexed in the background. The same title and bytes are the same document. `askedBy`: the key that asks, here and below. What
+   * a change leaves to be done is done in turns of keys, and of the agents of a key.
+   */
+  addDocument(agentId: string, document: NewDocument, askedBy?: string): Promise<Document>
   /** The old content answers until the new is ready. */
-  replaceDocument(agentId: string, documentId: string, document: NewDocument): Promise<Document | undefined>
+  replaceDocument(agentId: string, documentId: string, document: NewDocument, askedBy?: string): Promise<Document | undefined>
   updateDocument(
     agentId: string,
     documentId: string,
     change: { title?: string; metadata?: Metadata },
+    askedBy?: string,
   ): Promise<Document | undefined>
   /** Gone from retrieval when it resolves. */
   deleteDocument(agentId: string, documentId: string): Promise<boolean>
@@ -28,9 +32,9 @@ export interface Knowledge {
   /** In reading order. `cursor` is a passage's id. */
   listPassages(agentId: string, documentId: string, page: KnowledgePageInput): Promise<Page<Passage> | undefined>
   /** Durable when it resolves; its pages are fetched in the background. The same type and URL are the same site. */
-  addSite(agentId: string, site: NewSite): Promise<Site>
+  addSite(agentId: string, site: NewSite, askedBy?: string): Promise<Site>
   /** Has it brought up to date in the background. */
-  refreshSite(agentId: string, siteId: string): Promise<Site | undefined>
+  refreshSite(agentId: string, siteId: string, askedBy?: string): Promise<Site | undefined>
   /** With the documents that came with it. */
   deleteSite(agentId: string, siteId: string): Promise<boolean>
   findSite(agentId: string, siteId: string): Promise<Site | undefined>
