@@ -413,6 +413,43 @@ describe('the process that reads', () => {
     assert.equal((await second).passages[0]!.text, 'A walnut.')
   })
 
+  test('says when it has loaded what a kind is read with, from when its time counts', async () => {
+    const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
+    const onePage = (line: string) => pdf([[{ text: line, y: 700 }]])
+    const said: string[] = []
+    const process = await processOf(reader)
+    process.on('message', (answer: object) => said.push(...Object.keys(answer).filter((what) => what !== 'cpuMs')))
+    for (const content of [onePage('A walnut.'), onePage('A hazel.'), docx(paragraph('An oak.')), Buffer.from('An ash.')])
+      await reader.read('document', { content: new Uint8Array(content), mediaType: 'text/plain' })
+    assert.deepEqual(said, ['ready', 'result', 'result', 'ready', 'result', 'result'])
+  })
+
+  test('is replaced by one that was started before, from the second slow document on', async () => {
+    const limits = { timeoutMs: 600_000, memoryMb: 4_096 }
+    const reader = newReader(limits, newReader(limits))
+    const readers: ChildProcess[] = []
+    const note = (message: unknown) => {
+      const { process } = message as { process: ChildProcess }
+      process.on('message', (answer: object) => 'result' in answer && readers.push(process))
+    }
+    subscribe('child_process', note)
+    await reader.read('document', text('Warm.'))
+    const left: Promise<void>[] = []
+    for (const owner of ['one', 'two']) {
+      const hard = reader.read('document', { content: new Uint8Array(maze()), mediaType: '' }, owner)
+      left.push(assert.rejects(hard, { name: 'ReaderClosed' }))
+      await reader.read('document', text('A walnut.'), 'other')
+    }
+    unsubscribe('child_process', note)
+    assert.deepEqual(
+      readers.map(({ spawnargs }) => spawnargs.includes('warm')),
+      [false, false, true],
+    )
+    assert.equal(new Set(readers).size, 3)
+    reader.close()
+    await Promise.all(left)
+  })
+
   test('leaves a document that is no longer wanted, under way or before', async () => {
     const reader = newReader({ timeoutMs: 600_000, memoryMb: 4_096 })
     await reader.read('document', text('Warm.'))

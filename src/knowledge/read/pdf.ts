@@ -129,7 +129,8 @@ function titleOf(given: unknown, blocks: readonly Block[]): string | null {
   return blocks.find(({ kind, page }) => kind === 'heading' && page === 1)?.text.replace(/^#+ /, '') ?? null
 }
 
-async function loadPdfJs() {
+/** Loads the library that PDFs are read with, which takes longer than reading a short one. Throws `DocumentError` if it is not installed. */
+export async function loadPdfJs() {
   const require = createRequire(import.meta.url)
   let folder: string
   try {

@@ -3,7 +3,7 @@ import { cleanText } from '../../core/text.ts'
 import type { Reading } from './block.ts'
 import { type Cut, cutPassages } from './cut.ts'
 import { charsetIn, decodePage, decodeText } from './decode.ts'
-import { type Kind, kindOf, mediaTypeOf } from './kind.ts'
+import { type Kind, kindOf, kinds, mediaTypeOf } from './kind.ts'
 
 export interface ReadInput {
   /** As it was sent, with its charset where one was told; may be empty or wrong. */
@@ -69,6 +69,43 @@ async function read(kind: Kind, content: Uint8Array, mediaType: string): Promise
     case 'pptx':
       return (await import('./pptx.ts')).readPptx(content)
   }
+}
+
+const ready = new Set<Kind>()
+
+/**
+ * Loads the code that this document is read with, so that the time of a first document is its own. Returns true if anything was loaded. Throws
+ * `DocumentError`.
+ */
+export async function load({ mediaType, filename, content }: ReadInput): Promise<boolean> {
+  const kind = kindOf(content, mediaType, filename)
+  if (ready.has(kind)) return false
+  await LOAD[kind]()
+  ready.add(kind)
+  return true
+}
+
+/** Loads the code that documents of any kind are read with. */
+export async function loadAll(): Promise<void> {
+  // What is not installed is told of by `load`, to the document that needs it.
+  const isLoaded = (kind: Kind) =>
+    LOAD[kind]().then(
+      () => ready.add(kind),
+      () => {},
+    )
+  await Promise.all(kinds.map(isLoaded))
+}
+
+const LOAD: Record<Kind, () => Promise<unknown>> = {
+  text: () => import('./plain.ts'),
+  markdown: () => import('./markdown.ts'),
+  html: () => import('./html.ts'),
+  csv: () => import('./csv.ts'),
+  json: () => import('./json.ts'),
+  pdf: async () => (await import('./pdf.ts')).loadPdfJs(),
+  docx: () => import('./docx.ts'),
+  xlsx: () => import('./xlsx.ts'),
+  pptx: () => import('./pptx.ts'),
 }
 
 function shortened(title: string): string {

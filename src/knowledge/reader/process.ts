@@ -2,11 +2,14 @@
 import { getPriority, setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { moduleBeside } from '../../core/module-beside.ts'
-import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest } from './protocol.ts'
+import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, WARM } from './protocol.ts'
 
-const [memoryMb] = process.argv.slice(2).map(Number) as [number]
+const [memory, warm] = process.argv.slice(2)
+const memoryMb = Number(memory)
 const MIB = 1_048_576
 const LOOK_EVERY_MS = 20
+/** So many looks are between two reports of processor time. */
+const SAY_EVERY = 5
 /** Answering goes before reading, where both want the same core. */
 const NICENESS = 10
 
@@ -14,20 +17,32 @@ const NICENESS = 10
 if (getPriority() < NICENESS) setPriority(NICENESS)
 const thread = new Worker(moduleBeside(import.meta.url, './thread'), {
   resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+  workerData: { isWarm: warm === WARM },
 })
 const giveUp = () => process.exit(OUT_OF_MEMORY)
+const say = (answer: ReadAnswer) => process.send!(answer)
+/** Processor time in milliseconds. */
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
 let busy = 0
-// Memory outside of the heap counts too: images, archives, fonts.
+let cpuBefore = 0
+let looks = 0
 setInterval(() => {
-  if (busy > 0 && process.memoryUsage.rss() > memoryMb * MIB) giveUp()
+  if (busy === 0) return
+  // Memory outside of the heap counts too: images, archives, fonts.
+  if (process.memoryUsage.rss() > memoryMb * MIB) giveUp()
+  if (looks++ % SAY_EVERY === 0) say({ cpuMs: cpuMs() - cpuBefore })
 }, LOOK_EVERY_MS)
 thread.on('error', giveUp)
 thread.on('message', (answer: ReadAnswer) => {
   if (!('ready' in answer)) busy--
-  process.send!(answer)
+  cpuBefore = cpuMs()
+  say(answer)
 })
 process.on('message', (request: ReadRequest) => {
-  busy++
+  if (busy++ === 0) cpuBefore = cpuMs()
   const { content } = request.input
   thread.postMessage(request, content.buffer.byteLength === content.byteLength ? [content.buffer as ArrayBuffer] : [])
 })

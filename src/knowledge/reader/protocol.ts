@@ -11,8 +11,16 @@ export interface Reads {
 }
 
 export type ReadRequest = { [K in keyof Reads]: { what: K; input: Reads[K]['input'] } }[keyof Reads]
-/** `ready` comes first: the process has loaded what it reads with. */
-export type ReadAnswer = { ready: true } | { result: unknown } | { error: { code: DocumentErrorCode; message: string } }
+/** The processor time, in milliseconds, that the document which is read now has taken. Said every 100 ms. */
+export interface Busy {
+  cpuMs: number
+}
+
+/** `ready`: the process has loaded what it reads with. It comes first, and before the first document of each kind is read. */
+export type ReadAnswer = { ready: true } | Busy | { result: unknown } | { error: { code: DocumentErrorCode; message: string } }
+
+/** An argument of the process: it loads everything before it is ready. */
+export const WARM = 'warm'
 
 /** How the process ends where something took more memory than it may. */
 export const OUT_OF_MEMORY = 86

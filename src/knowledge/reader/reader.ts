@@ -1,11 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { DocumentError } from '../../core/document-error.ts'
-import { InTurn } from '../../core/in-turn.ts'
-import { moduleBeside } from '../../core/module-beside.ts'
+import { InTurn, partOf } from '../../core/in-turn.ts'
 import { SlowOwners } from '../../core/slow-owners.ts'
 import { TurnShares } from '../../core/turn-shares.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
-import { readableFolders } from './readable-folders.ts'
+import { ReadingProcess } from './reading-process.ts'
 
 /** What reading one document may take. */
 export interface ReadLimits {
@@ -18,14 +16,20 @@ export const READ_LIMITS: ReadLimits = { timeoutMs: 30_000, memoryMb: 512 }
 
 /** A process that has nothing to read for so long ends. */
 const IDLE_MS = 10_000
-/** The first read of a process has to wait for its start, too, which a busy machine makes long. */
+/** The first read of a process waits for its start, and the first that is no small text for more code, which a busy machine makes long. */
 const START_MS = 30_000
 
 /** A document that takes longer is read elsewhere while others wait. */
 const SLOW_MS = 500
+/** Unless it had less processor time, as a part of that: then it is the machine that is busy. */
+const SLOW_CPU = 0.5
+/** So many times as long is too long in any case. */
+const SLOWEST = 4
+/** The time between two reports of the process about its processor time. */
+const LOOK_AGAIN_MS = 100
 /** Whether a document is still wanted is asked so often while it is read, and when it has waited for longer. */
 const ASK_EVERY_MS = 1_000
-/** How long the start of a process may keep others waiting. */
+/** How long that may keep others waiting. */
 const SLOW_START_MS = 2_000
 /** Texts up to this size take milliseconds. */
 const QUICK_BYTES = 65_536
@@ -52,8 +56,7 @@ interface Read {
 }
 
 /**
- * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. That process may
- * read the program's own files alone, write none and start nothing. One document at a time is read; a few small ones wait in the process. When it ends, each
+ * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. One document at a time is read; a few small ones wait in the process. When it ends, each
  * of those is sent alone, and is to blame only where the process has read nothing else. A slow document for which others wait is moved to another reader, and
  * read there from its beginning. So is, at once, every document of an owner who had too many that were slow or ended the process. Small texts and other
  * documents take turns; of each, the owner who had the least time lately comes next.
@@ -62,7 +65,7 @@ export class DocumentReader {
   readonly #limits: ReadLimits
   readonly #forSlow: DocumentReader | undefined
   readonly #slowMs: number
-  readonly #slowOwners = new SlowOwners()
+  readonly #slowAgents = new SlowOwners()
   readonly #quick = new InTurn<Read>()
   readonly #waiting = new InTurn<Read>()
   readonly #used = new TurnShares()
@@ -71,12 +74,14 @@ export class DocumentReader {
   #first: Read[] = []
   /** With the process, which answers in this order. */
   #sent: Read[] = []
-  #child: ChildProcess | undefined
-  /** The process has read something before. */
-  #isUsed = false
+  #process: ReadingProcess | undefined
+  /** Takes over when the process is ended over a slow document: others do not wait for the start of a new one. Started after the first such document. */
+  #spare: ReadingProcess | undefined
+  #hasMoved = false
   #timer: NodeJS.Timeout | undefined
-  /** When the document that is read now began. */
+  /** When the document that is read now began, and the processor time that it has taken. */
   #since = 0
+  #cpuMs = 0
   #slowTimer: NodeJS.Timeout | undefined
   #askTimer: NodeJS.Timeout | undefined
   #closed = false
@@ -99,7 +104,7 @@ export class DocumentReader {
   }
 
   #enter(read: Read): void {
-    if (this.#forSlow !== undefined && this.#slowOwners.has(read.owner, performance.now())) this.#forSlow.#enter(read)
+    if (this.#forSlow !== undefined && this.#slowAgents.has(lineOf(read), performance.now())) this.#forSlow.#enter(read)
     else this.#add(read)
   }
 
@@ -116,7 +121,7 @@ export class DocumentReader {
     const left = [...this.#sent.splice(0), ...this.#first.splice(0)]
     for (const line of [this.#quick, this.#waiting])
       for (let read = line.next(); read !== undefined; read = line.next()) left.push(read)
-    this.#kill()
+    this.#rest()
     for (const { reject } of left) reject(new ReaderClosed())
   }
 
@@ -133,7 +138,7 @@ export class DocumentReader {
     }
     if (this.#sent.length > 0) return
     clearTimeout(this.#timer)
-    if (this.#child !== undefined) this.#timer = setTimeout(() => this.#kill(), IDLE_MS).unref()
+    if ((this.#process ?? this.#spare) !== undefined) this.#timer = setTimeout(() => this.#rest(), IDLE_MS).unref()
   }
 
   #takeNext(): Read | undefined {
@@ -168,21 +173,16 @@ export class DocumentReader {
 
   #send(read: Read): void {
     this.#sent.push(read)
-    const starts = this.#child === undefined
-    const child = this.#child ?? this.#start()
-    if (this.#sent.length === 1) this.#limitTime(starts ? START_MS : 0)
-    // Where no process can be started, that is told of by its error.
-    if (!child.connected) return
-    child.send(read.request, (error) => {
-      // It has ended, or is of no use: how it ends tells why.
-      if (error !== null) child.kill('SIGKILL')
-    })
+    const process = this.#current()
+    if (this.#sent.length === 1) this.#limitTime(process.isReady && (process.isLoaded || read.isQuick) ? 0 : START_MS)
+    process.send(read.request)
   }
 
   /** Of the document that is read now. */
   #limitTime(moreMs = 0): void {
     clearTimeout(this.#timer)
     this.#since = performance.now() + Math.min(moreMs, SLOW_START_MS)
+    this.#cpuMs = 0
     this.#watch()
     const { timeoutMs } = this.#limits
     this.#timer = setTimeout(() => this.#giveUp(tooCostly(`more than ${timeoutMs / 1_000} seconds`)), timeoutMs + moreMs)
@@ -206,7 +206,12 @@ export class DocumentReader {
     clearTimeout(this.#slowTimer)
     if (this.#forSlow === undefined || this.#sent.length === 0) return
     const leftMs = this.#since + this.#slowMs - performance.now()
-    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, leftMs)).unref()
+    const look = () => {
+      const isSlow = this.#cpuMs >= this.#slowMs * SLOW_CPU || performance.now() - this.#since >= this.#slowMs * SLOWEST
+      if (isSlow) this.#moveSlow()
+      else this.#slowTimer = setTimeout(look, LOOK_AGAIN_MS).unref()
+    }
+    this.#slowTimer = setTimeout(look, Math.max(0, leftMs)).unref()
   }
 
   #moveSlow(): void {
@@ -217,56 +222,66 @@ export class DocumentReader {
     this.#kill()
     this.#takeSent()
     this.#takeBack()
-    this.#slowOwners.note(slow.owner, performance.now())
+    this.#slowAgents.note(lineOf(slow), performance.now())
+    this.#hasMoved = true
     forSlow.#enter(slow)
     this.#next()
   }
 
-  #start(): ChildProcess {
-    const { memoryMb } = this.#limits
-    const child = fork(moduleBeside(import.meta.url, './process'), [String(memoryMb)], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      // No secret of the service is to be found in there.
-      env: {},
-      execArgv: ['--permission', '--allow-worker', ...readableFolders().map((folder) => `--allow-fs-read=${folder}`)],
+  /** Returns the process that reads next. */
+  #current(): ReadingProcess {
+    this.#process ??= this.#spare ?? this.#start(false)
+    if (this.#process === this.#spare) this.#spare = undefined
+    return this.#process
+  }
+
+  #start(isWarm: boolean): ReadingProcess {
+    return new ReadingProcess({
+      memoryMb: this.#limits.memoryMb,
+      isWarm,
+      answered: (process, answer) => this.#answered(process, answer),
+      ended: (process, code, signal) => this.#lost(process, code, signal),
+      failed: (process, error) => this.#failed(process, error),
     })
-    this.#child = child
-    this.#isUsed = false
-    child.on('message', (answer: ReadAnswer) => {
-      if (child !== this.#child) return
-      if ('ready' in answer) {
-        if (this.#sent.length > 0) this.#limitTime()
-        return
-      }
-      const read = this.#takeSent()
-      this.#isUsed = true
+  }
+
+  #answered(process: ReadingProcess, answer: ReadAnswer): void {
+    if (process !== this.#process) return
+    if ('cpuMs' in answer) {
+      this.#cpuMs = answer.cpuMs
+      return
+    }
+    if ('ready' in answer) {
       if (this.#sent.length > 0) this.#limitTime()
-      if ('result' in answer) read?.resolve(answer.result as never)
-      else read?.reject(new DocumentError(answer.error.code, answer.error.message))
-      this.#next()
-    })
-    child.on('exit', (code, signal) => this.#lost(child, code, signal))
-    child.on('error', (error) => this.#failed(child, error))
-    return child
+      return
+    }
+    const read = this.#takeSent()
+    process.isLoaded ||= read?.isQuick === false
+    if (this.#sent.length > 0) this.#limitTime()
+    if ('result' in answer) read?.resolve(answer.result as never)
+    else read?.reject(new DocumentError(answer.error.code, answer.error.message))
+    this.#next()
+    if (this.#hasMoved) this.#spare ??= this.#start(true)
   }
 
   /** It could not be started, for which no document is to blame. */
-  #failed(child: ChildProcess, error: Error): void {
-    if (child !== this.#child) return
+  #failed(process: ReadingProcess, error: Error): void {
+    if (process === this.#spare) this.#spare = undefined
+    if (process !== this.#process) return
     this.#kill()
     for (const read of this.#sent.splice(0)) read.reject(error)
     this.#next()
   }
 
-  #lost(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
-    if (child !== this.#child) return
+  #lost(process: ReadingProcess, code: number | null, signal: NodeJS.Signals | null): void {
+    if (process === this.#spare) this.#spare = undefined
+    if (process !== this.#process) return
     this.#kill()
     const [read] = this.#sent
     // Answers that were on their way are lost with the process, so that of several any may be the cause. Or the memory was full of what was read before.
-    if (read !== undefined && this.#sent.length === 1 && !this.#isUsed && !this.#isPardoned(read, signal)) {
+    if (read !== undefined && this.#sent.length === 1 && !process.isUsed && !this.#isPardoned(read, signal)) {
       this.#sent = []
-      this.#slowOwners.note(read.owner, performance.now())
+      this.#slowAgents.note(lineOf(read), performance.now())
       read.reject(
         code === OUT_OF_MEMORY
           ? tooCostly(`more than ${this.#limits.memoryMb} MB of memory`)
@@ -291,9 +306,16 @@ export class DocumentReader {
   #kill(): void {
     clearTimeout(this.#timer)
     clearInterval(this.#askTimer)
-    const child = this.#child
-    this.#child = undefined
-    child?.kill('SIGKILL')
+    this.#process?.kill()
+    this.#process = undefined
+  }
+
+  /** Ends all processes until there is something to read. */
+  #rest(): void {
+    this.#kill()
+    this.#spare?.kill()
+    this.#spare = undefined
+    this.#hasMoved = false
   }
 }
 
@@ -301,6 +323,9 @@ function isQuick({ input: { content } }: ReadRequest): boolean {
   if (content.byteLength > QUICK_BYTES) return false
   return !BINARY.test(Buffer.from(content.subarray(0, QUICK_LOOK_BYTES)).toString('latin1'))
 }
+
+/** Names the documents that count together when slow ones are counted: an agent's small texts, or its other documents. */
+const lineOf = ({ owner, isQuick }: Read): string => `${partOf(owner)} ${isQuick}`
 
 const sizeOf = ({ request }: Read): number => request.input.content.byteLength
 

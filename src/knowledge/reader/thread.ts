@@ -1,12 +1,13 @@
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { DocumentError } from '../../core/document-error.ts'
 import { decodePage } from '../read/decode.ts'
-import { readDocument } from '../read/read.ts'
+import { load, loadAll, readDocument } from '../read/read.ts'
 import type { ReadAnswer, ReadRequest } from './protocol.ts'
 
 async function answer(request: ReadRequest): Promise<unknown> {
   switch (request.what) {
     case 'document':
+      if (await load(request.input)) sayReady()
       return readDocument(request.input)
     case 'links':
       return (await import('../read/links.ts')).readLinks(await decodePage(request.input), request.input.url)
@@ -32,9 +33,11 @@ async function reply(request: ReadRequest): Promise<void> {
   parentPort!.postMessage(message)
 }
 
+const sayReady = () => parentPort!.postMessage({ ready: true } satisfies ReadAnswer)
+
 // One at a time, and answered in order.
-let last = Promise.resolve()
+let last = (workerData as { isWarm: boolean }).isWarm ? loadAll() : Promise.resolve()
+last = last.then(sayReady)
 parentPort!.on('message', (request: ReadRequest) => {
   last = last.then(() => reply(request))
 })
-parentPort!.postMessage({ ready: true } satisfies ReadAnswer)
