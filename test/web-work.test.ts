@@ -11,6 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { LargePages, type LargePlace } from '../src/knowledge/ingest/large-pages.ts'
 import { NetQueue } from '../src/knowledge/ingest/net-queue.ts'
+import { Owners } from '../src/knowledge/ingest/owners.ts'
 import { heeded, toRules } from '../src/knowledge/ingest/sync-site.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
@@ -19,38 +20,74 @@ import { addPages } from '../src/store/knowledge-sites.ts'
 const folder = mkdtempSync(join(tmpdir(), 'repartee-web-'))
 after(() => rmSync(folder, { recursive: true }))
 
-test('room is offered to an agent that may use it', async () => {
-  const file = KnowledgeFile.openToWrite(join(folder, 'a.db'))
-  const running: { agent: string; end: () => void }[] = []
-  const woken: string[] = []
-  const queue = new NetQueue({
-    atOnce: 3,
-    atOnceOfAgent: 2,
-    turnMs: 1e9,
-    list: (_file, except, most) =>
-      [1, 2, 3, 4]
-        .filter((number) => !except.has(number))
-        .slice(0, most)
-        .map((number) => ({ number })),
-    start: () => {},
-    run: (agent) => new Promise((end) => running.push({ agent, end })),
-    wake: (agent) => woken.push(agent),
+describe('work on the network', () => {
+  /** A queue of agents that each have four pages to fetch. */
+  const newQueue = (name: string, { atOnce = 6, turnMs = 1e9 } = {}) => {
+    const file = KnowledgeFile.openToWrite(join(folder, name))
+    const owners = new Owners()
+    const running: { agent: string; end: () => void; isTurnOver: () => boolean }[] = []
+    const woken: string[] = []
+    const queue = new NetQueue({
+      atOnce,
+      atOnceOfAgent: 2,
+      owners,
+      turnMs,
+      list: (_file, except, most) =>
+        [1, 2, 3, 4]
+          .filter((number) => !except.has(number))
+          .slice(0, most)
+          .map((number) => ({ number })),
+      start: () => {},
+      run: (agent, _item, _signal, isTurnOver) => new Promise((end) => running.push({ agent, end, isTurnOver })),
+      wake: (agent) => woken.push(agent),
+    })
+    const fill = (...agents: string[]) => {
+      for (const agent of agents) queue.fill(agent, file)
+      return running.map(({ agent }) => agent)
+    }
+    after(() => {
+      queue.close()
+      file.close()
+    })
+    return { owners, running, woken, fill }
+  }
+
+  test('is offered to an agent that may have more', async () => {
+    const { owners, running, woken, fill } = newQueue('offers.db')
+    for (const agent of ['first', 'second', 'third']) owners.note(agent, 'key')
+    assert.deepEqual(fill('first', 'second', 'third'), ['first', 'first', 'second'])
+    running[2]!.end()
+    await nextTurn()
+    // The first has its two, though it has waited longest.
+    assert.equal(woken.at(-1), 'second')
+    fill('second')
+    running[3]!.end()
+    await nextTurn()
+    assert.equal(woken.at(-2), 'third')
   })
-  for (const agent of ['first', 'second', 'third']) queue.fill(agent, file)
-  assert.deepEqual(
-    running.map(({ agent }) => agent),
-    ['first', 'first', 'second'],
-  )
-  running[2]!.end()
-  await nextTurn()
-  // The first has its two, though it has waited longest.
-  assert.equal(woken[0], 'second')
-  queue.fill('second', file)
-  running[3]!.end()
-  await nextTurn()
-  assert.equal(woken.at(-2), 'third')
-  queue.close()
-  file.close()
+
+  test('of a key with many agents leaves room for other keys', async () => {
+    const { owners, running, woken, fill } = newQueue('keys.db', { atOnce: 8 })
+    const many = ['a', 'b', 'c', 'd']
+    for (const agent of many) owners.note(agent, 'many')
+    owners.note('other', 'few')
+    assert.deepEqual(fill(...many), ['a', 'a', 'b', 'b'])
+    assert.deepEqual(fill('other', 'unknown').slice(4), ['other', 'other', 'unknown'])
+    // Its own agents have waited longer, but it may have three while others have that many.
+    running[0]!.end()
+    await nextTurn()
+    assert.equal(woken.at(-2), 'unknown')
+  })
+
+  test('makes room when its turn is over for an agent that gets the place, and for no other', () => {
+    const { owners, running, fill } = newQueue('turns.db', { atOnce: 4, turnMs: -1 })
+    for (const agent of ['a', 'b']) owners.note(agent, 'many')
+    assert.deepEqual(fill('a'), ['a', 'a'])
+    assert.equal(running[0]!.isTurnOver(), false)
+    assert.deepEqual(fill('b', 'c').slice(2), ['c'])
+    assert.equal(running[0]!.isTurnOver(), true, 'b waits, of the same key')
+    assert.equal(running[2]!.isTurnOver(), false, 'a key that has two does not get the place of c')
+  })
 })
 
 describe('a page of the web', () => {

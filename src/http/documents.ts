@@ -53,10 +53,10 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     return { ...about, source: { type: 'text' }, mediaType: kinds[kind], content: await toBytes(body[kind]!) }
   }
 
-  const add = async ({ agent, once }: Pick<Call<Contract['addDocument']>, 'agent' | 'once'>, given: NewDocument) => {
+  const add = async ({ agent, once, key }: Pick<Call<Contract['addDocument']>, 'agent' | 'once' | 'key'>, given: NewDocument) => {
     const { content = new Uint8Array(0), ...about } = given
     return once([JSON.stringify(about), content], async () => {
-      const document = await knowledge.addDocument(agent.id, given)
+      const document = await knowledge.addDocument(agent.id, given, key.id)
       await keepOnlyOfAgent(deps, agent.id)
       return { document: toDocument(document) }
     })
@@ -64,15 +64,15 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
   route(app, deps, contract.addDocument, async (call) => add(call, await read(call.request, call.body)))
   route(app, deps, contract.uploadDocument, async (call) => add(call, await readFile(call.request)))
 
-  const replace = async (agentId: string, id: string, content: () => Promise<NewDocument>) => {
+  const replace = async (agentId: string, id: string, askedBy: string, content: () => Promise<NewDocument>) => {
     found(await knowledge.findDocument(agentId, id))
-    return { document: toDocument(found(await knowledge.replaceDocument(agentId, id, await content()))) }
+    return { document: toDocument(found(await knowledge.replaceDocument(agentId, id, await content(), askedBy))) }
   }
-  route(app, deps, contract.replaceDocument, ({ agent, params, request, body }) =>
-    replace(agent.id, params.documentId, () => read(request, body)),
+  route(app, deps, contract.replaceDocument, ({ agent, params, key, request, body }) =>
+    replace(agent.id, params.documentId, key.id, () => read(request, body)),
   )
-  route(app, deps, contract.replaceDocumentWithFile, ({ agent, params, request }) =>
-    replace(agent.id, params.documentId, () => readFile(request)),
+  route(app, deps, contract.replaceDocumentWithFile, ({ agent, params, key, request }) =>
+    replace(agent.id, params.documentId, key.id, () => readFile(request)),
   )
 
   route(app, deps, contract.listDocuments, async ({ agent, query, key }) => {
@@ -104,13 +104,13 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     return { passages: page.items, pagination: toPagination(page) }
   })
 
-  route(app, deps, contract.updateDocument, async ({ agent, params, body }) => {
+  route(app, deps, contract.updateDocument, async ({ agent, params, key, body }) => {
     const { title, metadata } = body
     const change = {
       ...(title === undefined ? {} : { title }),
       ...(metadata === undefined ? {} : { metadata: metadata as Metadata }),
     }
-    return { document: toDocument(found(await knowledge.updateDocument(agent.id, params.documentId, change))) }
+    return { document: toDocument(found(await knowledge.updateDocument(agent.id, params.documentId, change, key.id))) }
   })
 
   route(app, deps, contract.deleteDocument, async ({ agent, params }) => {

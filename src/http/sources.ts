@@ -22,8 +22,8 @@ const toSource = (site: Site) => ({
 export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   const { knowledge } = deps
 
-  route(app, deps, contract.addSource, async ({ agent, body }) => {
-    const added = await knowledge.addSite(agent.id, { ...body, url: pageUrl('body.url', body.url) })
+  route(app, deps, contract.addSource, async ({ agent, body, key }) => {
+    const added = await knowledge.addSite(agent.id, { ...body, url: pageUrl('body.url', body.url) }, key.id)
     await keepOnlyOfAgent(deps, agent.id)
     return { source: toSource(added) }
   })
@@ -39,8 +39,8 @@ export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contrac
     source: toSource(found(await knowledge.findSite(agent.id, params.sourceId))),
   }))
 
-  route(app, deps, contract.refreshSource, async ({ agent, params }) => ({
-    source: toSource(found(await knowledge.refreshSite(agent.id, params.sourceId))),
+  route(app, deps, contract.refreshSource, async ({ agent, params, key }) => ({
+    source: toSource(found(await knowledge.refreshSite(agent.id, params.sourceId, key.id))),
   }))
 
   route(app, deps, contract.deleteSource, async ({ agent, params }) => {

@@ -94,18 +94,18 @@ export function openKnowledge({
   }
 
   return {
-    async addDocument(agentId, document) {
+    async addDocument(agentId, document, askedBy) {
       known.add(agentId)
       const { own, bytes } = withOwnBytes(document)
-      return ingest.callWith(bytes, 'add', agentId, ids(), own)
+      return ingest.callWith(bytes, 'add', agentId, ids(), own, askedBy)
     },
-    async replaceDocument(agentId, documentId, document) {
+    async replaceDocument(agentId, documentId, document, askedBy) {
       if (!known.has(agentId)) return undefined
       const { own, bytes } = withOwnBytes(document)
-      return ingest.callWith(bytes, 'replace', agentId, documentId, own)
+      return ingest.callWith(bytes, 'replace', agentId, documentId, own, askedBy)
     },
-    async updateDocument(agentId, documentId, change) {
-      return known.has(agentId) ? ingest.call('change', agentId, documentId, change) : undefined
+    async updateDocument(agentId, documentId, change, askedBy) {
+      return known.has(agentId) ? ingest.call('change', agentId, documentId, change, askedBy) : undefined
     },
     async deleteDocument(agentId, documentId) {
       return known.has(agentId) && ingest.call('remove', agentId, documentId)
@@ -120,12 +120,12 @@ export function openKnowledge({
     async listPassages(agentId, documentId, page) {
       return known.has(agentId) ? questions.call('listPassages', agentId, documentId, page) : undefined
     },
-    async addSite(agentId, site) {
+    async addSite(agentId, site, askedBy) {
       known.add(agentId)
-      return ingest.call('addSite', agentId, ids(), site)
+      return ingest.call('addSite', agentId, ids(), site, askedBy)
     },
-    async refreshSite(agentId, siteId) {
-      return known.has(agentId) ? ingest.call('refreshSite', agentId, siteId) : undefined
+    async refreshSite(agentId, siteId, askedBy) {
+      return known.has(agentId) ? ingest.call('refreshSite', agentId, siteId, askedBy) : undefined
     },
     async deleteSite(agentId, siteId) {
       return known.has(agentId) && ingest.call('removeSite', agentId, siteId)

@@ -35,12 +35,14 @@ const ingest = new Ingest({
 })
 
 const methods = {
-  add: (agentId: string, id: string, document: NewDocument) => ingest.add(agentId, id, document),
-  replace: (agentId: string, id: string, document: NewDocument) => ingest.replace(agentId, id, document),
-  change: (agentId: string, id: string, change: { title?: string; metadata?: Metadata }) => ingest.change(agentId, id, change),
+  add: (agentId: string, id: string, document: NewDocument, askedBy?: string) => ingest.add(agentId, id, document, askedBy),
+  replace: (agentId: string, id: string, document: NewDocument, askedBy?: string) =>
+    ingest.replace(agentId, id, document, askedBy),
+  change: (agentId: string, id: string, change: { title?: string; metadata?: Metadata }, askedBy?: string) =>
+    ingest.change(agentId, id, change, askedBy),
   remove: (agentId: string, id: string) => ingest.remove(agentId, id),
-  addSite: (agentId: string, id: string, site: NewSite) => ingest.addSite(agentId, id, site),
-  refreshSite: (agentId: string, id: string) => ingest.refreshSite(agentId, id),
+  addSite: (agentId: string, id: string, site: NewSite, askedBy?: string) => ingest.addSite(agentId, id, site, askedBy),
+  refreshSite: (agentId: string, id: string, askedBy?: string) => ingest.refreshSite(agentId, id, askedBy),
   removeSite: (agentId: string, id: string) => ingest.removeSite(agentId, id),
   takeUnembedded: (agentId: string, model: string, most: number) => ingest.takeUnembedded(agentId, model, most),
   putVectors: (agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]) =>

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
 import type { Document, Metadata, NewDocument } from '../../core/document.ts'
+import { partOf } from '../../core/in-turn.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
 import { TurnShares } from '../../core/turn-shares.ts'
@@ -21,6 +22,7 @@ import { Changes } from './changes.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
 import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
+import { Owners } from './owners.ts'
 import type { Reading } from './read-documents.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings } from './slow-readings.ts'
@@ -111,6 +113,7 @@ export class Ingest {
   #lookTimer: NodeJS.Timeout | undefined
   #looks = 0
   readonly #bursts = new Bursts()
+  readonly #owners = new Owners()
   readonly #shares = new TurnShares()
   #running: Promise<void> | undefined
   #active: string | undefined
@@ -165,6 +168,7 @@ export class Ingest {
       crawlDelayMs,
       siteTurnMs,
       reader: this.#reader,
+      owners: this.#owners,
       ended: onEnded,
       changes: this.#changes,
       bury: (agentId, base, extents) => this.#bury(agentId, base, extents),
@@ -174,21 +178,30 @@ export class Ingest {
     if (store.isShared) this.#lookTimer = setInterval(() => this.#tryLook(), LOOK_EVERY_MS)
   }
 
-  add(agentId: string, id: string, document: NewDocument): Promise<Document> {
+  /** `askedBy`: the id of the key that asks, here and below. */
+  add(agentId: string, id: string, document: NewDocument, askedBy?: string): Promise<Document> {
+    this.#owners.note(agentId, askedBy)
     const at = this.#clock()
     return this.#changes.commitContent(agentId, document.content ?? NO_BYTES, (base, large) =>
       acceptDocument(base, id, document, at, large),
     )
   }
 
-  replace(agentId: string, id: string, document: NewDocument): Promise<Document | undefined> {
+  replace(agentId: string, id: string, document: NewDocument, askedBy?: string): Promise<Document | undefined> {
+    this.#owners.note(agentId, askedBy)
     const at = this.#clock()
     return this.#changes.commitContent(agentId, document.content ?? NO_BYTES, (base, large) =>
       acceptVersion(base, id, document, at, large),
     )
   }
 
-  change(agentId: string, id: string, change: { title?: string; metadata?: Metadata }): Promise<Document | undefined> {
+  change(
+    agentId: string,
+    id: string,
+    change: { title?: string; metadata?: Metadata },
+    askedBy?: string,
+  ): Promise<Document | undefined> {
+    this.#owners.note(agentId, askedBy)
     const at = this.#clock()
     return this.#changes.commit(agentId, (base) => {
       raiseVersion(base)
@@ -206,11 +219,13 @@ export class Ingest {
     })
   }
 
-  addSite(agentId: string, id: string, site: NewSite): Promise<Site> {
+  addSite(agentId: string, id: string, site: NewSite, askedBy?: string): Promise<Site> {
+    this.#owners.note(agentId, askedBy)
     return this.#web.addSite(agentId, id, site)
   }
 
-  refreshSite(agentId: string, id: string): Promise<Site | undefined> {
+  refreshSite(agentId: string, id: string, askedBy?: string): Promise<Site | undefined> {
+    this.#owners.note(agentId, askedBy)
     return this.#web.refreshSite(agentId, id)
   }
 
@@ -269,6 +284,7 @@ export class Ingest {
 
   removeAgent(agentId: string): void {
     this.#web.removeAgent(agentId)
+    this.#owners.forget(agentId)
     for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
     clearTimeout(this.#later.get(agentId))
     this.#later.delete(agentId)
@@ -340,7 +356,7 @@ export class Ingest {
       const more = await this.#tryTurn(agentId)
       this.#active = undefined
       const now = performance.now()
-      this.#shares.add(agentId, now - start, now)
+      this.#shares.add(this.#owners.ownerOf(agentId), now - start, now)
       if (more) this.#turnMs.set(agentId, now - start)
       else this.#turnMs.delete(agentId)
       this.#bursts.endTurn(agentId, now)
@@ -363,12 +379,20 @@ export class Ingest {
       if (this.#closing || this.#waiting.size === 0) return undefined
       const now = performance.now()
       const ready = [...this.#waiting].filter((agentId) => this.#bursts.isOver(agentId, now))
-      const next = this.#shares.least(ready, now)
+      const next = this.#least(ready, now)
       // Otherwise a small document could wait for a long turn of another agent.
-      if (next !== undefined && (now - begunAt >= this.#patienceMs(next) || next === this.#shares.least(this.#waiting, now)))
-        return next
+      if (next !== undefined && (now - begunAt >= this.#patienceMs(next) || next === this.#least(this.#waiting, now))) return next
       await pauseMs(LOOK_FOR_QUIET_EVERY_MS)
     }
+  }
+
+  /** Returns the agent that had the least time lately, of the key that had the least. */
+  #least(agentIds: Iterable<string>, now: number): string | undefined {
+    const owner = this.#shares.least(
+      [...agentIds].map((agentId) => this.#owners.ownerOf(agentId)),
+      now,
+    )
+    return owner && partOf(owner)
   }
 
   #patienceMs(agentId: string): number {
@@ -485,7 +509,8 @@ export class Ingest {
     this.#bases.scrub(agentId)
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
-    const read = (input: ReadInput, isWanted: () => boolean) => this.#reader.read('document', input, agentId, isWanted)
+    const read = (input: ReadInput, isWanted: () => boolean) =>
+      this.#reader.read('document', input, this.#owners.ownerOf(agentId), isWanted)
     const unreleased = this.#unreleased.get(agentId) ?? new Set()
     this.#unreleased.set(agentId, unreleased)
     const slow = this.#slowOf(agentId)

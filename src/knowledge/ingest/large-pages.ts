@@ -1,23 +1,24 @@
-import { InTurn } from '../../core/in-turn.ts'
-import { Shares } from '../../core/shares.ts'
+import { InTurn, wholeOf } from '../../core/in-turn.ts'
+import { type Sharer, Shares } from '../../core/shares.ts'
 
 /** Each may take as much memory as a document may have. */
 const AT_ONCE = 3
 
-/** Limits how many large pages are in memory at once. Other fetches pause, and agents take turns. `Shares` divides the places among agents. */
+/** Limits how many large pages are in memory at once. Other fetches pause, and owners take turns. `Shares` divides the places among keys. */
 export class LargePages {
   readonly #shares = new Shares(AT_ONCE)
   readonly #waiting = new InTurn<() => void>()
 
-  /** Returns a place that one page of an agent takes if it is large. */
-  placeFor(agentId: string): LargePlace {
+  /** Returns a place that one page takes if it is large. `owner`: an agent, with its key (`key/agent`) where that is known. */
+  placeFor(owner: string): LargePlace {
+    const sharer = toSharer(owner)
     let heldSince: number | undefined
     let waitingSince: number | undefined
     let waitedMs = 0
     /** Ends the wait for a place. */
     let leave = () => {}
     const enter = () => {
-      this.#shares.take({ id: agentId }, 1)
+      this.#shares.take(sharer, 1)
       heldSince = performance.now()
     }
     return {
@@ -25,10 +26,10 @@ export class LargePages {
       isOverdue: (turnMs) =>
         heldSince !== undefined &&
         performance.now() - heldSince > turnMs &&
-        [...this.#waiting.owners()].some((owner) => owner !== agentId),
+        [...this.#waiting.owners()].some((other) => other !== owner),
       take: (signal) => {
         if (heldSince !== undefined) return undefined
-        if (this.#shares.mayHave({ id: agentId }, 1)) {
+        if (this.#shares.mayHave(sharer, 1)) {
           enter()
           return undefined
         }
@@ -52,32 +53,34 @@ export class LargePages {
           }
           leave = () => {
             endWait()
-            this.#waiting.remove(agentId, go)
+            this.#waiting.remove(owner, go)
           }
           signal.addEventListener('abort', stop, { once: true })
-          this.#waiting.add(agentId, go)
+          this.#waiting.add(owner, go)
         })
       },
       give: () => {
         leave()
         if (heldSince === undefined) return
         heldSince = undefined
-        this.#shares.give({ id: agentId }, 1)
+        this.#shares.give(sharer, 1)
         this.#letIn()
       },
     }
   }
 
   #letIn(): void {
-    const next = () => this.#waiting.next((id) => this.#shares.mayHave({ id }, 1))
+    const next = () => this.#waiting.next((owner) => this.#shares.mayHave(toSharer(owner), 1))
     for (let go = next(); go !== undefined; go = next()) go()
   }
 }
 
+const toSharer = (owner: string): Sharer => ({ id: wholeOf(owner) })
+
 export interface LargePlace {
   /** Returns for how long the page has waited for a place, in milliseconds. */
   waitedMs(): number
-  /** Returns true if the page has had a place for longer than `turnMs` while pages of other agents wait for one. */
+  /** Returns true if the page has had a place for longer than `turnMs` while pages of other owners wait for one. */
   isOverdue(turnMs: number): boolean
   /** Returns undefined if a place is free, or a promise that resolves when one is. Rejects with the reason of the signal. */
   take(signal: AbortSignal): Promise<void> | undefined

@@ -26,21 +26,22 @@ import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
 import { LargePages, type LargePlace } from './large-pages.ts'
 import { NetQueue } from './net-queue.ts'
+import type { Owners } from './owners.ts'
 import { type Sitemaps, syncSite } from './sync-site.ts'
 
 /** Sites that are due, in a file that could not be written. */
 const TRY_DUE_AGAIN_MS = 60_000
 /** Fewer than for a document: a crash counts for both, and the site should fail first. */
 const MAX_ATTEMPTS = 3
-const PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
+const PAGES_AT_ONCE = { atOnce: 16, atOnceOfAgent: 4 }
 /** The same for slow pages. */
-const SLOW_PAGES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 4 }
+const SLOW_PAGES_AT_ONCE = { atOnce: 16, atOnceOfAgent: 4 }
 /** A page that takes longer, while pages of other agents wait, is fetched among the slow ones. */
 const PAGE_TURN_MS = 1_000
 const LOOK_MS = 250
 /** Pages among which slow ones are looked for: they are the oldest. */
 const LISTED_PAGES = 1_000
-const SITES_AT_ONCE = { atOnce: 4, atOnceOfAgent: 2 }
+const SITES_AT_ONCE = { atOnce: 8, atOnceOfAgent: 2 }
 
 export interface WebWorkParts {
   store: KnowledgeStore
@@ -51,6 +52,7 @@ export interface WebWorkParts {
   /** After so many milliseconds a site makes room for one of another agent: it may take hours. */
   siteTurnMs: number
   reader: DocumentReader
+  owners: Owners
   /** Told of each page that could not be had. */
   ended: (outcome: 'failed') => void
   changes: Changes
@@ -81,8 +83,8 @@ export class WebWork {
 
   constructor(parts: WebWorkParts) {
     this.#parts = parts
-    const { store, clock, wake } = parts
-    const fetches = { start: startFetches, wake }
+    const { store, clock, wake, owners } = parts
+    const fetches = { start: startFetches, wake, owners }
     this.#fetches = new NetQueue({
       ...fetches,
       ...PAGES_AT_ONCE,
@@ -107,7 +109,7 @@ export class WebWork {
       // A page is fetched as a whole.
       turnMs: Number.POSITIVE_INFINITY,
       run: (agentId, task, signal) =>
-        this.#fetch(this.#slowLargePages.placeFor(agentId), agentId, task, signal).finally(() =>
+        this.#fetch(this.#slowLargePages.placeFor(owners.ownerOf(agentId)), agentId, task, signal).finally(() =>
           this.#forgetSlowPage(agentId, task),
         ),
     })
@@ -118,6 +120,7 @@ export class WebWork {
       turnMs: parts.siteTurnMs,
       run: (agentId, run, signal, isTurnOver) => this.#sync(agentId, run, signal, isTurnOver),
       wake,
+      owners,
     })
     this.#due = new DueSites(store, (agentId) => {
       this.#commitSites(agentId, (base) => openDueRuns(base, clock())).catch(() =>
@@ -215,13 +218,13 @@ export class WebWork {
   }
 
   async #sync(agentId: string, run: SiteRun, signal: AbortSignal, isTurnOver: () => boolean): Promise<void> {
-    const { rules, reader, clock, crawlDelayMs, changes } = this.#parts
+    const { rules, reader, owners, clock, crawlDelayMs, changes } = this.#parts
     const place = `${agentId} ${run.number}`
     const kept = this.#sitemaps.get(place)
     const sitemaps = kept?.run === run.run ? kept : { run: run.run, seen: new Set<string>(), waiting: [] }
     this.#sitemaps.delete(place)
     let failure: DocumentError | undefined
-    const large = this.#slowLargePages.placeFor(agentId)
+    const large = this.#slowLargePages.placeFor(owners.ownerOf(agentId))
     try {
       if (run.attempts >= MAX_ATTEMPTS)
         throw new DocumentError('internal_error', 'Reading this site stopped the service several times.')
@@ -232,7 +235,7 @@ export class WebWork {
             large.give()
             return fetchPage(rules, { ...input, whenLarge: large.take })
           },
-          read: (what, input) => reader.read(what, input, agentId, () => !signal.aborted),
+          read: (what, input) => reader.read(what, input, owners.ownerOf(agentId), () => !signal.aborted),
           commit: (work) => {
             // A file of an agent that is gone must not come back.
             signal.throwIfAborted()
@@ -300,7 +303,7 @@ export class WebWork {
     isTurnOver: (pausedMs: number) => boolean,
   ): Promise<void> {
     const own = new AbortController()
-    const place = this.#largePages.placeFor(agentId)
+    const place = this.#largePages.placeFor(this.#parts.owners.ownerOf(agentId))
     const looking = setInterval(() => {
       if (isTurnOver(place.waitedMs()) || place.isOverdue(PAGE_TURN_MS)) own.abort()
     }, LOOK_MS)
