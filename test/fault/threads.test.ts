@@ -96,8 +96,10 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
     // The base of the agent is open, so that only the process is wanting.
     assert.equal((await settled(agent, await add(agent, { text: 'A first lamp.' }))).status, 'ready')
     const isReported = () => /cannot be worked on/.test(service.printed())
-    // The pipes of a process that is gone may still be open while they are counted, and leave room for the next one once they close: then it is done again.
+    // The pipes of a process that is gone may still be open while they are counted, and leave room for the next one once they close. Or a new connection is
+    // needed, and not accepted. Then it is done again, and given more time.
     let id: string
+    let patienceMs = 30_000
     do {
       const running = readerPid()
       if (running !== undefined) process.kill(running, 'SIGKILL')
@@ -105,11 +107,14 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
       // The next request uses the connection of this one. What it does to the database takes one more descriptor, and a process takes several.
       isOk(await client.get('/agents'))
       const lift = limit(service.pid()!, 'nofile', thirdFree(service.pid()!))
+      const lifting = setTimeout(lift, patienceMs)
       try {
         id = await add(agent, { html: html(3) })
         await until('it is reported, or read', async () => isReported() || (await documentOf(agent, id)).status === 'ready')
       } finally {
+        clearTimeout(lifting)
         lift()
+        patienceMs *= 2
       }
     } while (!isReported())
     assert.equal((await settled(agent, id)).status, 'ready')
