@@ -32,7 +32,7 @@ import type { Health } from './http/service.ts'
 import { postWebhook, webhookBody } from './http/webhook-post.ts'
 import { openKnowledge } from './knowledge/knowledge.ts'
 import { openLog, toLogged } from './log.ts'
-import { guardModels } from './models/guard.ts'
+import { guardModels, guardReranker } from './models/guard.ts'
 import { openModels } from './models/models.ts'
 import { openReranker } from './models/reranker.ts'
 import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
@@ -259,8 +259,10 @@ function ratesOf(config: Config, db: Database, replicas: Replicas | undefined): 
 
 const WARN_OF_STALL_MS = 1_000
 
-const rerankerOf = ({ rerankUrl: url, rerankModel: model, rerankApiKey: apiKey }: Config) =>
-  url === undefined ? undefined : openReranker({ url, model, apiKey })
+const rerankerOf = (config: Config) => {
+  const { rerankUrl: url, rerankModel: model, rerankApiKey: apiKey } = config
+  return url === undefined ? undefined : guardReranker(openReranker({ url, model, apiKey }), config, () => performance.now())
+}
 
 /** The claim on a delivery outlasts any attempt at it, and the writing down of what it came to. */
 const CLAIM_MARGIN_MS = 5_000

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { EmbeddingCall } from '../src/core/embedding.ts'
 import { ReparteeError } from '../src/core/errors.ts'
 import { type ChatModel, type ModelReply, NoText } from '../src/core/model.ts'
+import type { RerankCall } from '../src/core/reranker.ts'
 import { Breaker, Breakers } from '../src/models/breaker.ts'
 import { failed, refused } from '../src/models/failure.ts'
-import { guardModels } from '../src/models/guard.ts'
+import { guardModels, guardReranker } from '../src/models/guard.ts'
 import { never, request } from './contract/model.ts'
 
 const reply: ModelReply = { text: 'ok', model: 'm', usage: null, finish: 'stop' }
@@ -29,6 +31,70 @@ function guarded(generate: ChatModel['generate']) {
     models.find(name).generate(request({ grounding: { ...request().grounding, agentId } }), { signal: of })
   return { ask }
 }
+
+/** A provider whose calls end when told, and who made those that have begun. */
+function held() {
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const begin = async (who: string) => {
+    begun.push(who)
+    await new Promise<void>((resolve) => ends.push(resolve))
+  }
+  const endNext = async () => {
+    ends.shift()!()
+    await new Promise(setImmediate)
+  }
+  return { begun, begin, endNext }
+}
+
+describe('calls at once, of which one is allowed,', () => {
+  const signal = new AbortController().signal
+  const calls = [
+    { agentId: 'a', keyId: '1', signal },
+    { agentId: 'a', keyId: '1', signal },
+    { agentId: 'a', keyId: '1', signal },
+    { agentId: 'a', keyId: '2', signal },
+    { agentId: 'b', keyId: '1', signal },
+  ]
+  const whose = ({ agentId, keyId }: { agentId: string; keyId?: string | undefined }) => `${agentId} ${keyId}`
+
+  for (const what of ['a reranker', 'an embedding model'])
+    test(`of ${what} go to agents and keys in turn`, async () => {
+      const { begun, begin, endNext } = held()
+      const score = async (_: string, documents: readonly string[], call: RerankCall) => {
+        await begin(whose(call))
+        return documents.map(() => 0)
+      }
+      const embed = async (_: readonly string[], call: EmbeddingCall) => {
+        await begin(whose(call))
+        return []
+      }
+      const reranker = guardReranker({ score }, limits, () => 0)
+      const models = { find: () => assert.fail(), findEmbedding: () => ({ maxTexts: 1, embed }), list: async () => [] }
+      const embedding = guardModels(models, { ...limits, modelTimeoutMs: 1e9 }, () => 0).findEmbedding('some/model')
+      const ask = (call: RerankCall) =>
+        what === 'a reranker' ? reranker.score('q', ['d'], call) : embedding.embed(['q'], { ...call, purpose: 'question' })
+      const answered = Promise.all(calls.map(ask))
+      await nextTurn()
+      for (let i = 0; i < calls.length; i++) {
+        assert.equal(begun.length, i + 1)
+        await endNext()
+      }
+      await answered
+      assert.deepEqual(begun, ['a 1', 'a 1', 'a 2', 'b 1', 'a 1'])
+    })
+
+  test('of a reranker that fails again and again, are refused for its agent', async () => {
+    let count = 0
+    const score = async () => {
+      count++
+      throw refused(500, {}, '')
+    }
+    const reranker = guardReranker({ score }, limits, () => 0)
+    for (let i = 0; i < 6; i++) await assert.rejects(reranker.score('q', ['d'], { agentId: 'a', signal }))
+    assert.equal(count, 3)
+  })
+})
 
 describe('what opens a breaker', () => {
   const kinds: [string, unknown, boolean][] = [

@@ -1,4 +1,5 @@
 import type { Agent } from '../core/agent.ts'
+import type { RerankCall, Reranker } from '../core/reranker.ts'
 import type { Hit } from '../core/retrieval.ts'
 import type { Deps } from './deps.ts'
 import { askBeside, hasLanguageModel, parseJsonReply } from './side-call.ts'
@@ -33,7 +34,7 @@ export async function rerank(
     const within = AbortSignal.any([signal, AbortSignal.timeout(deps.limits.sideCallTimeoutMs)])
     return deps.reranker === undefined
       ? await byModel(deps, agent, query, hits, within)
-      : await byReranker(deps.reranker, query, hits, within)
+      : await byReranker(deps.reranker, query, hits, { agentId: agent.id, keyId: deps.askedBy, signal: within })
   } catch (error) {
     signal.throwIfAborted()
     deps.warn(`passages of agent ${agent.id} could not be reranked`, error)
@@ -43,13 +44,8 @@ export async function rerank(
 
 const textOf = ({ title, heading, text }: Hit): string => [title, heading, text].filter(Boolean).join('\n')
 
-async function byReranker(
-  reranker: NonNullable<Deps['reranker']>,
-  query: string,
-  hits: readonly Hit[],
-  signal: AbortSignal,
-): Promise<Hit[]> {
-  const scores = await reranker.score(query, hits.map(textOf), signal)
+async function byReranker(reranker: Reranker, query: string, hits: readonly Hit[], call: RerankCall): Promise<Hit[]> {
+  const scores = await reranker.score(query, hits.map(textOf), call)
   if (!scores.some(Number.isFinite)) throw new Error('the reranking model scored none of the passages')
   return hits
     .map((hit, i) => ({ ...hit, score: scores[i]!, scores: { ...hit.scores, rerank: scores[i]! } }))

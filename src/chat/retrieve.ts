@@ -96,7 +96,7 @@ async function embedQuestion(
     const within = AbortSignal.any([signal, AbortSignal.timeout(deps.limits.embeddingTimeoutMs)])
     const [vector] = await deps.models
       .findEmbedding(name)
-      .embed([query], { purpose: 'question', agentId: agent.id, signal: within })
+      .embed([query], { purpose: 'question', agentId: agent.id, keyId: deps.askedBy, signal: within })
     deps.questionVectors.set(name, query, vector!)
     return vector
   } catch (error) {

@@ -3,8 +3,9 @@ export type EmbeddingPurpose = 'passage' | 'question'
 
 export interface EmbeddingCall {
   purpose: EmbeddingPurpose
-  /** For whom: calls of agents take turns. */
+  /** For whom, and with which key: calls of agents, and of the keys of an agent, take turns. */
   agentId: string
+  keyId?: string | undefined
   signal: AbortSignal
 }
 

@@ -12,6 +12,7 @@ import {
   NoText,
 } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
+import type { Reranker } from '../core/reranker.ts'
 import { type BreakerLimits, Breakers } from './breaker.ts'
 import { type CallOwner, CallSlots } from './call-slots.ts'
 import { Refusal, stopped } from './failure.ts'
@@ -24,15 +25,24 @@ export interface GuardLimits extends BreakerLimits {
   breaker: boolean
 }
 
+interface Pool {
+  slots: CallSlots
+  breakers: Breakers | undefined
+}
+
+const newPool = (limits: GuardLimits, clock: Clock): Pool => ({
+  slots: new CallSlots(limits.modelConcurrency),
+  breakers: limits.breaker ? new Breakers(limits, clock) : undefined,
+})
+
 /** Puts limits around every call of a provider: a slot, a breaker for each agent and model, a limit on silence, a longest reply. */
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
-  const slots = new CallSlots(limits.modelConcurrency)
-  const breakers = limits.breaker ? new Breakers(limits, clock) : undefined
+  const pool = newPool(limits, clock)
   const chat = new Cache<ChatModel>(MOST_MODELS)
   const embeddings = new Cache<EmbeddingModel>(MOST_MODELS)
   const guardChat = (name: string, model: ChatModel): ChatModel => ({
     generate: (request, call) =>
-      guarded({ slots, breakers, model: name }, { agentId: request.grounding.agentId, keyId: call.keyId }, call.signal, () =>
+      guarded({ ...pool, model: name }, { agentId: request.grounding.agentId, keyId: call.keyId }, call.signal, () =>
         watched(model, limits, request, call),
       ),
   })
@@ -42,7 +52,7 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
       return model.maxTexts
     },
     embed: (texts, call) =>
-      guarded({ slots, breakers, model: `${name} embeddings` }, { agentId: call.agentId }, call.signal, () =>
+      guarded({ ...pool, model: `${name} embeddings` }, call, call.signal, () =>
         inTime(limits.modelTimeoutMs, call, (own) => model.embed(texts, own)),
       ),
   })
@@ -53,9 +63,16 @@ export function guardModels(models: Models, limits: GuardLimits, clock: Clock): 
   }
 }
 
-interface Guards {
-  slots: CallSlots
-  breakers: Breakers | undefined
+/** Puts slots and breakers of its own around the calls of a reranker. How long a call may take is for the caller to say. */
+export function guardReranker(reranker: Reranker, limits: GuardLimits, clock: Clock): Reranker {
+  const pool = newPool(limits, clock)
+  return {
+    score: (query, documents, call) =>
+      guarded({ ...pool, model: 'reranker' }, call, call.signal, () => reranker.score(query, documents, call)),
+  }
+}
+
+interface Guards extends Pool {
   /** Names its breaker. */
   model: string
 }

@@ -16,7 +16,7 @@ export interface RerankerSettings {
 export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker {
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   return {
-    async score(query, documents, signal) {
+    async score(query, documents, { signal }) {
       const body = JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents })
       const answer = await readJson(await send(new URL(url), { headers, body, signal }), signal)
       const { results, data } = answer as { results?: unknown; data?: unknown }
