@@ -201,6 +201,40 @@ describe('vectors in the file', () => {
     file.close()
   })
 
+  test('of many that are equal, some are looked at, and all that are nearer', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'equal.db'))
+    const dimensions = 1_024
+    const equal = toUnit(vector(dimensions))
+    const turned = equal.map((value, i) => (i < 200 ? -value : value))
+    const space = { ...openSpace(file, 'a/b'), dimensions, mean: new Float32Array(dimensions), upto: 5_100 }
+    setSpace(file, space)
+    makeLive(file, space)
+    for (let id = 1; id <= 5_100; id += 100) {
+      const rows = Array.from({ length: 100 }, (_, i) => ({ id: id + i, unit: id > 5_000 ? equal : turned }))
+      insertVectors(
+        file,
+        space,
+        rows.map((row) => ({ id: row.id, code: toCode(row.unit) })),
+      )
+      appendSigns(
+        file,
+        space.number,
+        rows.map((row) => ({ id: row.id, bits: toSigns(row.unit, space.mean) })),
+      )
+    }
+    let read = 0
+    const { getMany } = file
+    file.getMany = (sql, each) => {
+      read += each.length
+      return getMany.call(file, sql, each) as never
+    }
+    const near = new VectorSearch().nearest(file, 1, equal, 300, { key: '', mask: () => undefined }).map(({ id }) => id)
+    assert.deepEqual(near.slice(0, 100).toSorted(), Array.from({ length: 100 }, (_, i) => 5_001 + i).toSorted())
+    assert.equal(near.length, 300)
+    assert.ok(read < 1_000, `${read} vectors`)
+    file.close()
+  })
+
   test('a space with few vectors, of which one has another size, is dropped when passages are next embedded', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'few.db'))
     const space = { ...openSpace(file, 'a/b'), dimensions: 100, upto: 2 }

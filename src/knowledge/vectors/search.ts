@@ -18,6 +18,9 @@ import { cosine, signBytes, toSigns, toUnit } from './quantise.ts'
  */
 const closeLook = (dimensions: number): number => Math.max(150, Math.ceil((400 * 384) / dimensions))
 
+/** With those that are just as far away as the last, at most so many times as many. */
+const TIES = 4
+
 /** What a vector kept at hand takes beside its bytes. */
 const ENTRY_BYTES = 200
 
@@ -150,8 +153,13 @@ export class VectorSearch {
     let sum = 0
     const most = closeLook(this.#space!.dimensions)
     while (sum < most && bound + 1 < counts.length) sum += counts[++bound]!
+    // Equal passages have equal vectors: of many at the last distance, the first are as good as all.
+    let room = most * TIES - (sum - (counts[bound] ?? 0))
     const near: number[] = []
-    for (let slot = 0; slot < ids.length; slot++) if (distances[slot]! <= bound && isCandidate(slot)) near.push(ids[slot]!)
+    for (let slot = 0; slot < ids.length; slot++) {
+      if (distances[slot]! > bound || !isCandidate(slot)) continue
+      if (distances[slot]! < bound || room-- > 0) near.push(ids[slot]!)
+    }
     return near
   }
 
