@@ -84,6 +84,28 @@ describe('calls at once, of which one is allowed,', () => {
       assert.deepEqual(begun, ['a 1', 'a 1', 'a 2', 'b 1', 'a 1'])
     })
 
+  for (const [about, reason, ms, isCounted] of [
+    ['in silence until their time is over, count as failed', new DOMException('late', 'TimeoutError'), 3_000, true],
+    ['whose time was over before they began, do not', new DOMException('late', 'TimeoutError'), 10, false],
+    ['that their caller gave up, do not', new DOMException('left', 'AbortError'), 3_000, false],
+  ] as const)
+    test(`that are given up ${about}`, async () => {
+      let [now, count] = [0, 0]
+      let stop = new AbortController()
+      const score = async () => {
+        count++
+        now += ms
+        stop.abort(reason)
+        throw failed('it broke', { transient: true })
+      }
+      const reranker = guardReranker({ score }, { ...limits, breakerPauseMs: 1e9 }, () => now)
+      for (let i = 0; i < 6; i++) {
+        stop = new AbortController()
+        await assert.rejects(reranker.score('q', ['d'], { agentId: 'a', signal: stop.signal }))
+      }
+      assert.equal(count, isCounted ? limits.breakerFailures : 6)
+    })
+
   test('of a reranker that fails again and again, are refused for its agent', async () => {
     let count = 0
     const score = async () => {

@@ -28,12 +28,17 @@ export interface GuardLimits extends BreakerLimits {
 interface Pool {
   slots: CallSlots
   breakers: Breakers | undefined
+  clock: Clock
 }
 
 const newPool = (limits: GuardLimits, clock: Clock): Pool => ({
   slots: new CallSlots(limits.modelConcurrency),
   breakers: limits.breaker ? new Breakers(limits, clock) : undefined,
+  clock,
 })
+
+/** A call that was given up sooner says nothing of the provider. */
+const SILENCE_MS = 1_000
 
 /** Puts limits around every call of a provider: a slot, a breaker for each agent and model, a limit on silence, a longest reply. */
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
@@ -79,7 +84,7 @@ interface Guards extends Pool {
 
 /** Makes the call when it has a slot and its breaker lets it through. */
 async function guarded<T>(
-  { slots, breakers, model }: Guards,
+  { slots, breakers, clock, model }: Guards,
   owner: CallOwner,
   signal: AbortSignal,
   call: () => Promise<T>,
@@ -93,13 +98,15 @@ async function guarded<T>(
     if (signal.aborted) throw stopped(signal)
     const pass = breaker?.enter()
     isMade = true
+    const begunAt = clock()
     try {
       const reply = await call()
       pass?.worked()
       return reply
     } catch (error) {
-      if (signal.aborted || !speaksOfProvider(error)) pass?.dropped()
-      else pass?.failed()
+      const speaks = signal.aborted ? isSilence(signal, clock() - begunAt) : speaksOfProvider(error)
+      if (speaks) pass?.failed()
+      else pass?.dropped()
       throw error
     }
   } finally {
@@ -119,6 +126,11 @@ async function inTime<T>(ms: number, call: EmbeddingCall, embed: (call: Embeddin
     throw error
   }
 }
+
+/** Returns true if the caller gave up because its time was over, and the call had enough of that time: it may have waited for its slot. */
+const isSilence = ({ reason }: AbortSignal, ms: number): boolean => isTimeout(reason) && ms >= SILENCE_MS
+
+const isTimeout = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'TimeoutError'
 
 /** Too many requests, a request that the provider refuses, or a reply without text, is no sign that it is down. */
 function speaksOfProvider(error: unknown): boolean {
