@@ -515,7 +515,7 @@ export const settings = {
     fallback: 512,
     min: 128,
     about:
-      'How much memory a process that reads documents may take. There is a second one while a document takes long and others wait.',
+      'How much memory a process that reads documents may take. There is one for small texts and one for other documents, and while documents take long and others wait, up to four more.',
   },
   otlpEndpoint: {
     env: 'OTEL_EXPORTER_OTLP_ENDPOINT',

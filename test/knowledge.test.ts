@@ -219,8 +219,11 @@ describe('ingestion', () => {
     const index = { documents: 100, passages: 5, turnMs: 0 }
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index })
     const questions = new Questions(new KnowledgeFolder(folder))
-    const [large, small] = [newId(), newId()]
-    await ingest.add(agent, large, textOf(paragraphs(400, 'hazel'), { title: 'Hazel' }))
+    const [large, small, first] = [newId(), newId(), newId()]
+    // The process that reads small texts has started, and need not be waited for below.
+    await ingest.add(other, first, textOf('The oak is old.'))
+    while (questions.findDocument(other, first)?.status !== 'ready') await nextTurn()
+    await ingest.add(agent, large, textOf(paragraphs(1_000, 'hazel'), { title: 'Hazel' }))
     await begun(questions, large)
     await ingest.add(other, small, textOf('The walnut is brown.'))
     while (questions.findDocument(other, small)!.status !== 'ready') await nextTurn()
@@ -510,6 +513,33 @@ describe('ingestion', () => {
     assert.deepEqual([begun.at(-1), waiting(), slow.size], ['The pecan is long.', [], 0])
     const found = file.all<{ text: string }>('SELECT text FROM passage ORDER BY text').map(({ text }) => text)
     assert.deepEqual(found, [texts[2], texts[3], 'The pecan is long.', texts[0]])
+    file.close()
+  })
+
+  test('of a document that takes long ends its turn when another agent begins to wait', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
+    let looks = 0
+    const slow = new SlowReadings<Reading | undefined>(() => {})
+    const limits = { ...INDEX_LIMITS, slowMs: 3_600_000 }
+    const read = () => new Promise<never>(() => {})
+    const work = { ...workOn(agent), limits, slow, read, othersWait: () => looks++ > 3 }
+    assert.equal(await indexSome(file, work), true)
+    assert.equal(slow.underWay(), 1)
+    file.close()
+  })
+
+  test('leaves out documents for which there is no room, and counts no attempt at them', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const texts = ['The walnut is brown.', 'The hazelnut is round and small.', 'The oak is old.']
+    for (const text of texts) file.write(() => acceptDocument(file, newId(), textOf(text), 0))
+    const work = { ...workOn(agent), mayRead: (bytes: number) => bytes < texts[1]!.length }
+    assert.equal(await indexSome(file, work), true)
+    assert.deepEqual(
+      listTasks(file, 10).map(({ number, attempts }) => [number, attempts]),
+      [[2, 0]],
+    )
+    assert.equal(await indexSome(file, work), false)
     file.close()
   })
 

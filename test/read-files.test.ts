@@ -9,7 +9,7 @@ import { SlowOwners } from '../src/core/slow-owners.ts'
 import { readLinks } from '../src/knowledge/read/links.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
 import { readSitemap } from '../src/knowledge/read/sitemap.ts'
-import { DocumentReader } from '../src/knowledge/reader/reader.ts'
+import { DocumentReader, DocumentReaders } from '../src/knowledge/reader/reader.ts'
 import { docx, paragraph, pptx, shape, xlsx } from './support/office.ts'
 import { assemble, type PdfText, pdf, stream } from './support/pdf.ts'
 import { zip } from './support/zip.ts'
@@ -411,6 +411,20 @@ describe('the process that reads', () => {
       (error) => error instanceof DocumentError && error.code === 'too_costly' && /more than 5 seconds/.test(error.message),
     )
     assert.equal((await second).passages[0]!.text, 'A walnut.')
+  })
+
+  test('of small texts is another than that of other documents', async () => {
+    const readers = new DocumentReaders()
+    const asked: ChildProcess[] = []
+    const note = (message: unknown) => asked.push((message as { process: ChildProcess }).process)
+    subscribe('child_process', note)
+    const hard = readers.read('document', { content: new Uint8Array(maze()), mediaType: '' }, 'one').catch(() => {})
+    await readers.read('document', text('A walnut.'), 'other')
+    unsubscribe('child_process', note)
+    assert.equal(asked.length, 2)
+    assert.ok(asked.every(({ exitCode, signalCode }) => exitCode === null && signalCode === null))
+    readers.close()
+    await hard
   })
 
   test('says when it has loaded what a kind is read with, from when its time counts', async () => {

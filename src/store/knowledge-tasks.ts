@@ -12,6 +12,8 @@ export interface Task extends Extent {
   titleGiven: boolean
   source: DocumentSource
   mediaType: string
+  /** Of its content. */
+  bytes: number
   attempts: number
 }
 
@@ -27,6 +29,7 @@ export function listTasks(base: KnowledgeBase, most: number): Task[] {
       titleGiven: row.title_given === 1,
       source: JSON.parse(row.source) as DocumentSource,
       mediaType: row.media_type,
+      bytes: row.bytes,
       attempts: row.attempts,
       first: row.first,
       last: row.last,

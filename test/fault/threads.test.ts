@@ -22,12 +22,12 @@ const service = await startService({
 after(() => service.stop())
 const { client } = service
 
-/** The process of the service that reads documents, if one runs. */
-const readerPid = (): number | undefined =>
+/** The processes of the service that read documents. */
+const readerPids = (): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .find((pid) => isReader(pid))
+    .filter((pid) => isReader(pid))
 
 function isReader(pid: number): boolean {
   try {
@@ -65,7 +65,7 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
     const agent = await service.newAgent()
     const session = await service.newSession(agent)
     const id = await add(agent, { html: html(3_000) })
-    process.kill(await until('it reads', readerPid), 'SIGKILL')
+    process.kill(await until('it reads', () => readerPids()[0]), 'SIGKILL')
     isOk(await client.post(`${session}/messages`, { message: 'hello' }))
     const document = await settled(agent, id)
     assert.equal(document.status, 'ready', JSON.stringify(document))
@@ -78,8 +78,7 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
     const id = await add(agent, { html: html(3_000) })
     const killed = new Set<number>()
     const document = await until('it is given up', async () => {
-      const pid = readerPid()
-      if (pid !== undefined && !killed.has(pid)) {
+      for (const pid of readerPids().filter((pid) => !killed.has(pid))) {
         killed.add(pid)
         process.kill(pid, 'SIGKILL')
       }
@@ -101,9 +100,8 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
     let id: string
     let patienceMs = 30_000
     do {
-      const running = readerPid()
-      if (running !== undefined) process.kill(running, 'SIGKILL')
-      await until('no process reads', () => readerPid() === undefined)
+      for (const pid of readerPids()) process.kill(pid, 'SIGKILL')
+      await until('no process reads', () => readerPids().length === 0)
       // The next request uses the connection of this one. What it does to the database takes one more descriptor, and a process takes several.
       isOk(await client.get('/agents'))
       const lift = limit(service.pid()!, 'nofile', thirdFree(service.pid()!))

@@ -32,6 +32,8 @@ const QUICK_FOR_OTHERS_MS = 50
 
 export interface IndexWork extends ReadWork, WriteWork {
   limits: IndexLimits
+  /** Returns true if a document of so many bytes may be read now. Left out: any may. */
+  mayRead?: (bytes: number) => boolean
   /** Of this agent: attempts that do not count and could not be taken back yet. */
   unreleased: Set<Task>
 }
@@ -63,8 +65,10 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
 const isSuspect = (task: Task | undefined): boolean => task !== undefined && task.attempts > 0
 
 /** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
-function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large }: IndexWork): Task[] {
-  const tasks = large.ready(agentId, slow.ready(listTasks(base, limits.documents + slow.size)))
+function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large, mayRead = () => true }: IndexWork): Task[] {
+  // Those that are kept as slow ones are read already.
+  const isRoom = (task: Task) => task.work === 'retitle' || slow.has(task) || mayRead(task.bytes)
+  const tasks = large.ready(agentId, slow.ready(listTasks(base, limits.documents + slow.size))).filter(isRoom)
   if (isSuspect(tasks[0])) return tasks.slice(0, 1)
   const first = tasks.findIndex(isSuspect)
   return first < 0 ? tasks : tasks.slice(0, first)
@@ -113,8 +117,7 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     // What is read already does not wait for a document that takes long.
     if (!isQuick) batch.write()
     const { task, bytes } = next
-    const patienceMs = work.slow.size > 0 || work.othersWait() ? 0 : limits.slowMs
-    const isSlow = !isQuick && !(await isSettled(next.reading, patienceMs))
+    const isSlow = !isQuick && !(await isReadSoon(next.reading, work))
     // If the agent was deleted, do not wait for the reading: it may take minutes, and all other agents would wait for this turn.
     if (isOver()) return
     if (isSlow) {
@@ -138,6 +141,14 @@ async function indexTasks(base: KnowledgeBase, unread: Set<Task>, work: IndexWor
     }
   }
   if (!isOver()) batch.write()
+}
+
+/** Returns true if the document is read before another agent waits for its turn, within `slowMs`. */
+async function isReadSoon(reading: Promise<unknown>, { limits, slow, othersWait }: IndexWork): Promise<boolean> {
+  const patienceMs = slow.size > 0 ? 0 : limits.slowMs
+  for (let ms = 0; ms < patienceMs && !othersWait(); ms += QUICK_FOR_OTHERS_MS)
+    if (await isSettled(reading, QUICK_FOR_OTHERS_MS)) return true
+  return isSettled(reading, 0)
 }
 
 async function withSame(base: KnowledgeBase, reading: Reading, pause: () => Promise<void> | undefined): Promise<Reading> {

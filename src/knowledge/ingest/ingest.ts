@@ -15,7 +15,7 @@ import type { Task } from '../../store/knowledge-tasks.ts'
 import { eraseDropped, hasDropped, type Unembedded } from '../../store/knowledge-vectors.ts'
 import { isTransient } from '../../store/transient.ts'
 import type { ReadInput } from '../read/read.ts'
-import { DocumentReader, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
+import { DocumentReaders, READ_LIMITS, type ReadLimits } from '../reader/reader.ts'
 import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Bursts } from './bursts.ts'
 import { Changes } from './changes.ts'
@@ -24,6 +24,7 @@ import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { Owners } from './owners.ts'
 import type { Reading } from './read-documents.ts'
+import { ReadingRoom } from './reading-room.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
@@ -65,10 +66,6 @@ const REST_AFTER_MS = 1_000
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
-/** Documents of other agents are indexed while slow ones of so many bytes are read. With more, their agents have patience. */
-const MAX_SLOW_BYTES = 67_108_864
-/** Slow documents that take longer are read in a third process. */
-const VERY_SLOW_MS = 5_000
 /** A content that another process began to write longer ago is orphaned. */
 const WRITTEN_WITHIN_MS = 3_600_000
 const NO_BYTES = new Uint8Array(0)
@@ -87,7 +84,7 @@ export class Ingest {
   readonly #warn: (about: string, error: unknown) => void
   readonly #retryAfterMs: number
   readonly #limits: IndexLimits
-  readonly #reader: DocumentReader
+  readonly #reader: DocumentReaders
   readonly #bases: OpenBases
   readonly #changes: Changes
   readonly #web: WebWork
@@ -103,6 +100,7 @@ export class Ingest {
   readonly #unreleased = new Map<string, Set<Task>>()
   /** Slow documents, by agent. */
   readonly #slow = new Map<string, SlowReadings<Reading | undefined>>()
+  readonly #room: ReadingRoom
   readonly #large: LargeDocuments
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
@@ -144,8 +142,13 @@ export class Ingest {
     this.#warn = warn
     this.#retryAfterMs = retryAfterMs
     this.#limits = { ...INDEX_LIMITS, ...index }
+    this.#room = new ReadingRoom({
+      bytes: () => this.#slow.values().reduce((sum, { bytes }) => sum + bytes, 0),
+      next: (agentIds) => this.#least(agentIds, performance.now()),
+      wake: (agentId) => this.#wake(agentId),
+    })
     this.#large = new LargeDocuments(this.#limits, (agentId) => this.#wake(agentId))
-    this.#reader = new DocumentReader(read, new DocumentReader(read, new DocumentReader(read), VERY_SLOW_MS))
+    this.#reader = new DocumentReaders(read)
     const isBusy = (agentId: string) => agentId === this.#active || this.#waiting.has(agentId) || this.#isReading(agentId)
     this.#bases = new OpenBases(store, isBusy, warn)
     this.#changes = new Changes({
@@ -293,6 +296,7 @@ export class Ingest {
     this.#unreleased.delete(agentId)
     this.#slow.delete(agentId)
     this.#large.leave(agentId)
+    this.#room.leave(agentId)
     this.#bases.remove(agentId)
     this.#removals.start()
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
@@ -465,6 +469,7 @@ export class Ingest {
         this.#marked.delete(agentId)
         this.#failures.delete(agentId)
         this.#large.leave(agentId)
+        this.#room.leave(agentId)
         this.#web.leave(agentId)
       }
       return false
@@ -480,6 +485,7 @@ export class Ingest {
       this.#tidying.delete(agentId)
       this.#slow.delete(agentId)
       this.#large.leave(agentId)
+      this.#room.leave(agentId)
       this.#web.leave(agentId)
       return false
     }
@@ -488,6 +494,7 @@ export class Ingest {
       this.#merges.delete(agentId)
       this.#slow.delete(agentId)
       this.#large.leave(agentId)
+      this.#room.leave(agentId)
       giveUpStaged(base)
     }
     const isMerging = this.#merges.has(agentId)
@@ -514,6 +521,12 @@ export class Ingest {
     const unreleased = this.#unreleased.get(agentId) ?? new Set()
     this.#unreleased.set(agentId, unreleased)
     const slow = this.#slowOf(agentId)
+    let isRefused = false
+    const mayRead = (bytes: number) => {
+      const isRoom = this.#room.enter(agentId, bytes)
+      isRefused ||= !isRoom
+      return isRoom
+    }
     const isWork = await indexSome(base, {
       agentId,
       clock: this.#clock,
@@ -522,11 +535,13 @@ export class Ingest {
       isOver,
       unreleased,
       slow,
-      othersWait: () => this.#waiting.size > Number(this.#waiting.has(agentId)) && this.#slowBytes() < MAX_SLOW_BYTES,
+      mayRead,
+      othersWait: () => this.#waiting.size > Number(this.#waiting.has(agentId)),
       large: this.#large,
       ended: this.#onEnded,
     })
     if (slow.size === 0) this.#slow.delete(agentId)
+    if (!isRefused) this.#room.leave(agentId)
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
       this.#onIndexed(agentId)
@@ -541,13 +556,10 @@ export class Ingest {
     if (known !== undefined) return known
     const slow = new SlowReadings<Reading | undefined>(() => {
       if (this.#slow.get(agentId) === slow) this.#wake(agentId)
+      this.#room.wake()
     })
     this.#slow.set(agentId, slow)
     return slow
-  }
-
-  #slowBytes(): number {
-    return this.#slow.values().reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
   /** Returns true if a slow document of this agent is still being read. */
@@ -557,7 +569,9 @@ export class Ingest {
 
   /** Returns true if work goes on, or waits, although the agent has no turn. */
   #isUnderWay(agentId: string): boolean {
-    return this.#web.isBusy(agentId) || this.#isReading(agentId) || this.#large.isWaiting(agentId)
+    return (
+      this.#web.isBusy(agentId) || this.#isReading(agentId) || this.#large.isWaiting(agentId) || this.#room.isWaiting(agentId)
+    )
   }
 
   #mergeSome(agentId: string, base: KnowledgeBase): boolean {

@@ -43,15 +43,19 @@ export class SlowReadings<R> {
     return slow.reading
   }
 
+  /** Returns true if this version was kept. */
+  has({ number, revision }: Version): boolean {
+    return this.#readings.get(number)?.revision === revision
+  }
+
   /** Returns the documents that can be indexed now. `listed`: all waiting documents. Forgets finished readings of other documents: those were changed or removed. */
   ready<D extends Version>(listed: readonly D[]): D[] {
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
     for (const [number, { revision, isSettled }] of this.#readings)
       if (isSettled && revisions.get(number) !== revision) this.#readings.delete(number)
-    const isKept = (document: D) => this.#readings.get(document.number)?.revision === document.revision
     const settled = (document: D) => this.#readings.get(document.number)!.isSettled
     const isFull = this.underWay() >= MOST
-    return listed.filter((document) => (isKept(document) ? settled(document) : !isFull))
+    return listed.filter((document) => (this.has(document) ? settled(document) : !isFull))
   }
 
   underWay(): number {

@@ -20,7 +20,7 @@ import {
   type SiteRun,
   startRuns,
 } from '../../store/knowledge-sites.ts'
-import { type DocumentReader, ReaderClosed } from '../reader/reader.ts'
+import { type DocumentReaders, ReaderClosed } from '../reader/reader.ts'
 import type { Changes } from './changes.ts'
 import { DueSites } from './due-sites.ts'
 import { fetchPage, toDocumentError } from './fetch-page.ts'
@@ -51,7 +51,7 @@ export interface WebWorkParts {
   crawlDelayMs: number
   /** After so many milliseconds a site makes room for one of another agent: it may take hours. */
   siteTurnMs: number
-  reader: DocumentReader
+  reader: DocumentReaders
   owners: Owners
   /** Told of each page that could not be had. */
   ended: (outcome: 'failed') => void

@@ -35,10 +35,33 @@ const SLOW_START_MS = 2_000
 const QUICK_BYTES = 65_536
 const QUICK_LOOK_BYTES = 1_024
 const BINARY = /^PK|%PDF|\0/
+/** Slow documents that take longer are read in yet another process. */
+const VERY_SLOW_MS = 5_000
 
 /** So much is sent ahead, or small documents would wait for the way there and back. */
 const AHEAD = 32
 const AHEAD_BYTES = 1_048_576
+
+/** Reads documents in processes: small texts in one, other documents in another, and what turns out to be slow in others again. */
+export class DocumentReaders {
+  readonly #texts: DocumentReader
+  readonly #others: DocumentReader
+
+  constructor(limits: ReadLimits = READ_LIMITS) {
+    const forSlow = new DocumentReader(limits, new DocumentReader(limits), VERY_SLOW_MS)
+    this.#texts = new DocumentReader(limits, forSlow)
+    this.#others = new DocumentReader(limits, forSlow)
+  }
+
+  /** As that of `DocumentReader`. */
+  read: DocumentReader['read'] = (what, input, owner, isWanted) =>
+    (isQuick(input.content) ? this.#texts : this.#others).read(what, input, owner, isWanted)
+
+  close(): void {
+    this.#texts.close()
+    this.#others.close()
+  }
+}
 
 interface Read {
   request: ReadRequest
@@ -98,7 +121,7 @@ export class DocumentReader {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ReaderClosed())
       const request = { what, input } as ReadRequest
-      const state = { isQuick: isQuick(request), isSuspect: false, wasKilled: false, addedAt: performance.now() }
+      const state = { isQuick: isQuick(input.content), isSuspect: false, wasKilled: false, addedAt: performance.now() }
       this.#enter({ request, owner, isWanted, ...state, resolve, reject })
     })
   }
@@ -319,7 +342,7 @@ export class DocumentReader {
   }
 }
 
-function isQuick({ input: { content } }: ReadRequest): boolean {
+function isQuick(content: Uint8Array): boolean {
   if (content.byteLength > QUICK_BYTES) return false
   return !BINARY.test(Buffer.from(content.subarray(0, QUICK_LOOK_BYTES)).toString('latin1'))
 }
