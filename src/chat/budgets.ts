@@ -15,7 +15,7 @@ import { promptTokens } from '../core/tokens.ts'
 import { findKey } from '../store/keys.ts'
 import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
 import type { Deps } from './deps.ts'
-import { estimated, isTimeout } from './generate.ts'
+import { counted, isTimeout } from './generate.ts'
 import { keyNotFound } from './keys.ts'
 import { costOf, priceOf } from './prices.ts'
 
@@ -164,13 +164,13 @@ function metered(deps: Deps, budgets: Budget[], name: string, model: ChatModel):
       try {
         const own = { ...request, maxOutputTokens: held.maxOutputTokens }
         const reply = await model.generate(own, { ...call, ...(tell === undefined ? {} : { onText }) })
-        await settle(deps, budgets, held, costed(deps, name, reply.usage ?? estimated(request, reply.text)))
+        await settle(deps, budgets, held, costed(deps, name, counted(reply.usage, request, reply.text)))
         return reply
       } catch (error) {
         // A call that was stopped is paid for as far as it came, and one without text as the provider counted; one that was refused is not.
         const noText = error instanceof ReparteeError && error.cause instanceof NoText ? error.cause : undefined
         const isPaid = said !== '' || noText !== undefined || call.signal.aborted || isTimeout(error)
-        await settle(deps, budgets, held, isPaid ? costed(deps, name, noText?.usage ?? estimated(request, said)) : NOTHING)
+        await settle(deps, budgets, held, isPaid ? costed(deps, name, counted(noText?.usage ?? null, request, said)) : NOTHING)
         throw error
       }
     },

@@ -35,7 +35,7 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
       try {
         const reply = await deps.models.find(name).generate(request, { signal: turn.signal, onText: (text) => turn.append(text) })
         note('replied')
-        const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
+        const usage = name === EXTRACTIVE ? null : counted(reply.usage, request, reply.text)
         return { ...reply, usage, model: name, attempts }
       } catch (error) {
         note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
@@ -78,13 +78,13 @@ export const isTimeout = (error: unknown): boolean => error instanceof ReparteeE
 const partial = (request: ModelRequest, text: string, model: string): Omit<Generated, 'attempts'> => ({
   text,
   model,
-  usage: model === EXTRACTIVE ? null : estimated(request, text),
+  usage: model === EXTRACTIVE ? null : counted(null, request, text),
   finish: 'cancelled',
 })
 
-/** What a call took that the provider did not count, or not to its end. */
-export const estimated = ({ prompt }: ModelRequest, text: string): ModelUsage => ({
-  tokensIn: promptTokens(prompt),
-  tokensOut: estimateTokens(text),
-  tokensCached: 0,
+/** What a call took, by the count of the provider. What that does not count, or counts as 0, is estimated: the text of the prompt and the reply. */
+export const counted = (told: ModelUsage | null, { prompt }: ModelRequest, text: string): ModelUsage => ({
+  tokensIn: told?.tokensIn || promptTokens(prompt),
+  tokensOut: told?.tokensOut || estimateTokens(text),
+  tokensCached: told?.tokensCached ?? 0,
 })

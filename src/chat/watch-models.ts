@@ -13,7 +13,7 @@ import {
 } from '../core/model.ts'
 import type { Span, Tracer } from '../core/tracer.ts'
 import { chatEnd, chatSpan, embeddingSpan } from './gen-ai.ts'
-import { estimated } from './generate.ts'
+import { counted } from './generate.ts'
 import { costOf, type Prices } from './prices.ts'
 
 export interface ModelWatch {
@@ -61,7 +61,7 @@ async function metered(
   const told = { model: name, usage: null, cost: null }
   try {
     const reply = await model.generate(request, tell === undefined ? call : { ...call, onText })
-    const usage = reply.usage ?? (name === EXTRACTIVE ? null : estimated(request, reply.text))
+    const usage = name === EXTRACTIVE ? null : counted(reply.usage, request, reply.text)
     const cost = usage && costOf(prices, name, usage)
     meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
     span.set(chatEnd(reply, usage, firstTextMs, tracer.tellsText))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, beforeEach, describe, test } from 'node:test'
 import { isError, isOk } from '../support/assert.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { finishes, says, streams } from '../support/model-server.ts'
+import { finishes, says, sends, streams } from '../support/model-server.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 
@@ -54,6 +54,27 @@ describe('budgets', { skip: needsProcess }, () => {
       isError(await send(session), 502, 'model_failed')
     }
     assert.equal((await client.get(`/agents/${agent}/usage`)).body.usage.tokens, ends.length * CALL_TOKENS)
+  })
+
+  test('a reply of which the provider counts nothing, or a part, counts as an estimate', async () => {
+    const reply = 'Lamp oil is sold by the litre. '.repeat(20)
+    const choices = [{ index: 0, delta: { content: reply }, finish_reason: 'stop' }]
+    const usages = [{}, { prompt_tokens: 0, completion_tokens: 0 }, { prompt_tokens: -5, completion_tokens: 'many' }]
+    const ofUsage = async (usage: object) => {
+      const agent = await service.newAgent({ budget: { tokensPerDay: 100_000 } })
+      model.behaviour = sends(`data: ${JSON.stringify({ choices, usage })}\n\ndata: [DONE]\n\n`, 'text/event-stream')
+      const session = await service.newSession(agent)
+      const sent = await send(session, client, { include: ['usage'] })
+      isOk(sent)
+      const { tokensIn, tokensOut } = sent.body.usage
+      assert.equal((await client.get(`/agents/${agent}/usage`)).body.usage.tokens, tokensIn + tokensOut)
+      return [tokensIn, tokensOut]
+    }
+    const [tokensIn, tokensOut] = (await ofUsage(usages[0]!)) as [number, number]
+    assert.ok(tokensIn > 0 && tokensOut > 100, `${tokensIn} and ${tokensOut} tokens`)
+    for (const usage of usages.slice(1)) assert.deepEqual(await ofUsage(usage), [tokensIn, tokensOut])
+    assert.deepEqual(await ofUsage({ prompt_tokens: 7 }), [7, tokensOut])
+    assert.deepEqual(await ofUsage({ completion_tokens: 7 }), [tokensIn, 7])
   })
 
   test('what was used of a budget can be read, of an agent, a user and a key', async () => {
