@@ -310,6 +310,19 @@ describe('the packages of the vendors', () => {
     assert.equal(call.headers['x-goog-api-key'], 'sk-test')
   })
 
+  test('thousands of pieces in one event are told as few', async () => {
+    const parts = Array.from({ length: 3_000 }, (_, i) => ({ text: `lamp ${i} ` }))
+    const event = { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
+    server.behaviour = sends(`data: ${JSON.stringify(event)}\n\n`, 'text/event-stream')
+    const pieces: string[] = []
+    const onText = (text: string) => text !== '' && pieces.push(text)
+    const model = vendorModel('gemini-2.5-flash', provider('google', { baseUrl: `${host}/v1beta/` }))
+    const { text } = await model.generate(request(), { signal: never, onText })
+    assert.equal(text, parts.map((part) => part.text).join(''))
+    assert.equal(pieces.join(''), text)
+    assert.ok(pieces.length < 100, `${pieces.length} pieces`)
+  })
+
   test('a provider without a key is sent none, also where the environment has one for another', async () => {
     const names = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
     for (const name of names) process.env[name] = 'sk-of-another'

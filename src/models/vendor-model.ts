@@ -76,22 +76,58 @@ async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (
   const reader = stream.getReader()
   let text = ''
   let end: (Part & { type: 'finish' }) | undefined
+  const pieces = new Joined(onText)
   try {
     for (;;) {
       const { done, value } = await reader.read()
+      if (pieces.failure !== undefined) throw pieces.failure.error
       if (done) break
       if (value.type === 'error') throw brokenBy(value.error)
       if (value.type === 'finish') end = value
       if (value.type !== 'text-delta' || value.delta === '') continue
       text += value.delta
-      onText(value.delta)
+      pieces.add(value.delta)
     }
+    pieces.tell()
   } catch (error) {
+    pieces.tell()
     reader.cancel().catch(() => {})
     throw error
   }
   if (end === undefined) throw endedEarly()
   return { text, finish: toFinish(end.finishReason), usage: toUsage(end.usage) }
+}
+
+/** Joins the pieces that arrive in one turn of the event loop: one event may hold thousands, and telling each takes time. */
+class Joined {
+  /** What telling threw. */
+  failure: { error: unknown } | undefined
+  #pieces = ''
+  readonly #onText: (text: string) => void
+
+  constructor(onText: (text: string) => void) {
+    this.#onText = onText
+  }
+
+  add(piece: string): void {
+    if (this.#pieces === '') setImmediate(() => this.#tryTell())
+    this.#pieces += piece
+  }
+
+  /** Tells what was not told yet. */
+  tell(): void {
+    const text = this.#pieces
+    this.#pieces = ''
+    if (text !== '') this.#onText(text)
+  }
+
+  #tryTell(): void {
+    try {
+      this.tell()
+    } catch (error) {
+      this.failure = { error }
+    }
+  }
 }
 
 /** Throws where the end of the text did not arrive. A reply that the provider ended for reasons of its own is as good as filtered. */

@@ -241,12 +241,18 @@ export function modelContract(server: () => ModelServer, { name, open, countsCac
         assert.equal(await heard, 'Half of a')
         abort.abort()
         await assert.rejects(reply, { code: 'model_failed' })
-        const { text, pieces } = await ask(streams(['One ', 'two ', 'three.']))
-        assert.equal(text, 'One two three.')
-        assert.deepEqual(
-          pieces.filter((piece) => piece !== ''),
-          ['One ', 'two ', 'three.'],
-        )
+        const said = ['One ', 'two ', 'three.']
+        const pieces: string[] = []
+        // Each is sent when the one before was heard: pieces that come together may be told as one.
+        const gates = said.map(() => Promise.withResolvers<void>())
+        gates[0]!.resolve()
+        server().behaviour = streams(said, { gates: gates.map((gate) => gate.promise) })
+        const hear = (piece: string) => {
+          if (piece !== '') gates[pieces.push(piece)]?.resolve()
+        }
+        const { text } = await open().generate(request(), { signal: never, onText: hear })
+        assert.equal(text, said.join(''))
+        assert.deepEqual(pieces, said)
       })
 
       test('a failure in the middle closes the connection, also where the provider keeps it open', async () => {
