@@ -61,8 +61,9 @@ declare module 'fastify' {
     listPlaces: Places
     /** For searches in sessions and for insights: each reads all messages of an agent. */
     scanPlaces: Places
-    /** For exports of users. */
+    /** For exports of users, and to find out whether one is short. */
     exportPlaces: Places
+    shortExportPlaces: Places
     /** For large imports. */
     importPlaces: Places
     smallImportPlaces: Places
@@ -225,6 +226,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('listPlaces', new Places(deps.db.listsAtOnce))
   app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
   app.decorate('exportPlaces', new Places(EXPORTS_AT_ONCE))
+  app.decorate('shortExportPlaces', new Places(EXPORTS_AT_ONCE))
   app.decorate('importPlaces', new Places(IMPORTS_AT_ONCE))
   app.decorate('smallImportPlaces', new Places(SMALL_IMPORTS_AT_ONCE))
   app.decorate('refuseTooMuch', (agentId: string, { id: askedBy }: ApiKey) => {

@@ -11,6 +11,11 @@ import { countUsers, listUsers } from '../store/users.ts'
 import { route } from './route.ts'
 import { slicingFor } from './slicing.ts'
 
+const LINES = 'application/x-ndjson; charset=utf-8'
+/** An export of no more sessions and characters is short. */
+const SHORT_SESSIONS = 100
+const SHORT_CHARS = 262_144
+
 export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   route(app, deps, contract.listUsers, async ({ agent, key, request, query }) => {
     const { cursor = '', limit = pageLimit.default } = query
@@ -33,16 +38,24 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
 
   route(app, deps, contract.exportUser, async ({ agent, params, reply, request, key }) => {
     const userId = params.externalUserId.toLowerCase()
-    if ((await listSessions(deps.db, { agentId: agent.id, userId }, undefined, 1)).length === 0) throw userNotFound()
-    await app.exportPlaces.take(request, reply, agent.id)
+    const sessions = await listSessions(deps.db, { agentId: agent.id, userId }, undefined, SHORT_SESSIONS + 1)
+    if (sessions.length === 0) throw userNotFound()
     const { owner, isWanted } = slicingFor(request, key)
+    const readLines = () => toLines(exportUser(deps, agent.id, userId, isWanted), owner)
+    if (sessions.length <= SHORT_SESSIONS) {
+      const whole = await app.shortExportPlaces.within(request, reply, agent.id, () => joinShort(readLines()))
+      if (whole !== undefined) {
+        reply.type(LINES).send(whole)
+        return undefined
+      }
+    }
+    await app.exportPlaces.take(request, reply, agent.id)
     if (!isWanted()) {
       reply.hijack()
       return undefined
     }
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    const lines = toLines(exportUser(deps, agent.id, userId, isWanted), owner)
-    reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(lines))
+    reply.type(LINES).send(Readable.from(readLines()))
     return undefined
   })
 
@@ -50,6 +63,16 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
     const sessions = await eraseUser(deps, agent.id, params.externalUserId.toLowerCase())
     return { message: 'All that was kept of the user is erased.', sessions }
   })
+}
+
+/** Returns the lines of a short export. Of a longer one nothing is held, because many may wait for a place; it is read again, and sent as it is read. */
+async function joinShort(slices: AsyncIterable<string>): Promise<string | undefined> {
+  let whole = ''
+  for await (const slice of slices) {
+    whole += slice
+    if (whole.length > SHORT_CHARS) return undefined
+  }
+  return whole
 }
 
 async function* toLines(slices: AsyncIterable<Kept[]>, owner: string): AsyncGenerator<string> {

@@ -1,5 +1,6 @@
 // Answers wait in memory until they are read. One caller that reads nothing does not use up the memory that others need.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { isOk } from '../support/assert.ts'
@@ -17,9 +18,9 @@ const service = await startService({ REPARTEE_HELD_BYTES: String(16 * MIB) })
 const { client } = service
 after(() => service.stop())
 
-async function newLongSession(): Promise<string> {
+async function newLongSession(body: object = {}): Promise<string> {
   const agent = await service.newAgent()
-  const session = await service.newSession(agent)
+  const session = await service.newSession(agent, body)
   const id = session.split('/').at(-1)
   const store = storeOf(service)
   const text = store.isPostgres ? `repeat('x', ${TEXT_CHARS})` : `replace(hex(zeroblob(${TEXT_CHARS / 2})), '0', 'x')`
@@ -86,6 +87,22 @@ describe('a caller that does not read its answers', { skip: needsProcess }, () =
     isOk(await client.get(message))
     for (const { socket } of asked) socket.destroy()
     await until('the memory is free again', async () => (await client.as(key).get(message)).status === 200)
+  })
+
+  test('does not keep short exports of others waiting', async () => {
+    const user = randomUUID()
+    const pathOf = (session: string) => `/agents/${session.split('/')[2]}/users/${user}/export`
+    const asked: Awaited<ReturnType<typeof ask>>[] = []
+    for (let i = 0; i < 4; i++) {
+      const path = pathOf(await newLongSession({ externalUserId: user }))
+      const key = (await client.post('/keys', { name: 'slow', scopes: ['admin'] })).body.secret
+      for (let n = 0; n < 4; n++) asked.push(await ask(`/v1${path}`, key))
+    }
+    await until('all places are taken', () => asked.filter(({ status }) => status() === '200').length === 4)
+    const agent = await service.newAgent()
+    const session = await service.newSession(agent, { externalUserId: user })
+    assert.equal((await client.get(pathOf(session))).status, 200)
+    for (const { socket } of asked) socket.destroy()
   })
 
   test('gets short lists all the same', async () => {
