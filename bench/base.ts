@@ -10,6 +10,7 @@ import type { TermStatistics } from '../src/knowledge/answer/question-terms.ts'
 import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import { Owners } from '../src/knowledge/ingest/owners.ts'
 import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
@@ -112,7 +113,7 @@ export class Base {
       unreleased: new Set<Task>(),
       slow,
       agentId: '',
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      large: new LargeDocuments({ most: INDEX_LIMITS.heldChars, owners: new Owners(), next: ([first]) => first, wake: () => {} }),
     }
     while (await indexSome(file, work));
     file.close()

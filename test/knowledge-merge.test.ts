@@ -21,6 +21,7 @@ import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { textOf, until } from './contract/knowledge.ts'
+import { anyRoom } from './support/any-room.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
 const WORDS = 'lamp river stone window garden market paper cloud engine bridge summer copper silver planet harbour'.split(' ')
@@ -61,7 +62,7 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
           unreleased: new Set(),
           slow: new SlowReadings<Reading | undefined>(() => {}),
           othersWait: () => false,
-          large: new LargeDocuments(INDEX_LIMITS, () => {}),
+          large: new LargeDocuments(anyRoom),
           agentId: agent,
           read: readDocument,
         })

@@ -27,6 +27,7 @@ import { addToBatch, bury, eraseSome, newBatch, writeBatch } from '../src/store/
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
+import { anyRoom } from './support/any-room.ts'
 import { isInFiles } from './support/store.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'repartee-knowledge-'))
@@ -138,7 +139,7 @@ describe('ingestion', () => {
     othersWait: () => false,
     unreleased: new Set<Task>(),
     slow: new SlowReadings<Reading | undefined>(() => {}),
-    large: new LargeDocuments(INDEX_LIMITS, () => {}),
+    large: new LargeDocuments(anyRoom),
     read: readDocument,
   })
   const paragraphs = (n: number, word: string): string =>
@@ -301,7 +302,7 @@ describe('ingestion', () => {
   test('of large documents waits where they would take too much memory', async () => {
     const folder = newFolder()
     const agents = Array.from({ length: 4 }, () => randomUUID())
-    const index = { documents: 100, passages: 5, turnMs: 0, heldChars: 1, shortChars: 1 }
+    const index = { documents: 100, passages: 5, turnMs: 0, heldChars: 1 }
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index })
     const questions = new Questions(new KnowledgeFolder(folder))
     const ids = await Promise.all(
@@ -450,7 +451,7 @@ describe('ingestion', () => {
       unreleased: new Set<Task>(),
       slow: new SlowReadings<Reading | undefined>(() => {}),
       othersWait: () => false,
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      large: new LargeDocuments(anyRoom),
       agentId: agent,
     }
     let begun = 0
@@ -489,14 +490,14 @@ describe('ingestion', () => {
       return readDocument(input)
     }
     const limits = { ...INDEX_LIMITS, slowMs: 0 }
-    const large = new LargeDocuments(limits, () => {})
+    const large = new LargeDocuments(anyRoom)
     const same = { agentId: agent, clock: Date.now, isOver: () => false, othersWait: () => false, unreleased: new Set<Task>() }
     const work = { ...same, limits, slow, large, read }
     const waiting = () => listTasks(file, 10).map(({ number, attempts }) => [number, attempts])
     // One turn each: what takes long ends it. Of an agent that has one under way the next is not waited for. With two under way the others wait.
     const patient = { ...work, limits: { ...limits, slowMs: 3_600_000 } }
     assert.equal(await indexSome(file, { ...patient, othersWait: () => true }), true)
-    assert.equal(slow.bytes, texts[0]!.length)
+    assert.equal(slow.underWay(), 1)
     assert.equal(await indexSome(file, patient), true)
     assert.equal(await indexSome(file, work), false)
     assert.deepEqual(begun, texts.slice(0, 2))
@@ -553,7 +554,7 @@ describe('ingestion', () => {
       ...{ agentId: agent, clock: Date.now, limits, isOver: () => false, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
       othersWait: () => false,
-      large: new LargeDocuments(limits, () => {}),
+      large: new LargeDocuments(anyRoom),
       read: (input: ReadInput) => {
         readings++
         return readDocument(input)
@@ -644,7 +645,7 @@ describe('ingestion', () => {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => isOver, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
       othersWait: () => true,
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      large: new LargeDocuments(anyRoom),
       read: () => {
         setTimeout(() => {
           isOver = true
@@ -661,7 +662,7 @@ describe('ingestion', () => {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
       othersWait: () => false,
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      large: new LargeDocuments(anyRoom),
       read: readDocument,
     }
     const id = newId()

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import { Owners } from '../src/knowledge/ingest/owners.ts'
 import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { isLarge } from '../src/knowledge/ingest/write-documents.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
+import { anyRoom } from './support/any-room.ts'
 
 const taskOf = (number: number, revision = 1) => ({ number, revision }) as Task
 const readingOf = (task: Task, chars: number): Reading => ({
@@ -17,18 +19,20 @@ const readingOf = (task: Task, chars: number): Reading => ({
 
 function setUp() {
   const woken: string[] = []
-  const large = new LargeDocuments({ heldChars: 100, shortChars: 10 }, (agentId) => woken.push(agentId))
+  const owners = new Owners()
+  for (const agent of ['a', 'b', 'c', 'd']) owners.note(agent, 'key')
+  const large = new LargeDocuments({ ...anyRoom, owners, most: 100, wake: (agentId) => woken.push(agentId) })
   return { large, woken }
 }
 
-test('documents begin while there is room, and one at least', () => {
+test('documents begin while there is room for their key, and one at least', () => {
   const { large } = setUp()
-  assert.equal(large.begin('a', readingOf(taskOf(1), 150))?.isWhole, false)
+  assert.ok(large.begin('a', readingOf(taskOf(1), 150)))
   assert.equal(large.begin('b', readingOf(taskOf(1), 11)), undefined)
   assert.equal(large.isWaiting('b'), true)
   large.end('a')
-  assert.equal(large.begin('b', readingOf(taskOf(1), 50))?.isWhole, false)
-  assert.equal(large.begin('c', readingOf(taskOf(1), 50))?.isWhole, false)
+  assert.ok(large.begin('b', readingOf(taskOf(1), 50)))
+  assert.ok(large.begin('of another key', readingOf(taskOf(1), 50)))
   assert.equal(large.isWaiting('b'), false)
 })
 
@@ -39,12 +43,6 @@ test('headings count, which every passage below them holds', () => {
   assert.equal(large.begin('a', reading)?.chars, 95)
   assert.equal(isLarge(reading, { passages: 10, words: 9, pieces: 10, vectors: 10, analyseMs: 0 }), true)
   assert.equal(isLarge(reading, { passages: 10, words: 10, pieces: 10, vectors: 10, analyseMs: 0 }), false)
-})
-
-test('a short document never waits: where there is no room it is indexed in one turn', () => {
-  const { large } = setUp()
-  large.begin('a', readingOf(taskOf(1), 100))
-  assert.equal(large.begin('b', readingOf(taskOf(1), 10))?.isWhole, true)
 })
 
 test('agents wait in the order in which they came, and the first is told', () => {
@@ -92,7 +90,7 @@ test('several large documents of an agent wait, and let those of others go first
 
 test('a document that was changed or removed waits no more, and holds nobody up', () => {
   const { large, woken } = setUp()
-  large.begin('a', readingOf(taskOf(1), 60))
+  large.begin('a', readingOf(taskOf(1), 40))
   large.begin('b', readingOf(taskOf(1), 90))
   large.begin('c', readingOf(taskOf(1), 20))
   assert.deepEqual(large.ready('b', [taskOf(1, 2)]), [taskOf(1, 2)])

@@ -32,6 +32,7 @@ import {
   setSpace,
 } from '../src/store/knowledge-vectors.ts'
 import { textOf } from './contract/knowledge.ts'
+import { anyRoom } from './support/any-room.ts'
 
 let state = 11
 const random = (): number => {
@@ -135,7 +136,7 @@ describe('vectors in the file', () => {
       ...{ agentId: 'a', clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
       slow: new SlowReadings<Reading | undefined>(() => {}),
       othersWait: () => false,
-      large: new LargeDocuments(INDEX_LIMITS, () => {}),
+      large: new LargeDocuments(anyRoom),
       read: readDocument,
     }
     const say = `${'The same words again and again. '.repeat(40)}\n\n`

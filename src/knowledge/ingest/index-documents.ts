@@ -4,11 +4,12 @@ import { listTasks, releaseTasks, startTasks, type Task } from '../../store/know
 import { ReaderClosed } from '../reader/reader.ts'
 import { findSame } from '../vectors/copies.ts'
 import { DocumentBatch } from './document-batch.ts'
-import type { LargeLimits } from './large-documents.ts'
 import { isSettled, ReadAhead, type Reading, type ReadWork } from './read-documents.ts'
 import { isLarge, limitsFor, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
-export interface IndexLimits extends TransactionLimits, LargeLimits {
+export interface IndexLimits extends TransactionLimits {
+  /** Characters of all large documents in memory. */
+  heldChars: number
   /** Read for one transaction. */
   documents: number
   /** Of one piece of a merge. */
@@ -23,7 +24,7 @@ export interface IndexLimits extends TransactionLimits, LargeLimits {
 export const INDEX_LIMITS: IndexLimits = {
   ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000, vectors: 200, analyseMs: 500 },
   ...{ mergeMs: 200, turnMs: 2_000, slowMs: 2_000 },
-  ...{ heldChars: 64_000_000, shortChars: 2_000_000 },
+  heldChars: 64_000_000,
 }
 /** A document that is not read in so long does not hold up those that are. */
 const QUICK_MS = 200

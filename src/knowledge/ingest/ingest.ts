@@ -19,14 +19,14 @@ import { DocumentReaders, READ_LIMITS, type ReadLimits } from '../reader/reader.
 import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vectors/build.ts'
 import { Bursts } from './bursts.ts'
 import { Changes } from './changes.ts'
+import { FairRoom } from './fair-room.ts'
 import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
 import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { Owners } from './owners.ts'
 import type { Reading } from './read-documents.ts'
-import { ReadingRoom } from './reading-room.ts'
 import { Removals } from './removals.ts'
-import { SlowReadings } from './slow-readings.ts'
+import { SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
 import { WriteFailure } from './write-documents.ts'
 
@@ -66,6 +66,8 @@ const REST_AFTER_MS = 1_000
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
 const RETRY_AT_LEAST_EVERY_MS = 15_000
+/** Bytes of documents in memory that are being read while others are indexed. */
+const MOST_READ_BYTES = 134_217_728
 /** A content that another process began to write longer ago is orphaned. */
 const WRITTEN_WITHIN_MS = 3_600_000
 const NO_BYTES = new Uint8Array(0)
@@ -100,7 +102,8 @@ export class Ingest {
   readonly #unreleased = new Map<string, Set<Task>>()
   /** Slow documents, by agent. */
   readonly #slow = new Map<string, SlowReadings<Reading | undefined>>()
-  readonly #room: ReadingRoom
+  /** For documents that are being read. */
+  readonly #room: FairRoom
   readonly #large: LargeDocuments
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
@@ -142,12 +145,17 @@ export class Ingest {
     this.#warn = warn
     this.#retryAfterMs = retryAfterMs
     this.#limits = { ...INDEX_LIMITS, ...index }
-    this.#room = new ReadingRoom({
-      bytes: () => this.#slow.values().reduce((sum, { bytes }) => sum + bytes, 0),
-      next: (agentIds) => this.#least(agentIds, performance.now()),
-      wake: (agentId) => this.#wake(agentId),
+    const inTurn = {
+      owners: this.#owners,
+      next: (agentIds: Iterable<string>) => this.#least(agentIds, performance.now()),
+      wake: (agentId: string) => this.#wake(agentId),
+    }
+    this.#room = new FairRoom({
+      ...inTurn,
+      most: MOST_READ_BYTES,
+      held: () => this.#slow.entries().map(([agentId, { bytes }]) => [agentId, bytes]),
     })
-    this.#large = new LargeDocuments(this.#limits, (agentId) => this.#wake(agentId))
+    this.#large = new LargeDocuments({ ...inTurn, most: this.#limits.heldChars })
     this.#reader = new DocumentReaders(read)
     const isBusy = (agentId: string) => agentId === this.#active || this.#waiting.has(agentId) || this.#isReading(agentId)
     this.#bases = new OpenBases(store, isBusy, warn)
@@ -295,8 +303,7 @@ export class Ingest {
     this.#merges.delete(agentId)
     this.#unreleased.delete(agentId)
     this.#slow.delete(agentId)
-    this.#large.leave(agentId)
-    this.#room.leave(agentId)
+    this.#leaveRooms(agentId)
     this.#bases.remove(agentId)
     this.#removals.start()
     if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
@@ -468,8 +475,7 @@ export class Ingest {
         // Left alone until the next change or start.
         this.#marked.delete(agentId)
         this.#failures.delete(agentId)
-        this.#large.leave(agentId)
-        this.#room.leave(agentId)
+        this.#leaveRooms(agentId)
         this.#web.leave(agentId)
       }
       return false
@@ -484,8 +490,7 @@ export class Ingest {
       this.#marked.delete(agentId)
       this.#tidying.delete(agentId)
       this.#slow.delete(agentId)
-      this.#large.leave(agentId)
-      this.#room.leave(agentId)
+      this.#leaveRooms(agentId)
       this.#web.leave(agentId)
       return false
     }
@@ -493,8 +498,7 @@ export class Ingest {
     if (hold === 'taken') {
       this.#merges.delete(agentId)
       this.#slow.delete(agentId)
-      this.#large.leave(agentId)
-      this.#room.leave(agentId)
+      this.#leaveRooms(agentId)
       giveUpStaged(base)
     }
     const isMerging = this.#merges.has(agentId)
@@ -521,12 +525,7 @@ export class Ingest {
     const unreleased = this.#unreleased.get(agentId) ?? new Set()
     this.#unreleased.set(agentId, unreleased)
     const slow = this.#slowOf(agentId)
-    let isRefused = false
-    const mayRead = (bytes: number) => {
-      const isRoom = this.#room.enter(agentId, bytes)
-      isRefused ||= !isRoom
-      return isRoom
-    }
+    const visit = this.#room.visit(agentId)
     const isWork = await indexSome(base, {
       agentId,
       clock: this.#clock,
@@ -535,13 +534,12 @@ export class Ingest {
       isOver,
       unreleased,
       slow,
-      mayRead,
+      mayRead: (bytes) => bytes <= SMALL_BYTES || visit.enter(bytes),
       othersWait: () => this.#waiting.size > Number(this.#waiting.has(agentId)),
       large: this.#large,
       ended: this.#onEnded,
-    })
+    }).finally(() => (isOver() ? this.#leaveRooms(agentId) : visit.end()))
     if (slow.size === 0) this.#slow.delete(agentId)
-    if (!isRefused) this.#room.leave(agentId)
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
       this.#onIndexed(agentId)
@@ -549,6 +547,12 @@ export class Ingest {
       return true
     }
     return this.#mergeSome(agentId, base)
+  }
+
+  #leaveRooms(agentId: string): void {
+    this.#large.leave(agentId)
+    this.#room.leave(agentId)
+    this.#room.wake()
   }
 
   #slowOf(agentId: string): SlowReadings<Reading | undefined> {

@@ -1,4 +1,5 @@
 import type { Task } from '../../store/knowledge-tasks.ts'
+import { FairRoom, type FairRoomParts } from './fair-room.ts'
 import type { Reading } from './read-documents.ts'
 
 /** A document that does not fit into one transaction, and how much of it is indexed. */
@@ -12,32 +13,21 @@ export interface LargeDocument {
   done: number
   /** How many of its `same` passages have their vectors. */
   adopted: number
-  /** It is indexed in one turn, however long that takes. */
-  isWhole: boolean
-}
-
-export interface LargeLimits {
-  /** Characters of all documents in memory. */
-  heldChars: number
-  /** A document of up to so many characters never waits: where memory is short it is indexed in one turn. */
-  shortChars: number
 }
 
 /**
- * Large documents while they are indexed, at most one per agent. Indexing one takes several turns of its agent, and it stays in memory until then. If memory is
- * short, agents wait in line, and their documents are read again later.
+ * Large documents while they are indexed, at most one per agent. Indexing one takes several turns of its agent, and it stays in memory until then. If there is
+ * no room, agents wait, and their documents are read again later.
  */
 export class LargeDocuments {
-  readonly #limits: LargeLimits
   readonly #begun = new Map<string, LargeDocument>()
   /** By agent: its documents that wait, by their numbers. */
   readonly #waiting = new Map<string, Map<number, { revision: number; chars: number }>>()
-  readonly #mayBegin: (agentId: string) => void
+  readonly #room: FairRoom
 
-  /** `mayBegin` is called with a waiting agent when there is room for its document. */
-  constructor(limits: LargeLimits, mayBegin: (agentId: string) => void) {
-    this.#limits = limits
-    this.#mayBegin = mayBegin
+  /** `room`: in characters. `wake` is called with an agent for whose first waiting document there is room. */
+  constructor(room: Omit<FairRoomParts, 'held'>) {
+    this.#room = new FairRoom({ ...room, held: () => this.#begun.entries().map(([agentId, { chars }]) => [agentId, chars]) })
   }
 
   of(agentId: string): LargeDocument | undefined {
@@ -52,33 +42,34 @@ export class LargeDocuments {
   begin(agentId: string, reading: Reading): LargeDocument | undefined {
     const { number, revision } = reading.task
     const chars = lengthOf(reading)
-    const hasRoom = this.#hasRoom(agentId, chars)
     const waiting = this.#waiting.get(agentId) ?? new Map<number, { revision: number; chars: number }>()
-    if (!hasRoom && chars > this.#limits.shortChars) {
+    if (!this.#room.mayEnter(agentId, chars)) {
       this.#waiting.set(agentId, waiting.set(number, { revision, chars }))
+      this.#waitForFirst(agentId)
       return undefined
     }
-    const document = { reading, chars, first: 0, done: 0, adopted: 0, isWhole: !hasRoom }
+    const document = { reading, chars, first: 0, done: 0, adopted: 0 }
     this.#begun.set(agentId, document)
+    // Other agents come before the next document of this agent.
     if (waiting.delete(number)) {
-      // Other agents come before the next document of this agent.
-      this.#waiting.delete(agentId)
-      if (waiting.size > 0) this.#waiting.set(agentId, waiting)
+      this.#room.leave(agentId)
+      this.#waitForFirst(agentId)
     }
-    this.#wake()
+    this.#room.wake()
     return document
   }
 
   /** To be called when the document of the agent is indexed or failed. */
   end(agentId: string): void {
-    if (this.#begun.delete(agentId)) this.#wake()
+    if (this.#begun.delete(agentId)) this.#room.wake()
   }
 
   /** Forgets all documents of the agent. */
   leave(agentId: string): void {
     this.#waiting.delete(agentId)
     this.#begun.delete(agentId)
-    this.#wake()
+    this.#room.leave(agentId)
+    this.#room.wake()
   }
 
   /** Returns the documents that can be indexed now. `listed`: all that the agent has waiting. */
@@ -88,29 +79,20 @@ export class LargeDocuments {
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
     // Those were removed or changed.
     for (const [number, { revision }] of waiting) if (revisions.get(number) !== revision) waiting.delete(number)
+    this.#waitForFirst(agentId)
+    if (waiting.size === 0) this.#room.wake()
     const [first] = waiting
-    if (first === undefined) {
-      this.#waiting.delete(agentId)
-      this.#wake()
-      return listed
-    }
-    const next = this.#hasRoom(agentId, first[1].chars) ? first[0] : undefined
+    const next = first !== undefined && this.#room.mayEnter(agentId, first[1].chars) ? first[0] : undefined
     return listed.filter(({ number }) => number === next || !waiting.has(number))
   }
 
-  #wake(): void {
-    const [first] = this.#waiting
-    if (first === undefined) return
-    const [agentId, waiting] = first
-    const [document] = waiting.values()
-    if (this.#hasRoom(agentId, document!.chars)) this.#mayBegin(agentId)
-  }
-
-  #hasRoom(agentId: string, chars: number): boolean {
-    const [first = agentId] = this.#waiting.keys()
-    if (first !== agentId && chars > this.#limits.shortChars) return false
-    const held = this.#begun.values().reduce((sum, document) => sum + document.chars, 0)
-    return held === 0 || held + chars <= this.#limits.heldChars
+  #waitForFirst(agentId: string): void {
+    const [first] = this.#waiting.get(agentId)?.values() ?? []
+    if (first !== undefined) this.#room.wait(agentId, first.chars)
+    else {
+      this.#waiting.delete(agentId)
+      this.#room.leave(agentId)
+    }
   }
 }
 

@@ -14,6 +14,9 @@ interface SlowReading<R> {
 /** Each reading holds its document in memory. An agent with this many waits until one is done. */
 const MOST = 2
 
+/** Documents up to this size are no matter for memory. */
+export const SMALL_BYTES = 65_536
+
 /** Slow documents of one agent. They are read while other documents are indexed. */
 export class SlowReadings<R> {
   readonly #readings = new Map<number, SlowReading<R>>()
@@ -62,9 +65,9 @@ export class SlowReadings<R> {
     return this.#readings.values().reduce((sum, { isSettled }) => sum + (isSettled ? 0 : 1), 0)
   }
 
-  /** The size of the documents that are still being read. */
+  /** The size of the documents that are still being read, without small ones. */
   get bytes(): number {
-    return this.#readings.values().reduce((sum, { bytes, isSettled }) => sum + (isSettled ? 0 : bytes), 0)
+    return this.#readings.values().reduce((sum, { bytes, isSettled }) => sum + (isSettled || bytes <= SMALL_BYTES ? 0 : bytes), 0)
   }
 
   /** The number of readings that `take` has not returned yet. */

@@ -124,7 +124,7 @@ export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
  */
 export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unread: Set<Task>, work: WriteWork): Promise<void> {
   const { agentId, large: all, limits, isOver, clock, ended } = work
-  const { reading, isWhole } = large
+  const { reading } = large
   const count = reading.passages.length
   try {
     if (!isWaiting(base, reading.task)) {
@@ -132,10 +132,7 @@ export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unre
       all.end(agentId)
       return
     }
-    do {
-      if (!(await writeNext(base, large, work)) || !(await adoptNext(base, large, limits, isOver))) return
-    } while (isWhole && large.done < count)
-    if (large.done < count) return
+    if (!(await writeNext(base, large, work)) || !(await adoptNext(base, large, limits, isOver)) || large.done < count) return
     base.write(
       () => {
         publish(base, large.first)

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FairRoom } from '../src/knowledge/ingest/fair-room.ts'
+import { Owners } from '../src/knowledge/ingest/owners.ts'
+
+/** A room of 100 in which the agent whose name comes first in the alphabet is the next. Agents belong to the key of their first letter. */
+function newRoom() {
+  const woken: string[] = []
+  const held = new Map<string, number>()
+  const owners = new Owners()
+  for (const agent of ['a1', 'a2', 'b1', 'b2', 'c1']) owners.note(agent, agent[0])
+  const room = new FairRoom({
+    most: 100,
+    owners,
+    held: () => held,
+    next: (agentIds) => [...agentIds].toSorted()[0],
+    wake: (agentId) => woken.push(agentId),
+  })
+  /** A turn of an agent that wants so much of the room for each of its documents. Returns what it got. */
+  const turn = (agent: string, ...amounts: number[]) => {
+    const visit = room.visit(agent)
+    const entered = amounts.filter((amount) => visit.enter(amount))
+    visit.end()
+    return entered
+  }
+  return { room, held, woken, turn }
+}
+
+test('a key has half of what no other takes, however many agents it fills', () => {
+  const { room, held, turn } = newRoom()
+  held.set('a1', 30)
+  assert.deepEqual(turn('a2', 41), [])
+  assert.deepEqual(turn('b1', 70), [70])
+  assert.ok(room.isWaiting('a2') && !room.isWaiting('b1'))
+  assert.deepEqual(turn('a2', 40), [40])
+})
+
+test('what is larger than all has room alone', () => {
+  const { held, turn } = newRoom()
+  held.set('a1', 1)
+  assert.deepEqual(turn('b1', 101), [])
+  held.clear()
+  assert.deepEqual(turn('b1', 101), [101])
+})
+
+test('agents of a key enter in the order in which they came, and one that has entered goes to the end', () => {
+  const { room, held, woken, turn } = newRoom()
+  held.set('c1', 60)
+  assert.deepEqual([turn('b1', 50), turn('b2', 10)], [[], []], 'b1 waits for longer')
+  held.set('c1', 30)
+  room.wake()
+  assert.deepEqual(woken, ['b1'])
+  assert.deepEqual(turn('b1', 50, 80), [50])
+  assert.deepEqual(woken, ['b1', 'b2'])
+  assert.deepEqual(turn('b1', 60), [], 'b2 waits for longer')
+  assert.deepEqual(turn('b2', 10), [10])
+})
+
+test('one for which there is no room holds up no other key', () => {
+  const { room, held, woken, turn } = newRoom()
+  held.set('c1', 60)
+  assert.deepEqual(turn('a1', 80), [])
+  assert.deepEqual(turn('b1', 40), [40])
+  held.set('b1', 40)
+  assert.deepEqual(turn('b2', 30), [])
+  held.delete('b1')
+  room.wake()
+  assert.deepEqual(woken, ['b2'])
+})
+
+test('the smallest of the documents of an agent decides when it is woken, and those that it has no more do not', () => {
+  const { held, woken, room, turn } = newRoom()
+  held.set('c1', 60)
+  assert.deepEqual(turn('a1', 80, 45, 90), [])
+  held.set('c1', 50)
+  room.wake()
+  assert.deepEqual(woken, ['a1'])
+  assert.deepEqual(turn('a1', 80), [])
+  held.set('c1', 40)
+  room.wake()
+  assert.deepEqual(woken, ['a1'])
+  assert.deepEqual(turn('a1'), [])
+  assert.ok(!room.isWaiting('a1'))
+})
