@@ -78,16 +78,37 @@ describe('turns of reading', () => {
     assert.equal(count, 10)
   })
 
-  test('end with one whose work goes on after it', async () => {
-    const turns = new ReadingTurns(() => 0)
+  test('count the time of work that goes on in promises', async () => {
+    let now = 0
+    const turns = new ReadingTurns(() => now)
     const read: string[] = []
-    for (const name of ['a', 'b']) turns.later(() => read.push(name), true)
-    turns.later(() => read.push('c'))
-    await nextTurn()
-    assert.deepEqual(read, ['a'])
-    await nextTurn()
-    assert.deepEqual(read, ['a', 'b'])
-    await nextTurn()
-    assert.deepEqual(read, ['a', 'b', 'c'])
+    const goesOn = (name: string, ms: number) =>
+      turns.later(async () => {
+        read.push(name)
+        await Promise.resolve()
+        now += ms
+      }, true)
+    for (const name of ['a', 'b', 'c', 'd', 'e']) goesOn(name, 1)
+    goesOn('f', 5)
+    turns.later(() => read.push('g'))
+    const byTurn: string[] = []
+    for (let i = 0; i < 4; i++) {
+      await nextTurn()
+      byTurn.push(read.splice(0).join(''))
+    }
+    assert.deepEqual(byTurn, ['ab', 'cd', 'ef', 'g'])
   })
+})
+
+test('a stream whose events are parsed later is handed over few events at a time', async () => {
+  const BODY = 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(1_000)
+  const server = createServer((_request, response) => response.end(BODY)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  endsBy('a fast provider', () => server.close())
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  const response = await send(url, { headers: {}, signal: never })
+  const slices: string[] = []
+  await readBody(response, never, (slice) => void slices.push(slice.toString()), { takesLater: true })
+  assert.equal(slices.join(''), BODY)
+  for (const slice of slices) assert.ok(slice.split('ping\n').length <= 4, slice)
 })

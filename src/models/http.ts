@@ -90,6 +90,8 @@ interface Reading {
 
 /** Of a chunk, at once. */
 const SLICE_BYTES = 4_096
+/** The same, of a body whose lines are parsed after it was taken: that takes more time by line than by byte. */
+const SLICE_LINES = 8
 
 /**
  * Hands the body over in small slices as it comes, and resolves when it is whole, or when `take` returns true, which says that nothing of it is missing. Reads
@@ -129,10 +131,12 @@ export function readBody(
       return true
     }
     const takeFrom = (chunk: Buffer, start: number) => {
-      for (let at = start; ; at += SLICE_BYTES) {
-        const slice = chunk.length <= SLICE_BYTES ? chunk : chunk.subarray(at, at + SLICE_BYTES)
-        if (takeSlice(slice) || at + SLICE_BYTES >= chunk.length) break
-        if (takesLater || !turns.hasTime) return turns.later(() => takeFrom(chunk, at + SLICE_BYTES), takesLater)
+      for (let at = start; ; ) {
+        const end = takesLater ? endOfLines(chunk, at) : at + SLICE_BYTES
+        const slice = at === 0 && end >= chunk.length ? chunk : chunk.subarray(at, end)
+        if (takeSlice(slice) || end >= chunk.length) break
+        if (takesLater || !turns.hasTime) return turns.later(() => takeFrom(chunk, end), takesLater)
+        at = end
       }
       isTaking = false
       if (hasEnded) resolve()
@@ -143,7 +147,8 @@ export function readBody(
       const wrong = check(chunk)
       if (wrong !== undefined) return fail(wrong)
       isTaking = true
-      turns.run(() => takeFrom(chunk, 0))
+      if (takesLater) turns.later(() => takeFrom(chunk, 0), true)
+      else turns.run(() => takeFrom(chunk, 0))
       if (isTaking) response.pause()
     })
     // It comes with the last chunk, also to a reader that pauses.
@@ -153,6 +158,18 @@ export function readBody(
     })
     response.on('error', (cause) => fail(signal.aborted ? stopped(signal) : broken(cause)))
   })
+}
+
+/** Returns the end of a slice of few lines: an event takes two or more. */
+function endOfLines(chunk: Buffer, start: number): number {
+  const most = start + SLICE_BYTES
+  let end = start
+  for (let lines = 0; lines < SLICE_LINES; lines++) {
+    const feed = chunk.indexOf(LINE_FEED, end)
+    if (feed < 0 || feed >= most) return most
+    end = feed + 1
+  }
+  return end
 }
 
 /** Returns what is wrong with a body by the size of its chunks, chunk by chunk. */

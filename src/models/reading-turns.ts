@@ -1,9 +1,11 @@
 /** Of each turn of the event loop. The rest is for requests. */
 const READ_MS = 2
+/** As many readings whose work goes on may be called in a turn. */
+const STEPS = 16
 
 interface Waiting {
   read: () => void
-  isAlone: boolean
+  goesOn: boolean
 }
 
 /**
@@ -16,6 +18,8 @@ export class ReadingTurns {
   #usedMs = 0
   /** Of the reading that is going on. */
   #startedAt: number | undefined
+  /** When a reading returned whose work goes on. */
+  #goingOnSince: number | undefined
   #isScheduled = false
   readonly #clock: () => number
 
@@ -36,9 +40,9 @@ export class ReadingTurns {
     else this.later(read)
   }
 
-  /** Calls `read` in a later turn, after all that wait. `isAlone`: as the last in that turn, because the time that it takes shows only after it returns. */
-  later(read: () => void, isAlone = false): void {
-    this.#waiting.push({ read, isAlone })
+  /** Calls `read` in a later turn, after all that wait. `goesOn`: its work goes on in promises after it returns, and that time counts, too. */
+  later(read: () => void, goesOn = false): void {
+    this.#waiting.push({ read, goesOn })
     this.#schedule()
   }
 
@@ -54,16 +58,27 @@ export class ReadingTurns {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
+    // Promises are served after each of them, and all are called in one turn.
     setImmediate(() => this.#begin())
+    for (let i = 1; i < STEPS; i++) setImmediate(() => this.#step())
   }
 
   #begin(): void {
     this.#isScheduled = false
     this.#usedMs = 0
+    this.#goingOnSince = undefined
+    this.#step()
+  }
+
+  #step(): void {
+    if (this.#goingOnSince !== undefined) this.#usedMs += this.#clock() - this.#goingOnSince
+    this.#goingOnSince = undefined
     while (this.#waiting.length > 0 && this.hasTime) {
-      const { read, isAlone } = this.#waiting.shift()!
+      const { read, goesOn } = this.#waiting.shift()!
       this.#read(read)
-      if (isAlone) break
+      if (!goesOn) continue
+      this.#goingOnSince = this.#clock()
+      return
     }
   }
 }
