@@ -220,14 +220,16 @@ describe('ingestion', () => {
     const index = { documents: 100, passages: 5, turnMs: 0 }
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index })
     const questions = new Questions(new KnowledgeFolder(folder))
-    const [large, small, first] = [newId(), newId(), newId()]
-    // The process that reads small texts has started, and need not be waited for below.
-    await ingest.add(other, first, textOf('The oak is old.'))
-    while (questions.findDocument(other, first)?.status !== 'ready') await nextTurn()
-    await ingest.add(agent, large, textOf(paragraphs(1_000, 'hazel'), { title: 'Hazel' }))
-    await begun(questions, large)
+    const [large, small] = [newId(), newId()]
     await ingest.add(other, small, textOf('The walnut is brown.'))
-    while (questions.findDocument(other, small)!.status !== 'ready') await nextTurn()
+    while (questions.findDocument(other, small)?.status !== 'ready') await nextTurn()
+    await ingest.add(agent, large, textOf(paragraphs(5_000, 'hazel'), { title: 'Hazel' }))
+    await begun(questions, large)
+    // This takes a turn, and no process that reads, which may have no time on a busy machine.
+    await ingest.change(other, small, { title: 'Filbert' })
+    const isFound = () => questions.retrieve(other, { query: 'filbert', history: [], topK: 1, filter: null }).hits.length > 0
+    assert.equal(isFound(), false)
+    while (!isFound()) await nextTurn()
     assert.equal(questions.findDocument(agent, large)!.status, 'processing')
     assert.equal(count(questions, 'hazel'), 0)
     await idle(questions)
