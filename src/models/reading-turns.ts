@@ -20,7 +20,10 @@ export class ReadingTurns {
   #startedAt: number | undefined
   /** When a reading returned whose work goes on. */
   #goingOnSince: number | undefined
+  /** How many of those that wait go on. */
+  #goingOn = 0
   #isScheduled = false
+  #hasSteps = false
   readonly #clock: () => number
 
   /** `clock` in milliseconds; it never goes back. */
@@ -43,6 +46,7 @@ export class ReadingTurns {
   /** Calls `read` in a later turn, after all that wait. `goesOn`: its work goes on in promises after it returns, and that time counts, too. */
   later(read: () => void, goesOn = false): void {
     this.#waiting.push({ read, goesOn })
+    if (goesOn) this.#goingOn++
     this.#schedule()
   }
 
@@ -56,15 +60,17 @@ export class ReadingTurns {
   }
 
   #schedule(): void {
-    if (this.#isScheduled) return
+    if (!this.#isScheduled) setImmediate(() => this.#begin())
     this.#isScheduled = true
+    if (this.#hasSteps || this.#goingOn === 0) return
+    this.#hasSteps = true
     // Promises are served after each of them, and all are called in one turn.
-    setImmediate(() => this.#begin())
     for (let i = 1; i < STEPS; i++) setImmediate(() => this.#step())
   }
 
   #begin(): void {
     this.#isScheduled = false
+    this.#hasSteps = false
     this.#usedMs = 0
     this.#goingOnSince = undefined
     this.#step()
@@ -75,6 +81,7 @@ export class ReadingTurns {
     this.#goingOnSince = undefined
     while (this.#waiting.length > 0 && this.hasTime) {
       const { read, goesOn } = this.#waiting.shift()!
+      if (goesOn) this.#goingOn--
       this.#read(read)
       if (!goesOn) continue
       this.#goingOnSince = this.#clock()
