@@ -20,7 +20,7 @@ export class ReadingTurns {
   #startedAt: number | undefined
   /** When a reading returned whose work goes on. */
   #goingOnSince: number | undefined
-  /** How many of those that wait go on. */
+  /** The number of waiting readings whose work goes on. */
   #goingOn = 0
   #isScheduled = false
   #hasSteps = false

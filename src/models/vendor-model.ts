@@ -114,7 +114,7 @@ class Joined {
     this.#pieces += piece
   }
 
-  /** Tells what was not told yet. */
+  /** Passes on the text that has arrived since the last time. */
   tell(): void {
     const text = this.#pieces
     this.#pieces = ''

@@ -15,8 +15,8 @@ export interface FairRoomParts {
 }
 
 /**
- * Limits how much of something, such as documents, is in memory. `Shares` divides the room among keys. Agents that find none wait, those of a key in the order
- * in which they came, so that a large amount is not overtaken for ever.
+ * Limits how much of something, such as documents, is in memory. `Shares` divides the room among keys. Agents that find none wait. Those of a key wait in the
+ * order in which they came, so that small amounts do not overtake a large one for ever.
  */
 export class FairRoom {
   readonly #parts: FairRoomParts

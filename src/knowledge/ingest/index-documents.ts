@@ -67,7 +67,7 @@ const isSuspect = (task: Task | undefined): boolean => task !== undefined && tas
 
 /** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
 function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large, mayRead = () => true }: IndexWork): Task[] {
-  // Those that are kept as slow ones are read already.
+  // A document that turned out to be slow has its room already.
   const isRoom = (task: Task) => task.work === 'retitle' || slow.has(task) || mayRead(task.bytes)
   const tasks = large.ready(agentId, slow.ready(listTasks(base, limits.documents + slow.size))).filter(isRoom)
   if (isSuspect(tasks[0])) return tasks.slice(0, 1)

@@ -87,7 +87,7 @@ export async function load({ mediaType, filename, content }: ReadInput): Promise
 
 /** Loads the code that documents of any kind are read with. */
 export async function loadAll(): Promise<void> {
-  // What is not installed is told of by `load`, to the document that needs it.
+  // `load` reports a missing package for the document that needs it.
   const isLoaded = (kind: Kind) =>
     LOAD[kind]().then(
       () => ready.add(kind),

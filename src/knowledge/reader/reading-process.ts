@@ -42,10 +42,10 @@ export class ReadingProcess {
   }
 
   send(request: ReadRequest): void {
-    // Where no process can be started, that is told of by its error.
+    // The error of the process says why it could not be started.
     if (!this.#child.connected) return
     this.#child.send(request, (error) => {
-      // It has ended, or is of no use: how it ends tells why.
+      // It has ended, or is of no use. How it ends says why.
       if (error !== null) this.kill()
     })
   }

@@ -18,7 +18,7 @@ import { cosine, signBytes, toSigns, toUnit } from './quantise.ts'
  */
 const closeLook = (dimensions: number): number => Math.max(150, Math.ceil((400 * 384) / dimensions))
 
-/** With those that are just as far away as the last, at most so many times as many. */
+/** If many are as far away as the last of them, this many times as many are compared. */
 const TIES = 4
 
 /** What a vector kept at hand takes beside its bytes. */
