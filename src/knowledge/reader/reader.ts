@@ -79,10 +79,11 @@ interface Read {
 }
 
 /**
- * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. One document at a time is read; a few small ones wait in the process. When it ends, each
- * of those is sent alone, and is to blame only where the process has read nothing else. A slow document for which others wait is moved to another reader, and
- * read there from its beginning. So is, at once, every document of an owner who had too many that were slow or ended the process. Small texts and other
- * documents take turns; of each, the owner who had the least time lately comes next.
+ * Reads documents in a process of its own, started when needed: a hostile or broken file can take nothing with it. One document at a time is read, and a few
+ * small ones wait in the process. When it ends, each of those is sent alone, and is to blame only where the process has read nothing else. A slow document for
+ * which others wait is moved to another reader, and read there from its beginning. So is, at once, every document of an agent that had too many that were slow
+ * or ended the process; small texts and other documents are counted apart. They also take turns here. Of each, the key that had the least time lately comes
+ * next, and of its agents the one that had the least.
  */
 export class DocumentReader {
   readonly #limits: ReadLimits
