@@ -15,8 +15,8 @@ export interface FairRoomParts {
 }
 
 /**
- * Limits how much of something, such as documents, is in memory. `Shares` divides the room among keys. Agents that find none wait. Those of a key wait in the
- * order in which they came, so that small amounts do not overtake a large one for ever.
+ * Limits how much of something, such as documents, is in memory. `Shares` divides the room among keys. An agent without room waits. The agents of a key enter in
+ * order of arrival, so that small amounts cannot overtake a large one again and again.
  */
 export class FairRoom {
   readonly #parts: FairRoomParts
