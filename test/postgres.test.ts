@@ -114,7 +114,7 @@ test('the newest messages are read by their places, also where the table was nev
     for (const row of await db.read(`EXPLAIN ${sql}`, params)) plans.push(row['QUERY PLAN'] as string)
     return []
   }
-  await listRecent({ ...db, readValues: explain } as unknown as Database, 'a', 's', 990)
+  await listRecent({ ...db, readValues: explain } as unknown as Database, 'a', 's', 990, 1_000)
   assert.match(plans.join('\n'), /message_pkey on message .*\n *Index Cond: .*seq >= /)
   await db.close()
 })

@@ -43,7 +43,9 @@ function openTurn(deps: Deps, turn: Turn, session: Session, { history, message, 
   const replyId = newId()
   turn.replyId = replyId
   // As many as stay word by word in a session.
-  const messages = history.slice(-(NEWEST + STEP - 1)).map((m, i) => ({ ...m, seq: i + 1, failed: undefined }))
+  const messages = history
+    .slice(-(NEWEST + STEP - 1))
+    .map((m, i) => ({ ...m, bytes: Buffer.byteLength(m.content), seq: i + 1, failed: undefined }))
   return {
     session,
     userMessage,

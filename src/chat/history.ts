@@ -1,5 +1,6 @@
+import type { HistoryEntry } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { estimateTokens } from '../core/tokens.ts'
+import { bytesOfTokens, estimateTokens, tokensOfBytes } from '../core/tokens.ts'
 import { listRecent, type RecentMessage } from '../store/messages.ts'
 import type { Deps } from './deps.ts'
 
@@ -21,7 +22,7 @@ export interface Past {
 export async function readPast(deps: Deps, session: Session, last: number): Promise<Past> {
   const { agentId, id } = session
   if (last === 0) return { summary: '', upto: 0, messages: [] }
-  const { summary, messages } = await listRecent(deps.db, agentId, id, firstOf(last))
+  const { summary, messages } = await listRecent(deps.db, agentId, id, firstOf(last), bytesOfTokens(deps.limits.historyTokens))
   const upto = summary === undefined || summary.upto > last ? 0 : summary.upto
   return { summary: upto === 0 ? '' : summary!.text, upto, messages: messages.filter((m) => m.seq > upto && m.seq <= last) }
 }
@@ -30,12 +31,10 @@ export async function readPast(deps: Deps, session: Session, last: number): Prom
 const firstOf = (last: number): number => (last < NEWEST + STEP ? 1 : Math.floor((last - NEWEST) / STEP) * STEP + 1)
 
 /** The newest messages that fit a budget. */
-export function withinBudget<M extends { content: string }>(messages: M[], tokens: number): M[] {
-  // No text has more tokens than UTF-16 units, and mostly nobody has to count them.
-  if (messages.reduce((sum, { content }) => sum + content.length, 0) <= tokens) return messages
+export function withinBudget<M extends Pick<HistoryEntry, 'content' | 'bytes'>>(messages: M[], tokens: number): M[] {
   let room = tokens
-  const last = messages.findLastIndex(({ content }) => {
-    room -= estimateTokens(content)
+  const last = messages.findLastIndex(({ content, bytes }) => {
+    room -= bytes === undefined ? estimateTokens(content) : tokensOfBytes(bytes)
     return room < 0
   })
   return messages.slice(last + 1)

@@ -1,5 +1,6 @@
 import type { Message, ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
+import { findMessageAt, type RecentMessage } from '../store/messages.ts'
 import { beginTurn, completeTurn, continueTurn } from '../store/turns.ts'
 import { withBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
@@ -57,6 +58,17 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   }
 }
 
+/** Whether a message, of which the past may hold only the beginning, says exactly this. */
+async function isContentOf(
+  { db }: Deps,
+  { agentId, id }: Session,
+  { content, bytes, seq }: RecentMessage,
+  asked: string,
+): Promise<boolean> {
+  if (Buffer.byteLength(asked) !== bytes || !asked.startsWith(content)) return false
+  return asked === content || (await findMessageAt(db, agentId, id, seq))?.content === asked
+}
+
 async function readTurn(
   deps: Deps,
   session: Session,
@@ -64,7 +76,7 @@ async function readTurn(
 ): Promise<{ userMessage: Message; past: Past; isContinued: boolean }> {
   const past = await readPast(deps, session, session.totalMessages)
   const last = past.messages.at(-1)
-  if (last?.failed !== undefined && last.content === content) {
+  if (last?.failed !== undefined && (await isContentOf(deps, session, last, content))) {
     const { id, createdAt } = last.failed
     const before = { ...past, messages: past.messages.slice(0, -1) }
     return { userMessage: { id, role: 'USER', content, createdAt }, past: before, isContinued: true }

@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import type { Session } from '../core/session.ts'
+import { bytesOfTokens } from '../core/tokens.ts'
 import { listRecent } from '../store/messages.ts'
 import { findSummary, putSummary } from '../store/summaries.ts'
 import type { Deps } from './deps.ts'
@@ -32,7 +33,8 @@ const isLong = ({ messages }: Past, budget: number): boolean =>
 async function summarise(deps: Deps, agent: Agent, { agentId, id, totalMessages }: Session): Promise<void> {
   const before = await findSummary(deps.db, agentId, id)
   const first = Math.max((before?.upto ?? 0) + 1, totalMessages - MOST_AT_ONCE + 1)
-  const messages = (await listRecent(deps.db, agentId, id, first)).messages.filter(({ seq }) => seq <= totalMessages)
+  const recent = await listRecent(deps.db, agentId, id, first, bytesOfTokens(deps.limits.historyTokens))
+  const messages = recent.messages.filter(({ seq }) => seq <= totalMessages)
   const kept = withinBudget(messages, deps.limits.historyTokens * KEPT_SHARE).slice(-STEP)
   const old = messages.slice(0, messages.length - kept.length)
   const last = old.at(-1)

@@ -233,33 +233,43 @@ export async function listVersions(
 
 export interface RecentMessage extends HistoryEntry {
   seq: number
+  bytes: number
   /** What it takes to go on with it, where its turn has failed. */
   failed: Pick<Message, 'id' | 'createdAt'> | undefined
 }
 
 /** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
 const SUMMARY = 'SUMMARY'
+/** Characters that are read of a message above the limit. */
+const BEGINNING = 4_000
 // The inner order is for PostgreSQL: until the table has statistics it would as soon read the whole session by the index of ids.
-const RECENT = `SELECT * FROM (SELECT role, coalesce(markdown, content) AS content, seq,
+// Each size is asked of its own column, because both engines then leave the text where it is.
+const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(markdown), octet_length(content)) <= $4
+        THEN coalesce(markdown, content) ELSE substr(coalesce(markdown, content), 1, ${BEGINNING}) END AS content, seq,
+      coalesce(octet_length(markdown), octet_length(content)) AS bytes,
       CASE WHEN turn = 'failed' THEN id END AS failed_id, CASE WHEN turn = 'failed' THEN created_at END AS failed_at
     FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq) AS recent
-  UNION ALL SELECT '${SUMMARY}', text, upto, NULL, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
+  UNION ALL SELECT '${SUMMARY}', text, upto, 0, NULL, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
 
-/** The messages from a place on, oldest first, as prompts need them, and the session's summary. */
+/**
+ * The messages from a place on, oldest first, as prompts need them, and the session's summary. Of a message above `maxBytes`, which
+ * no prompt has room for, only the beginning is read: 30 of the longest would hold the thread for 15 ms.
+ */
 export async function listRecent(
   db: Database,
   agentId: string,
   sessionId: string,
   from: number,
+  maxBytes: number,
 ): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
   const recent: { messages: RecentMessage[]; summary: Summary | undefined } = { messages: [], summary: undefined }
-  for (const [role, text, place, id, createdAt] of await db.readValues(RECENT, [agentId, sessionId, from])) {
+  for (const [role, text, place, bytes, id, createdAt] of await db.readValues(RECENT, [agentId, sessionId, from, maxBytes])) {
     const content = text as string
     const seq = place as number
     if (role === SUMMARY) recent.summary = { upto: seq, text: content }
     else {
       const failed = id === null ? undefined : { id: id as string, createdAt: createdAt as number }
-      recent.messages.push({ role: role as Role, content, seq, failed })
+      recent.messages.push({ role: role as Role, content, seq, bytes: bytes as number, failed })
     }
   }
   return recent

@@ -91,6 +91,19 @@ describe('4.6 the model fails', { skip: needsProcess }, () => {
     )
   })
 
+  test('a text longer than a prompt has room for is continued by the same text alone, to its last character', async () => {
+    const text = (end: string) => 'word '.repeat(6_000) + end
+    const { stored } = await failedSend(text('a'))
+    const other = await send(text('b'))
+    isOk(other)
+    assert.notEqual(other.body.userMessage.id, stored.id)
+    await failedSend(text('c'))
+    const again = await send(text('c'))
+    isOk(again)
+    assert.equal((await history()).length, 5)
+    assert.equal(again.body.userMessage.content, text('c'))
+  })
+
   test('the next send waiting behind a failed one is not held up by it', async () => {
     const release = model.hold(refuses(500))
     const failing = send('one')

@@ -105,6 +105,21 @@ describe('a long session', { skip: needsProcess }, () => {
     assert.ok(chars <= 2000 * 3.5 + 500, `${chars} characters`)
     assert.ok(model.calls.some(isSummary))
   })
+
+  test('whose last message no prompt has room for says nothing of it, not its beginning either', async () => {
+    const session = await service.newSession(await service.newAgent())
+    model.behaviour = by(says('A reply.'), { summary: says('Much was said.') })
+    isOk(await client.post(`${session}/messages`, { message: 'the first' }))
+    isOk(await client.post(`${session}/messages`, { message: `endless ${'word '.repeat(2_000)}` }))
+    isOk(await client.post(`${session}/messages`, { message: 'the last' }))
+    assert.deepEqual(
+      repliesOf()
+        .at(-1)!
+        .body.messages.map(({ content }) => content)
+        .filter((content) => !content.startsWith('<summary>')),
+      ['the last'],
+    )
+  })
 })
 
 describe('the knowledge in a prompt', { skip: needsProcess }, () => {
