@@ -605,6 +605,31 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
+  test('is tried again for as long as the machine has no process, memory or descriptor to spare', async () => {
+    const folder = newFolder()
+    const id = newId()
+    const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
+    file.write(() => acceptDocument(file, id, textOf('The walnut is brown.'), 0))
+    file.close()
+    const refusals = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'EAGAIN', 'EAGAIN'].map((code) =>
+      Object.assign(new Error(code), { code }),
+    )
+    class Busy extends KnowledgeFolder {
+      override openToWrite(agentId: string) {
+        const refusal = refusals.pop()
+        if (refusal !== undefined) throw refusal
+        return super.openToWrite(agentId)
+      }
+    }
+    const ingest = new Ingest({ store: new Busy(folder), clock: Date.now, retryAfterMs: 1 })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    ingest.resume([agent])
+    await until(async () => questions.findDocument(agent, id)?.status === 'ready')
+    assert.deepEqual(refusals, [])
+    questions.close()
+    await ingest.close()
+  })
+
   test('fails a document that cannot be written, at the fifth attempt, and indexes those that were sent with it', async () => {
     const folder = newFolder()
     const [hostile, other] = [newId(), newId()]

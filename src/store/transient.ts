@@ -5,8 +5,8 @@ import { isTransientOfPostgres } from './postgres-errors.ts'
 /** Result codes of SQLite that mean "not now" and not "never": busy, locked, out of memory, read-only, I/O, full, cannot open. */
 const SQLITE_CODES = new Set([5, 6, 7, 8, 10, 13, 14])
 
-/** The same of the operating system: no room, no right to write, no descriptors, a disk that fails. */
-const SYSTEM_NAMES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO'])
+/** The same of the operating system: no room, no right to write, no descriptors, no memory or processes, a disk that fails. */
+const SYSTEM_NAMES = new Set('ENOSPC EDQUOT EFBIG EROFS EACCES EPERM EMFILE ENFILE ENOMEM EAGAIN EIO'.split(' '))
 
 /** Of those of SQLite the ones that say that somebody else holds it: busy, locked. */
 const BUSY = new Set([5, 6])
