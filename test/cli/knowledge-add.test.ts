@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { findFiles } from '../../src/cli/knowledge/files.ts'
 import { until } from '../support/poll.ts'
 import { repartee, start } from './repartee.ts'
 import { AGENT_ID, oneAgent, type StubAnswer, type StubRequest, stubService } from './stub-service.ts'
@@ -90,6 +91,22 @@ test('a link is followed within the folder, and not out of it', async (t) => {
   assert.equal(code, 0, stderr)
   assert.deepEqual(uploads(stub.requests).map(fileName).sort(), ['a.md', 'b.md', 'c.md'])
   for (const part of ['2 a link that leads out of the folder', '1 not readable']) assert.ok(stdout.includes(part), stdout)
+})
+
+test('a file that may not be read is skipped, and the rest is sent', () => {
+  const docs = folder({ 'a.md': '# A', 'mine.md': '# Mine' })
+  for (const path of [root, docs]) chmodSync(path, 0o755)
+  chmodSync(join(docs, 'mine.md'), 0)
+  const isAdministrator = process.geteuid?.() === 0
+  // Who may read everything does as somebody who may not.
+  if (isAdministrator) process.seteuid!(65_534)
+  try {
+    const { paths, skipped } = findFiles([docs])
+    assert.deepEqual(paths, [join(docs, 'a.md')])
+    assert.deepEqual(skipped, [{ path: join(docs, 'mine.md'), reason: 'not readable' }])
+  } finally {
+    if (isAdministrator) process.seteuid!(0)
+  }
 })
 
 test('a file that is named outright is sent whatever it is, and once', async (t) => {

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, type Dirent, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, extname, join, resolve, sep } from 'node:path'
 import { CommandError } from '../command.ts'
 import { plainPath } from '../show.ts'
@@ -62,6 +62,7 @@ function lookAtFile(path: string, found: FoundFiles, skip: (path: string, reason
   else if (!stats.isFile()) skip(path, 'not a file')
   else if (!KINDS.has(kind)) skip(path, `of another kind (${kind === '' ? basename(path) : kind})`)
   else if (stats.size === 0) skip(path, 'empty')
+  else if (!isReadable(path)) skip(path, 'not readable')
   else found.paths.push(path)
 }
 
@@ -71,6 +72,15 @@ function leadsInto(root: string, link: string): boolean {
     return (realpathSync(link) + sep).startsWith(root)
   } catch {
     return true
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    closeSync(openSync(path, 'r'))
+    return true
+  } catch {
+    return false
   }
 }
 
