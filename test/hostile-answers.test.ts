@@ -64,6 +64,25 @@ describe('informational responses without an end', () => {
   })
 })
 
+describe('an answer that switches to another protocol', () => {
+  const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
+
+  test('ends the call of a provider', async () => {
+    const { url } = await startServer(SWITCH, '')
+    await assert.rejects(send(new URL(url), { headers: {}, body: '{}', signal: never }), {
+      code: 'model_failed',
+      message: /hung up without an answer/,
+    })
+  })
+
+  test('ends the fetch of a page and the post to a webhook', async () => {
+    const { url } = await startServer(SWITCH, '')
+    const rules = { ...rulesFor(url), headTimeoutMs: 2_000_000_000 }
+    await assert.rejects(guardedFetch(rules, { url }), { code: 'unreachable' })
+    await assert.rejects(guardedPost(rules, { url, headers: {}, body: '{}', signal: never }), { code: 'unreachable' })
+  })
+})
+
 describe('the answer of a webhook receiver', () => {
   const HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
   for (const [about, more] of [

@@ -52,12 +52,21 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
   if (signal.aborted) throw stopped(signal)
   const request = begin(url, headers, body)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request.on('response', resolve)
+    let isAnswered = false
+    request.on('response', (response) => {
+      isAnswered = true
+      resolve(response)
+    })
     limitInformation(request, () => reject(failed('the provider sent too many informational responses')))
     // Given as an option, Node would watch over the whole life of the request for it, at twice the cost.
     const stop = () => request.destroy(stopped(signal))
     signal.addEventListener('abort', stop, { once: true })
-    request.on('close', () => signal.removeEventListener('abort', stop))
+    request.on('close', () => {
+      signal.removeEventListener('abort', stop)
+      // Where the answer switches to another protocol (101) there is no error.
+      if (!isAnswered)
+        reject(signal.aborted ? stopped(signal) : failed('the provider hung up without an answer', { transient: true }))
+    })
     request.on('error', (cause) =>
       reject(signal.aborted ? stopped(signal) : request.reusedSocket ? broken(cause) : unreached(cause)),
     )
