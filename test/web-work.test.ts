@@ -101,6 +101,19 @@ describe('a page of the web', () => {
     server.close()
   })
 
+  test('that goes on sending when its time is over is not taken for whole, though it told no length', async () => {
+    const server = createServer(({ socket }) => {
+      socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nThe beginning.')
+      const timer = setInterval(() => socket.write('.'), 20)
+      socket.on('close', () => clearInterval(timer))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const rules = { ...FETCH_RULES, allow: new Set([host]), timeoutMs: 500 }
+    await assert.rejects(guardedFetch(rules, { url: `http://${host}/` }), { code: 'unreachable', transient: true })
+    server.close()
+  })
+
   test('of a host whose name nobody resolves is given up in time', async () => {
     const rules = { ...FETCH_RULES, headTimeoutMs: 50, resolve: () => new Promise<string[]>(() => {}) }
     await assert.rejects(guardedFetch(rules, { url: 'http://pages.test/' }), { code: 'unreachable', transient: true })

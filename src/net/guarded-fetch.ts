@@ -55,6 +55,8 @@ export interface FetchInput {
 export interface Fetched {
   /** Where it came from in the end. */
   url: string
+  /** The server led there for the moment only, as to a page that asks for a password. */
+  isElsewhere: boolean
   /** False where the copy that is held is still the newest; then there is no body. */
   changed: boolean
   contentType: string | null
@@ -65,6 +67,7 @@ export interface Fetched {
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const TEMPORARY_REDIRECTS = new Set([302, 303, 307])
 const MAX_URL_CHARS = 4_096
 
 /**
@@ -75,12 +78,14 @@ export async function guardedFetch(rules: FetchRules, input: FetchInput): Promis
   const timeout = AbortSignal.timeout(rules.timeoutMs)
   const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal])
   let url = toFetchable(input.url)
+  let isElsewhere = false
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const response = await open(rules, url, { method: 'GET', headers: headersOf(input) }, signal)
     const { statusCode = 0, headers } = response
     const to = REDIRECTS.has(statusCode) ? headers.location : undefined
-    if (to === undefined) return { url: url.href, ...(await take(rules, input, response, signal)) }
+    if (to === undefined) return { url: url.href, isElsewhere, ...(await take(rules, input, response, signal)) }
     response.destroy()
+    isElsewhere ||= TEMPORARY_REDIRECTS.has(statusCode)
     url = toFetchable(URL.parse(to, url.href)?.href ?? to)
   }
   throw new FetchError('fetch_failed', `was redirected more than ${MAX_REDIRECTS} times`)
@@ -107,7 +112,7 @@ const headersOf = ({ accept = '*/*', etag, lastModified }: FetchInput): Record<s
   ...(lastModified ? { 'if-modified-since': lastModified } : {}),
 })
 
-/** Resolves at the head of the answer. */
+/** Resolves at the head of the answer. Where the connection breaks off later, the answer is destroyed. */
 export async function open(
   rules: FetchRules,
   url: URL,
@@ -145,11 +150,15 @@ export async function open(
       },
       (response) => {
         clearTimeout(timer)
+        // Without a length, Node takes the end of a broken connection for the end of the answer.
+        request.on('error', (cause) => response.destroy(cause))
         resolve(response)
       },
     )
     limitInformation(request, () => fail(new FetchError('fetch_failed', 'was answered with too many informational responses')))
     request.on('error', (cause) => fail(stopped(signal, cause)))
+    // Where the answer switches to another protocol (101) there is no error.
+    request.on('close', () => fail(stopped(signal)))
     request.end(body)
   })
 }
@@ -190,7 +199,7 @@ async function take(
   { etag, lastModified, whenLarge = () => undefined }: FetchInput,
   response: IncomingMessage,
   signal: AbortSignal,
-): Promise<Omit<Fetched, 'url'>> {
+): Promise<Omit<Fetched, 'url' | 'isElsewhere'>> {
   const { statusCode = 0, headers } = response
   const about = {
     contentType: headers['content-type'] ?? null,
@@ -266,7 +275,9 @@ function readBody(
     response.on('error', (cause) => fail(stopped(signal, cause)))
     if (body !== response)
       body.on('error', (cause) => fail(new FetchError('fetch_failed', 'came damaged', { transient: true, cause })))
-    body.on('end', () => resolve(large === undefined ? Buffer.concat(chunks) : large.subarray(0, bytes)))
+    body.on('end', () =>
+      signal.aborted ? fail(stopped(signal)) : resolve(large === undefined ? Buffer.concat(chunks) : large.subarray(0, bytes)),
+    )
   })
 }
 

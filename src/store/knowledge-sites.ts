@@ -25,6 +25,8 @@ export interface WaitingPage {
   depth: number
   /** Where it led when it was last read. */
   links: string[]
+  /** There is a document of it. */
+  isHeld: boolean
   /** Of the copy that was read last. */
   etag: string | null
   lastModified: string | null
@@ -225,6 +227,7 @@ export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): Waiting
   return {
     ...page,
     links: JSON.parse(page.links) as string[],
+    isHeld: held !== undefined,
     etag: held?.etag ?? null,
     lastModified: held?.lastModified ?? null,
   }

@@ -1,6 +1,7 @@
 // Documents that come from the web: { url } of /agents/{agentId}/documents, and /agents/{agentId}/sources
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, beforeEach, describe, test } from 'node:test'
@@ -41,6 +42,11 @@ const addPage = async (url: string, more: object = {}) => {
   const answer = await client.post(documents, { url, ...more })
   isOk(answer, 202)
   return await settledDocument(answer.body.document.id)
+}
+/** The beginning of a page, and then the connection is reset. */
+const breaksOff = ({ socket }: IncomingMessage) => {
+  socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n<title>A</title><p>The beginning.')
+  setTimeout(() => socket.resetAndDestroy(), 50)
 }
 const settledSource = (id: string) =>
   until('the source is settled', async () => {
@@ -228,6 +234,15 @@ describe('a page of the web as a document', { skip: needsProcess }, () => {
     assert.equal(calls, 3)
   })
 
+  test('one that breaks off, and told no length, is not taken for whole', async () => {
+    site.pages.set('/a', page('A', 'The walnut is brown.'))
+    await addPage(site.url('/a'))
+    site.pages.set('/a', breaksOff)
+    const { status, error } = await addPage(site.url('/a'))
+    assert.deepEqual([status, error.code], ['failed', 'unreachable'])
+    assert.match((await search('walnut'))[0]!.text, /brown/)
+  })
+
   test('a page that cannot be had any more goes on answering as it was', async () => {
     site.pages.set('/a', page('A', 'The walnut is brown.'))
     await addPage(site.url('/a'))
@@ -364,6 +379,34 @@ describe('a source', { skip: needsProcess }, () => {
     site.pages.set('/a', (_request, response) => void response.writeHead(403).end())
     assert.equal((await refresh(source.id)).pages.failed, 1)
     assert.match((await search('a nut'))[0]!.text, /a nut is brown/)
+  })
+
+  const answersWith = (head: number, headers: Record<string, string>) => (_request: IncomingMessage, response: ServerResponse) =>
+    void response.writeHead(head, headers).end()
+  for (const [about, answer] of [
+    ['leads out of the site for the moment', answersWith(302, { location: '/login' })],
+    ['is empty', answersWith(200, { 'content-type': 'text/html' })],
+    ['breaks off, and told no length', breaksOff],
+  ] as const)
+    test(`a page that ${about} keeps its document, and so do the pages it led to`, async () => {
+      site.pages.set('/docs/', page('Start', 'Walnut.', '/docs/a'))
+      site.pages.set('/docs/a', page('a', 'The a nut is brown.', '/docs/b'))
+      site.pages.set('/docs/b', page('b', 'The b nut is green.'))
+      site.pages.set('/login', page('Login', 'Who are you?'))
+      const source = await addSource({ type: 'site', url: site.url('/docs/') })
+      await ready()
+      site.pages.set('/docs/a', answer)
+      assert.equal((await refresh(source.id)).pages.failed, 1)
+      assert.deepEqual(await listed(), ['/docs/', '/docs/a', '/docs/b'])
+      assert.match((await search('a nut brown'))[0]!.text, /a nut is brown/)
+    })
+
+  test('a link that leads out of the site for the moment is no failure where there was no document', async () => {
+    site.pages.set('/docs/', page('Start', 'Walnut.', '/docs/go'))
+    site.pages.set('/docs/go', answersWith(302, { location: '/elsewhere' }))
+    site.pages.set('/elsewhere', page('Elsewhere', 'Not of this site.'))
+    const source = await addSource({ type: 'site', url: site.url('/docs/') })
+    assert.deepEqual([await listed(), source.pages.failed], [['/docs/'], 0])
   })
 
   test('what a page leads to is not gone because that page cannot be had for now', async () => {
