@@ -103,7 +103,7 @@ export class Base {
         )
       }
     })
-    const slow = new SlowReadings<Reading | undefined>(() => {})
+    const slow = new SlowReadings<Task, Reading | undefined>()
     const work = {
       clock: () => 0,
       limits: INDEX_LIMITS,

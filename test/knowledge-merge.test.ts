@@ -19,6 +19,7 @@ import { acceptDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
+import type { Task } from '../src/store/knowledge-tasks.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { textOf, until } from './contract/knowledge.ts'
 import { anyRoom } from './support/any-room.ts'
@@ -60,7 +61,7 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
           limits: INDEX_LIMITS,
           isOver: () => false,
           unreleased: new Set(),
-          slow: new SlowReadings<Reading | undefined>(() => {}),
+          slow: new SlowReadings<Task, Reading | undefined>(),
           othersWait: () => false,
           large: new LargeDocuments(anyRoom),
           agentId: agent,

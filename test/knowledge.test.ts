@@ -11,9 +11,10 @@ import { DocumentError } from '../src/core/document-error.ts'
 import { ReparteeError } from '../src/core/errors.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Knowledge } from '../src/core/knowledge.ts'
-import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
+import { INDEX_LIMITS, indexSome, releaseAll } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import { charsOf, heldCharsOf } from '../src/knowledge/ingest/passage-list.ts'
 import { ReadAhead, type Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
@@ -138,7 +139,7 @@ describe('ingestion', () => {
     isOver: () => false,
     othersWait: () => false,
     unreleased: new Set<Task>(),
-    slow: new SlowReadings<Reading | undefined>(() => {}),
+    slow: new SlowReadings<Task, Reading | undefined>(),
     large: new LargeDocuments(anyRoom),
     read: readDocument,
   })
@@ -270,34 +271,42 @@ describe('ingestion', () => {
     assert.ok(beside > 2 * alone, `${alone} and ${beside} turns`)
   })
 
-  test('of new titles reads few documents ahead', async () => {
+  test('of new titles reads passages when they are written, and not before', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
-    const ids = Array.from({ length: 20 }, () => newId())
-    file.write(() => {
-      for (const id of ids) acceptDocument(file, id, textOf(paragraphs(60, id), { title: 'Hazel' }), 0)
-    })
-    const work = workOn(agent)
+    const id = newId()
+    file.write(() => acceptDocument(file, id, textOf(paragraphs(600, 'hazel'), { title: 'Hazel' }), 0))
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 300 } }
     while (await indexSome(file, work));
-    file.write(() => {
-      for (const id of ids) changeDocument(file, id, { title: 'Witch hazel' }, 1)
-    })
-    let read = 0
-    const counting = {
-      isOpen: true,
-      get: file.get.bind(file),
-      all: (sql: string, ...values: number[]) => {
-        const rows = file.all(sql, ...values)
-        read += rows.length
-        return rows
-      },
-    } as unknown as KnowledgeFile
-    const ahead = new ReadAhead(counting, listTasks(file, 100), work)
-    for (let i = 0; i < 5; i++) ahead.adapt(true)
-    const first = await ahead.take()!.reading
-    assert.ok(first!.passages.length > 20)
-    assert.ok(read < 10 * first!.passages.length, `${read} passages were read`)
+    const before = findDocument(file, id)!
+    assert.ok(before.passageCount >= 600)
+    file.write(() => changeDocument(file, id, { title: 'Filbert' }, 1))
+    const ahead = new ReadAhead(file, listTasks(file, 1), work)
+    const { passages } = (await ahead.take()!.reading)!
+    assert.equal(passages.length, before.passageCount)
+    assert.ok(heldCharsOf(passages) < charsOf(passages) / 2)
+    assert.equal(await indexSome(file, work), true)
+    assert.equal(work.large.of(agent)?.done, 300)
     while (await indexSome(file, work));
-    for (const id of ids) assert.equal(findDocument(file, id)!.passageCount, first!.passages.length)
+    const after = findDocument(file, id)!
+    assert.deepEqual([after.title, after.passageCount, after.status], ['Filbert', before.passageCount, 'ready'])
+    const texts = file.all<{ text: string }>('SELECT text FROM passage WHERE id > ? ORDER BY id', before.passageCount)
+    const old = file.all<{ text: string }>('SELECT text FROM passage ORDER BY id LIMIT ?', before.passageCount)
+    assert.deepEqual(texts, old)
+    file.close()
+  })
+
+  test('takes back the attempts at documents that are still being read at an orderly end', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    for (const text of ['The walnut is brown.', 'The oak is old.'])
+      file.write(() => acceptDocument(file, newId(), textOf(text), 0))
+    const read = () => new Promise<never>(() => {})
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, slowMs: 0 }, read }
+    await indexSome(file, work)
+    await indexSome(file, work)
+    const attempts = () => listTasks(file, 10).map((task) => task.attempts)
+    assert.deepEqual(attempts(), [1, 1])
+    releaseAll(file, work)
+    assert.deepEqual(attempts(), [0, 0])
     file.close()
   })
 
@@ -451,7 +460,7 @@ describe('ingestion', () => {
       clock: Date.now,
       isOver: () => false,
       unreleased: new Set<Task>(),
-      slow: new SlowReadings<Reading | undefined>(() => {}),
+      slow: new SlowReadings<Task, Reading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       agentId: agent,
@@ -483,7 +492,7 @@ describe('ingestion', () => {
     })
     const gates = new Map(['walnut', 'hazelnut'].map((name) => [name, Promise.withResolvers<void>()]))
     const settled: number[] = []
-    const slow = new SlowReadings<Reading | undefined>(() => settled.push(1))
+    const slow = new SlowReadings<Task, Reading | undefined>({ settled: () => settled.push(1) })
     const begun: string[] = []
     const read = async (input: ReadInput) => {
       const text = Buffer.from(input.content).toString()
@@ -503,11 +512,22 @@ describe('ingestion', () => {
     assert.equal(await indexSome(file, patient), true)
     assert.equal(await indexSome(file, work), false)
     assert.deepEqual(begun, texts.slice(0, 2))
-    assert.deepEqual([slow.underWay(), waiting()], [2, [1, 2, 3, 4].map((number) => [number, 0])])
+    assert.deepEqual(
+      [slow.underWay(), waiting()],
+      [
+        2,
+        [
+          [1, 1],
+          [2, 1],
+          [3, 0],
+          [4, 0],
+        ],
+      ],
+    )
     gates.get('walnut')!.resolve()
     await until(async () => settled.length === 1)
     while (await indexSome(file, work));
-    assert.deepEqual([begun, waiting()], [texts, [[2, 0]]])
+    assert.deepEqual([begun, waiting()], [texts, [[2, 1]]])
     // The version that is being read is none of the document's any more.
     file.write(() => acceptVersion(file, ids[1]!, textOf('The pecan is long.'), 0))
     gates.get('hazelnut')!.resolve()
@@ -523,7 +543,7 @@ describe('ingestion', () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
     let looks = 0
-    const slow = new SlowReadings<Reading | undefined>(() => {})
+    const slow = new SlowReadings<Task, Reading | undefined>()
     const limits = { ...INDEX_LIMITS, slowMs: 3_600_000 }
     const read = () => new Promise<never>(() => {})
     const work = { ...workOn(agent), limits, slow, read, othersWait: () => looks++ > 3 }
@@ -554,7 +574,7 @@ describe('ingestion', () => {
     const limits = { ...INDEX_LIMITS, passages: 5 }
     const work = {
       ...{ agentId: agent, clock: Date.now, limits, isOver: () => false, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Reading | undefined>(() => {}),
+      slow: new SlowReadings<Task, Reading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       read: (input: ReadInput) => {
@@ -670,7 +690,7 @@ describe('ingestion', () => {
     let isOver = false
     await indexSome(file, {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => isOver, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Reading | undefined>(() => {}),
+      slow: new SlowReadings<Task, Reading | undefined>(),
       othersWait: () => true,
       large: new LargeDocuments(anyRoom),
       read: () => {
@@ -687,7 +707,7 @@ describe('ingestion', () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     const work = {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Reading | undefined>(() => {}),
+      slow: new SlowReadings<Task, Reading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       read: readDocument,

@@ -14,6 +14,13 @@ const squeezed = (text: string): string => text.replace(/\s+/gu, '')
 const refuses = (read: Promise<unknown>, code: string, reason: RegExp): Promise<void> =>
   assert.rejects(read, (error) => error instanceof DocumentError && error.code === code && reason.test(error.message))
 
+test('the headings that passages repeat count with the text', async () => {
+  const levels = [1, 2, 3, 4, 5].map((level) => `${'#'.repeat(level)} ${'Heading '.repeat(61)}\n\n`).join('')
+  const sections = (count: number) => levels + `###### Part\n\n${'word '.repeat(110)}\n\n`.repeat(count)
+  assert.ok((await markdown(sections(2_000))).passages.length >= 2_000)
+  await assert.rejects(markdown(sections(10_000)), { code: 'too_large', message: /shorter headings/ })
+})
+
 describe('Markdown', () => {
   test('is kept as written, without front matter and comments; the front matter gives the title', async () => {
     const { title, passages } = await readDocument({ mediaType: 'text/markdown', content: fixture('handbook.md') })

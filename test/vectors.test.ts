@@ -134,7 +134,7 @@ describe('vectors in the file', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'same.db'))
     const work = {
       ...{ agentId: 'a', clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Reading | undefined>(() => {}),
+      slow: new SlowReadings<Task, Reading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       read: readDocument,

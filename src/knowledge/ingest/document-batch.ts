@@ -1,6 +1,7 @@
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { addToBatch, newBatch } from '../../store/knowledge-index.ts'
 import type { Task } from '../../store/knowledge-tasks.ts'
+import { entriesFrom } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
 import { isFull, type TransactionLimits, toWriteFailure, type WriteWork, writeTogether } from './write-documents.ts'
 
@@ -25,7 +26,7 @@ export class DocumentBatch {
     const { task, passages, indexedTitle } = reading
     this.#readings.push(reading)
     this.#vectors += reading.same.length
-    for (const [position, passage] of passages.entries()) {
+    for (const [position, passage] of entriesFrom(passages, 0)) {
       await pause()
       try {
         addToBatch(this.#batch, { ...passage, position, document: task.number, title: indexedTitle })

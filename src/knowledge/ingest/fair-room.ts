@@ -32,6 +32,11 @@ export class FairRoom {
     return this.#isFirst(agentId) && this.#hasRoom(this.#shares(), agentId, amount)
   }
 
+  /** Returns true if there is room for so much, whoever waits. */
+  hasRoom(agentId: string, amount: number): boolean {
+    return this.#hasRoom(this.#shares(), agentId, amount)
+  }
+
   /** The agent waits for so much. */
   wait(agentId: string, amount: number): void {
     this.#waiting.set(agentId, amount)

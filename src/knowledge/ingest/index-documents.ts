@@ -55,46 +55,62 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   if (tasks.length === 0) return false
   await indexTogether(base, tasks, work)
   // A crash can leave a thousand suspects. A turn of the agent for each would take minutes.
-  while (isSuspect(tasks[0]) && work.large.of(work.agentId) === undefined && performance.now() < until && !work.isOver()) {
+  while (
+    isSuspect(tasks[0], work.slow) &&
+    work.large.of(work.agentId) === undefined &&
+    performance.now() < until &&
+    !work.isOver()
+  ) {
     tasks = nextTasks(base, work)
-    if (isSuspect(tasks[0])) await indexTogether(base, tasks, work)
+    if (isSuspect(tasks[0], work.slow)) await indexTogether(base, tasks, work)
   }
   return true
 }
 
-/** True for a task that was running when the thread or the process ended. */
-const isSuspect = (task: Task | undefined): boolean => task !== undefined && task.attempts > 0
+/** Returns true for a document that was under way when the thread or the process ended. */
+const isSuspect = (task: Task | undefined, slow: IndexWork['slow']): boolean =>
+  task !== undefined && task.attempts > 0 && !slow.has(task)
 
 /** Returns the next batch. A suspect comes alone, so that the next crash shows whether it is the cause. */
 function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large, mayRead = () => true }: IndexWork): Task[] {
   // A document that turned out to be slow has its room already.
   const isRoom = (task: Task) => task.work === 'retitle' || slow.has(task) || mayRead(task.bytes)
   const tasks = large.ready(agentId, slow.ready(listTasks(base, limits.documents + slow.size))).filter(isRoom)
-  if (isSuspect(tasks[0])) return tasks.slice(0, 1)
-  const first = tasks.findIndex(isSuspect)
+  const first = tasks.findIndex((task) => isSuspect(task, slow))
+  if (first === 0) return tasks.slice(0, 1)
   return first < 0 ? tasks : tasks.slice(0, first)
 }
 
 const indexTogether = (base: KnowledgeBase, tasks: Task[], work: IndexWork): Promise<void> =>
   attempt(base, tasks, work, (unread) => indexTasks(base, unread, work))
 
-/** Stores the attempt before it starts, and takes it back for the documents that `run` has left in `unread`. */
+/**
+ * Stores the attempt before it starts, and takes it back for the documents that `run` has left in `unread`. A document that is still being read was begun before,
+ * and its attempt counts until it is indexed.
+ */
 async function attempt(
   base: KnowledgeBase,
   tasks: Task[],
   work: IndexWork,
   run: (unread: Set<Task>) => Promise<void>,
 ): Promise<void> {
-  base.write(() => startTasks(base, tasks), { durable: false })
+  const begun = tasks.filter((task) => !work.slow.has(task))
+  if (begun.length > 0) base.write(() => startTasks(base, begun), { durable: false })
   const unread = new Set(tasks)
   try {
     await run(unread)
   } catch (error) {
     if (!(error instanceof ReaderClosed)) throw error
   } finally {
-    for (const task of unread) work.unreleased.add(task)
+    for (const task of unread) if (!work.slow.has(task)) work.unreleased.add(task)
     if (base.isOpen) release(base, work.unreleased)
   }
+}
+
+/** For an orderly end: the documents that are still being read are read after the next start, and this attempt does not count. */
+export function releaseAll(base: KnowledgeBase, { slow, unreleased }: Pick<IndexWork, 'slow' | 'unreleased'>): void {
+  for (const task of slow.documents()) unreleased.add(task)
+  release(base, unreleased)
 }
 
 function release(base: KnowledgeBase, unreleased: Set<Task>): void {
@@ -153,6 +169,7 @@ async function isReadSoon(reading: Promise<unknown>, { limits, slow, othersWait 
 }
 
 async function withSame(base: KnowledgeBase, reading: Reading, pause: () => Promise<void> | undefined): Promise<Reading> {
-  reading.same = await findSame(base, reading.task, reading.passages, pause)
+  const { task, passages } = reading
+  if (task.work !== 'retitle') reading.same = await findSame(base, task, passages.slice(0, passages.length), pause)
   return reading
 }

@@ -20,10 +20,11 @@ import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vect
 import { Bursts } from './bursts.ts'
 import { Changes } from './changes.ts'
 import { FairRoom } from './fair-room.ts'
-import { INDEX_LIMITS, type IndexLimits, indexSome } from './index-documents.ts'
+import { INDEX_LIMITS, type IndexLimits, indexSome, releaseAll } from './index-documents.ts'
 import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { Owners } from './owners.ts'
+import { heldCharsOf } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings, SMALL_BYTES } from './slow-readings.ts'
@@ -101,7 +102,7 @@ export class Ingest {
   /** By agent: attempts at documents that do not count and could not be taken back yet. */
   readonly #unreleased = new Map<string, Set<Task>>()
   /** Slow documents, by agent. */
-  readonly #slow = new Map<string, SlowReadings<Reading | undefined>>()
+  readonly #slow = new Map<string, SlowReadings<Task, Reading | undefined>>()
   /** For documents that are being read. */
   readonly #room: FairRoom
   readonly #large: LargeDocuments
@@ -320,6 +321,7 @@ export class Ingest {
     for (const timer of this.#later.values()) clearTimeout(timer)
     this.#reader.close()
     await this.#running
+    this.#releaseAttempts()
     await this.#removals.close()
     this.#bases.close()
     this.#store.close()
@@ -522,8 +524,7 @@ export class Ingest {
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
     const read = (input: ReadInput, isWanted: () => boolean) =>
       this.#reader.read('document', input, this.#owners.ownerOf(agentId), isWanted)
-    const unreleased = this.#unreleased.get(agentId) ?? new Set()
-    this.#unreleased.set(agentId, unreleased)
+    const unreleased = this.#unreleasedOf(agentId)
     const slow = this.#slowOf(agentId)
     const visit = this.#room.visit(agentId)
     const isWork = await indexSome(base, {
@@ -555,15 +556,41 @@ export class Ingest {
     this.#room.wake()
   }
 
-  #slowOf(agentId: string): SlowReadings<Reading | undefined> {
+  #slowOf(agentId: string): SlowReadings<Task, Reading | undefined> {
     const known = this.#slow.get(agentId)
     if (known !== undefined) return known
-    const slow = new SlowReadings<Reading | undefined>(() => {
-      if (this.#slow.get(agentId) === slow) this.#wake(agentId)
-      this.#room.wake()
+    const slow = new SlowReadings<Task, Reading | undefined>({
+      settled: () => {
+        if (this.#slow.get(agentId) === slow) this.#wake(agentId)
+        this.#room.wake()
+      },
+      givenUp: (task) => {
+        if (this.#slow.get(agentId) === slow) this.#unreleasedOf(agentId).add(task)
+      },
+      sizeOf: (reading) => (reading === undefined ? 0 : heldCharsOf(reading.passages)),
+      mayHold: (bytes) => this.#room.hasRoom(agentId, bytes),
     })
     this.#slow.set(agentId, slow)
     return slow
+  }
+
+  #unreleasedOf(agentId: string): Set<Task> {
+    const known = this.#unreleased.get(agentId)
+    if (known !== undefined) return known
+    const unreleased = new Set<Task>()
+    this.#unreleased.set(agentId, unreleased)
+    return unreleased
+  }
+
+  #releaseAttempts(): void {
+    for (const [agentId, slow] of this.#slow) {
+      try {
+        const base = this.#bases.get(agentId)?.held
+        if (base !== undefined) releaseAll(base, { slow, unreleased: this.#unreleasedOf(agentId) })
+      } catch {
+        // The attempts count: a document has several.
+      }
+    }
   }
 
   /** Returns true if a slow document of this agent is still being read. */

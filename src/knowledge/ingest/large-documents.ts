@@ -1,11 +1,12 @@
 import type { Task } from '../../store/knowledge-tasks.ts'
 import { FairRoom, type FairRoomParts } from './fair-room.ts'
+import { heldCharsOf } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
 
 /** A document that does not fit into one transaction, and how much of it is indexed. */
 export interface LargeDocument {
   reading: Reading
-  /** Characters of its text and headings. */
+  /** Characters of its text and headings in memory. */
   chars: number
   /** Id of its first passage, 0 before the first transaction. The ids of the others follow. */
   first: number
@@ -41,7 +42,7 @@ export class LargeDocuments {
   /** Undefined where it must wait. */
   begin(agentId: string, reading: Reading): LargeDocument | undefined {
     const { number, revision } = reading.task
-    const chars = lengthOf(reading)
+    const chars = heldCharsOf(reading.passages)
     const waiting = this.#waiting.get(agentId) ?? new Map<number, { revision: number; chars: number }>()
     if (!this.#room.mayEnter(agentId, chars)) {
       this.#waiting.set(agentId, waiting.set(number, { revision, chars }))
@@ -95,6 +96,3 @@ export class LargeDocuments {
     }
   }
 }
-
-export const lengthOf = ({ passages }: Reading): number =>
-  passages.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0)

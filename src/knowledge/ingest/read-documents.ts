@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn, setTimeout as pauseMs } from 'node:timers/promises'
-import type { Passage } from '../../core/document.ts'
 import { DocumentError } from '../../core/document-error.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf } from '../../store/knowledge-contents.ts'
-import { failTask, isWaiting, listPassages, type Task } from '../../store/knowledge-tasks.ts'
+import { failTask, isWaiting, type Task } from '../../store/knowledge-tasks.ts'
+import { hasVectors } from '../../store/knowledge-vectors.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
-import { ReaderClosed } from '../reader/reader.ts'
 import type { SamePassage } from '../vectors/copies.ts'
+import { type PassageList, StoredPassages } from './passage-list.ts'
 import type { SlowReadings } from './slow-readings.ts'
 
 /** A document that was under way at so many ends of the thread or the process, or could not be indexed so often, fails. */
@@ -15,10 +15,6 @@ const MAX_ATTEMPTS = 5
 /** Read while others are analysed, so that small documents do not wait for the process that reads. */
 const AHEAD = 16
 const AHEAD_BYTES = 262_144
-/** Passages of a document with a new title that are read from the store at a time. */
-const PASSAGES_AT_A_TIME = 200
-/** The usual size of a passage. */
-const PASSAGE_BYTES = 1_500
 const TITLE_CHARS = 80
 
 /** What documents are read with. */
@@ -27,7 +23,7 @@ export interface ReadWork {
   /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down, or `isWanted` returns false. */
   read: (input: ReadInput, isWanted: () => boolean) => Promise<ReadDocument>
   /** Documents of this agent that are still being read when their turn is over. */
-  slow: SlowReadings<Reading | undefined>
+  slow: SlowReadings<Task, Reading | undefined>
   /** Called for each document that became ready or failed. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
@@ -40,7 +36,7 @@ export interface Reading {
   title: string
   /** Empty where the title is only the first words: counted as a title, those would weigh far more than the rest of the text. */
   indexedTitle: string
-  passages: Omit<Passage, 'id' | 'index'>[]
+  passages: PassageList
   /** Passages that can take over the vectors of the version before. */
   same: SamePassage[]
 }
@@ -105,10 +101,8 @@ export class ReadAhead {
   #start(task: Task): NextReading {
     const kept = this.#work.slow.take(task)
     if (kept !== undefined) return { task, bytes: 0, reading: kept }
-    const isRead = task.work !== 'retitle'
-    const content = isRead ? contentOf(this.#base, task.number) : new Uint8Array(0)
-    const bytes = isRead ? content.byteLength : (task.last - task.first + 1) * PASSAGE_BYTES
-    return { task, bytes, reading: read(this.#base, task, content, this.#work) }
+    const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task.number)
+    return { task, bytes: content.byteLength, reading: read(this.#base, task, content, this.#work) }
   }
 }
 
@@ -137,7 +131,7 @@ async function read(
   try {
     if (task.attempts >= MAX_ATTEMPTS)
       throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
-    if (task.work === 'retitle') return await readPassages(base, task)
+    if (task.work === 'retitle') return withNewTitle(base, task)
     const filename = task.source.type === 'file' ? { filename: task.source.filename } : {}
     const { mediaType, title, passages } = await readIt({ mediaType: task.mediaType, ...filename, content }, () =>
       isWanted(base, task),
@@ -154,16 +148,14 @@ async function read(
   }
 }
 
-/** Reads the passages of a document with a new title, some at a time. Rejects with `ReaderClosed` if the document is no longer wanted. */
-async function readPassages(base: KnowledgeBase, task: Task): Promise<Reading> {
-  const { mediaType, title, last } = task
-  const passages: Reading['passages'] = []
-  for (let first = task.first; first <= last; first += PASSAGES_AT_A_TIME) {
-    if (!base.isOpen || !isWaiting(base, task)) throw new ReaderClosed()
-    passages.push(...listPassages(base, first, Math.min(last, first + PASSAGES_AT_A_TIME - 1)))
-    await nextTurn()
-  }
-  return { task, mediaType, title, indexedTitle: title, passages, same: [] }
+/** Every passage is the same as before, with another title. */
+function withNewTitle(base: KnowledgeBase, task: Task): Reading {
+  const { mediaType, title, first, last } = task
+  const passages = new StoredPassages(base, first, last)
+  const same = hasVectors(base)
+    ? Array.from({ length: passages.length }, (_, position) => ({ position, from: first + position }))
+    : []
+  return { task, mediaType, title, indexedTitle: title, passages, same }
 }
 
 /** Where the base cannot be asked, the document may be. */

@@ -4,11 +4,23 @@ interface Version {
   revision: number
 }
 
-interface SlowReading<R> {
-  revision: number
+interface SlowReading<V, R> {
+  document: V
+  /** Of the document while it is read, then of what was read. */
   bytes: number
   reading: Promise<R>
   isSettled: boolean
+}
+
+export interface SlowReadingsParts<V, R> {
+  /** Called when a reading succeeds or fails. */
+  settled?: () => void
+  /** Called for a document whose reading is given up: it is read again, or has changed. */
+  givenUp?: (document: V) => void
+  /** The size of what was read, in bytes. */
+  sizeOf?: (result: R) => number
+  /** Returns true if so much of what was read may wait in memory for the agent's next turn. */
+  mayHold?: (bytes: number) => boolean
 }
 
 /** Each reading holds its document in memory. An agent with this many waits until one is done. */
@@ -17,45 +29,55 @@ const MOST = 2
 /** Documents up to this size are no matter for memory. */
 export const SMALL_BYTES = 65_536
 
-/** Slow documents of one agent. They are read while other documents are indexed. */
-export class SlowReadings<R> {
-  readonly #readings = new Map<number, SlowReading<R>>()
-  readonly #settled: () => void
+/**
+ * Slow documents of one agent. They are read while other documents are indexed, and what was read waits for the agent's next turn. A document for which there is no
+ * room by then is read again: a small file can hold much text.
+ */
+export class SlowReadings<V extends Version, R> {
+  readonly #readings = new Map<number, SlowReading<V, R>>()
+  readonly #parts: Required<SlowReadingsParts<V, R>>
 
-  /** `settled` is called when a reading succeeds or fails. */
-  constructor(settled: () => void) {
-    this.#settled = settled
+  constructor({ settled = () => {}, givenUp = () => {}, sizeOf = () => 0, mayHold = () => true }: SlowReadingsParts<V, R> = {}) {
+    this.#parts = { settled, givenUp, sizeOf, mayHold }
   }
 
   /** `bytes`: the size of the document. */
-  keep({ number, revision }: Version, reading: Promise<R>, bytes: number): void {
-    const slow = { revision, bytes, reading, isSettled: false }
-    this.#readings.set(number, slow)
-    const settle = () => {
+  keep(document: V, reading: Promise<R>, bytes: number): void {
+    this.#giveUp(document.number)
+    const slow = { document, bytes, reading, isSettled: false }
+    this.#readings.set(document.number, slow)
+    const settle = (resultBytes: number) => {
       slow.isSettled = true
-      this.#settled()
+      slow.bytes = 0
+      if (this.#readings.get(document.number) === slow && resultBytes > SMALL_BYTES && !this.#parts.mayHold(resultBytes))
+        this.#giveUp(document.number)
+      slow.bytes = resultBytes
+      this.#parts.settled()
     }
-    reading.then(settle, settle)
+    reading.then(
+      (result) => settle(this.#parts.sizeOf(result)),
+      () => settle(0),
+    )
   }
 
   /** Removes and returns the reading of this version, or undefined. */
   take({ number, revision }: Version): Promise<R> | undefined {
     const slow = this.#readings.get(number)
-    if (slow?.revision !== revision) return undefined
+    if (slow?.document.revision !== revision) return undefined
     this.#readings.delete(number)
     return slow.reading
   }
 
   /** Returns true if this version was kept. */
   has({ number, revision }: Version): boolean {
-    return this.#readings.get(number)?.revision === revision
+    return this.#readings.get(number)?.document.revision === revision
   }
 
-  /** Returns the documents that can be indexed now. `listed`: all waiting documents. Forgets finished readings of other documents: those were changed or removed. */
+  /** Returns the documents that can be indexed now. `listed`: all waiting documents. Gives up finished readings of other documents: those were changed or removed. */
   ready<D extends Version>(listed: readonly D[]): D[] {
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
-    for (const [number, { revision, isSettled }] of this.#readings)
-      if (isSettled && revisions.get(number) !== revision) this.#readings.delete(number)
+    for (const [number, { document, isSettled }] of this.#readings)
+      if (isSettled && revisions.get(number) !== document.revision) this.#giveUp(number)
     const settled = (document: D) => this.#readings.get(document.number)!.isSettled
     const isFull = this.underWay() >= MOST
     return listed.filter((document) => (this.has(document) ? settled(document) : !isFull))
@@ -65,13 +87,24 @@ export class SlowReadings<R> {
     return this.#readings.values().reduce((sum, { isSettled }) => sum + (isSettled ? 0 : 1), 0)
   }
 
-  /** The size of the documents that are still being read, without small ones. */
+  /** What the readings hold in memory, without small ones. */
   get bytes(): number {
-    return this.#readings.values().reduce((sum, { bytes, isSettled }) => sum + (isSettled || bytes <= SMALL_BYTES ? 0 : bytes), 0)
+    return this.#readings.values().reduce((sum, { bytes }) => sum + (bytes <= SMALL_BYTES ? 0 : bytes), 0)
   }
 
   /** The number of readings that `take` has not returned yet. */
   get size(): number {
     return this.#readings.size
+  }
+
+  documents(): V[] {
+    return [...this.#readings.values().map(({ document }) => document)]
+  }
+
+  #giveUp(number: number): void {
+    const slow = this.#readings.get(number)
+    if (slow === undefined) return
+    this.#readings.delete(number)
+    this.#parts.givenUp(slow.document)
   }
 }

@@ -21,7 +21,8 @@ import type { VectorCopy } from '../../store/knowledge-vectors.ts'
 import { isTransient } from '../../store/transient.ts'
 import { adoptVectors } from '../vectors/build.ts'
 import type { SamePassage } from '../vectors/copies.ts'
-import { type LargeDocument, type LargeDocuments, lengthOf } from './large-documents.ts'
+import type { LargeDocument, LargeDocuments } from './large-documents.ts'
+import { charsOf, entriesFrom } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
 
 /** For text without repeated words. */
@@ -115,7 +116,7 @@ export function isFull({ passages, builder }: Batch, limits: TransactionLimits):
 /** Returns true if the document may not fit into one transaction. */
 export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
   const { passages, same } = reading
-  return passages.length > limits.passages || same.length > limits.vectors || lengthOf(reading) > limits.words * CHARS_A_WORD
+  return passages.length > limits.passages || same.length > limits.vectors || charsOf(passages) > limits.words * CHARS_A_WORD
 }
 
 /**
@@ -157,11 +158,11 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   const pause = pacer(work.agentId)
   const batch = newBatch()
   const until = performance.now() + work.limits.analyseMs
-  const isDone = () => batch.passages.length > 0 && (isFull(batch, limitsFor(work)) || performance.now() > until)
-  for (let position = large.done; position < passages.length && !isDone(); position++) {
+  for (const [position, passage] of entriesFrom(passages, large.done)) {
+    if (batch.passages.length > 0 && (isFull(batch, limitsFor(work)) || performance.now() > until)) break
     await pause()
     if (work.isOver()) return false
-    addToBatch(batch, { ...passages[position]!, position, document: task.number, title: indexedTitle })
+    addToBatch(batch, { ...passage, position, document: task.number, title: indexedTitle })
   }
   const done = large.done + batch.passages.length
   base.write(

@@ -1,0 +1,54 @@
+import type { Passage } from '../../core/document.ts'
+import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { listPassages } from '../../store/knowledge-tasks.ts'
+
+/** A passage before it is indexed. */
+export type ReadPassage = Omit<Passage, 'id' | 'index'>
+
+/** The passages of a document, in order. */
+export interface PassageList {
+  readonly length: number
+  slice(start: number, end: number): ReadPassage[]
+}
+
+/** Passages of a list that are in memory at a time. */
+const PAGE = 200
+/** Usual characters of a passage with its headings. */
+const PASSAGE_CHARS = 1_500
+
+/** The passages of a document with a new title. They stay in the store, because those of a few large documents take all the memory of the thread. */
+export class StoredPassages implements PassageList {
+  readonly length: number
+  readonly #base: KnowledgeBase
+  readonly #first: number
+
+  constructor(base: KnowledgeBase, first: number, last: number) {
+    this.#base = base
+    this.#first = first
+    this.length = last - first + 1
+  }
+
+  slice(start: number, end: number): ReadPassage[] {
+    const stop = Math.min(end, this.length)
+    const passages = listPassages(this.#base, this.#first + start, this.#first + stop - 1)
+    if (passages.length < stop - start) throw new Error('Passages of a document with a new title are not in the store.')
+    return passages
+  }
+}
+
+/** The passages from a position on, each with its position. */
+export function* entriesFrom(list: PassageList, start: number): Generator<[position: number, passage: ReadPassage]> {
+  for (let at = start; at < list.length; at += PAGE)
+    for (const [i, passage] of list.slice(at, at + PAGE).entries()) yield [at + i, passage]
+}
+
+/** Characters of the texts and headings; estimated where they are in the store. */
+export const charsOf = (list: PassageList): number =>
+  list instanceof StoredPassages ? list.length * PASSAGE_CHARS : charsOfPassages(list.slice(0, list.length))
+
+/** Characters that the list keeps in memory. */
+export const heldCharsOf = (list: PassageList): number =>
+  list instanceof StoredPassages ? Math.min(list.length, PAGE) * PASSAGE_CHARS : charsOf(list)
+
+export const charsOfPassages = (passages: readonly { text: string; heading: string }[]): number =>
+  passages.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0)
