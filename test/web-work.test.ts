@@ -9,13 +9,14 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { newId } from '../src/core/ids.ts'
 import { LargePages, type LargePlace } from '../src/knowledge/ingest/large-pages.ts'
 import { NetQueue } from '../src/knowledge/ingest/net-queue.ts'
 import { Owners } from '../src/knowledge/ingest/owners.ts'
 import { heeded, toRules } from '../src/knowledge/ingest/sync-site.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { addPages } from '../src/store/knowledge-sites.ts'
+import { acceptSite, addPages, openDueRuns } from '../src/store/knowledge-sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-web-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -249,6 +250,30 @@ Disallow: /`
     const costly = rules(`Disallow: /${'*a'.repeat(4_900)}b`)
     assert.deepEqual([costly.isAllowed(page(900)), costly.isAllowed(page(2_048))], [true, false])
   })
+})
+
+test('runs of sites that are due are opened some at a time, those that are due longest first', () => {
+  const file = KnowledgeFile.openToWrite(join(folder, 'due.db'))
+  file.write(() => {
+    for (let i = 0; i < 450; i++) acceptSite(file, newId(), { type: 'url', url: `https://a.test/${i}`, refreshHours: 1 }, 0)
+    file.run('UPDATE site SET run_open = 0, due_at = 1000 - number')
+  })
+  const open = () =>
+    file.get<{ n: number; from: number }>('SELECT count(*) AS n, min(number) AS "from" FROM site WHERE run_open = 1')
+  const opened = [1, 2, 3, 4].map(() => {
+    file.write(() => openDueRuns(file, 1_000))
+    return open()
+  })
+  assert.deepEqual(
+    opened.map((row) => ({ ...row })),
+    [
+      { n: 200, from: 251 },
+      { n: 400, from: 51 },
+      { n: 450, from: 1 },
+      { n: 450, from: 1 },
+    ],
+  )
+  file.close()
 })
 
 describe('the pages of a site', () => {
