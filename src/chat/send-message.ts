@@ -58,15 +58,16 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   }
 }
 
-/** Whether a message, of which the past may hold only the beginning, says exactly this. */
+/** Whether a message, of which the past may hold only a part, says exactly this. */
 async function isContentOf(
   { db }: Deps,
   { agentId, id }: Session,
   { content, bytes, seq }: RecentMessage,
   asked: string,
 ): Promise<boolean> {
-  if (Buffer.byteLength(asked) !== bytes || !asked.startsWith(content)) return false
-  return asked === content || (await findMessageAt(db, agentId, id, seq))?.content === asked
+  const isWhole = Buffer.byteLength(content) === bytes
+  if (isWhole || Buffer.byteLength(asked) !== bytes) return asked === content
+  return (await findMessageAt(db, agentId, id, seq))?.content === asked
 }
 
 async function readTurn(

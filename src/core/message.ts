@@ -26,6 +26,6 @@ export interface HistoryEntry {
   role: Role
   /** Markdown, also where the client was sent HTML. */
   content: string
-  /** Size of the whole message in bytes of UTF-8, where `content` may be only its beginning. */
+  /** Size of the whole message in bytes of UTF-8, where `content` may be only its beginning and its end. */
   bytes?: number
 }

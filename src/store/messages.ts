@@ -240,12 +240,17 @@ export interface RecentMessage extends HistoryEntry {
 
 /** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
 const SUMMARY = 'SUMMARY'
-/** Characters that are read of a message above the limit. */
-const BEGINNING = 4_000
+/** Characters that are read of the beginning and of the end of a longer message. */
+const BEGINNING = 3_000
+const END = 1_000
+/** A message of so many bytes is longer than both. */
+const LONGER_BYTES = 16_384
 // The inner order is for PostgreSQL: until the table has statistics it would as soon read the whole session by the index of ids.
 // Each size is asked of its own column, because both engines then leave the text where it is.
 const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(markdown), octet_length(content)) <= $4
-        THEN coalesce(markdown, content) ELSE substr(coalesce(markdown, content), 1, ${BEGINNING}) END AS content, seq,
+        THEN coalesce(markdown, content)
+        ELSE substr(coalesce(markdown, content), 1, ${BEGINNING}) || ' … ' || substr(coalesce(markdown, content), length(coalesce(markdown, content)) - ${END - 1})
+      END AS content, seq,
       coalesce(octet_length(markdown), octet_length(content)) AS bytes,
       CASE WHEN turn = 'failed' THEN id END AS failed_id, CASE WHEN turn = 'failed' THEN created_at END AS failed_at
     FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq) AS recent
@@ -253,7 +258,7 @@ const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(mark
 
 /**
  * The messages from a place on, oldest first, as prompts need them, and the session's summary. Of a message above `maxBytes`, which
- * no prompt has room for, only the beginning is read: 30 of the longest would hold the thread for 15 ms.
+ * no prompt has room for, only the beginning and the end are read, unless it is short: 30 of the longest would hold the thread for 15 ms.
  */
 export async function listRecent(
   db: Database,
@@ -263,7 +268,12 @@ export async function listRecent(
   maxBytes: number,
 ): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
   const recent: { messages: RecentMessage[]; summary: Summary | undefined } = { messages: [], summary: undefined }
-  for (const [role, text, place, bytes, id, createdAt] of await db.readValues(RECENT, [agentId, sessionId, from, maxBytes])) {
+  for (const [role, text, place, bytes, id, createdAt] of await db.readValues(RECENT, [
+    agentId,
+    sessionId,
+    from,
+    Math.max(maxBytes, LONGER_BYTES),
+  ])) {
     const content = text as string
     const seq = place as number
     if (role === SUMMARY) recent.summary = { upto: seq, text: content }

@@ -18,7 +18,7 @@ import {
   releaseLapsedClaims,
 } from '../../src/store/kept-answers.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
-import { findMessage, findPlace, insertConversation, listMessages, listVersions } from '../../src/store/messages.ts'
+import { findMessage, findPlace, insertConversation, listMessages, listRecent, listVersions } from '../../src/store/messages.ts'
 import {
   askToStop,
   beat,
@@ -515,6 +515,26 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await db.write([keepAnswer(claim(), { ...OF_NONE, sessionId: session.id }, 200, 'its text')])
         await deleteSession(db, session)
         assert.deepEqual(await db.read('SELECT * FROM kept_answer', []), [])
+      }))
+
+    test('of a message longer than a limit the beginning and the end are read, and its size', () =>
+      kept(async (db) => {
+        const texts = ['short', `${'a'.repeat(3_000)}${'😀'.repeat(5_000)}${'z'.repeat(1_000)}`, 'é'.repeat(8_192)]
+        const session = newSession({ totalMessages: texts.length })
+        await insertConversation(db, session, texts.map(user))
+        const read = async (maxBytes: number) =>
+          (await listRecent(db, AGENT, session.id, 1, maxBytes)).messages.map(({ content, bytes }) => [content, bytes])
+        const sizes = [5, 24_000, 16_384]
+        assert.deepEqual(
+          await read(24_000),
+          texts.map((text, i) => [text, sizes[i]]),
+        )
+        const cut = [texts[0], `${'a'.repeat(3_000)} … ${'z'.repeat(1_000)}`, texts[2]]
+        for (const maxBytes of [23_999, 0])
+          assert.deepEqual(
+            await read(maxBytes),
+            cut.map((text, i) => [text, sizes[i]]),
+          )
       }))
 
     test('a long history is gone from sight at once, and from the tables soon after', () =>

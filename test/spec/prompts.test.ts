@@ -110,7 +110,7 @@ describe('a long session', { skip: needsProcess }, () => {
     const session = await service.newSession(await service.newAgent())
     model.behaviour = by(says('A reply.'), { summary: says('Much was said.') })
     isOk(await client.post(`${session}/messages`, { message: 'the first' }))
-    isOk(await client.post(`${session}/messages`, { message: `endless ${'word '.repeat(2_000)}` }))
+    isOk(await client.post(`${session}/messages`, { message: `endless ${'word '.repeat(5_000)}` }))
     isOk(await client.post(`${session}/messages`, { message: 'the last' }))
     assert.deepEqual(
       repliesOf()

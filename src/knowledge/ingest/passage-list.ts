@@ -50,5 +50,5 @@ export const charsOf = (list: PassageList): number =>
 export const heldCharsOf = (list: PassageList): number =>
   list instanceof StoredPassages ? Math.min(list.length, PAGE) * PASSAGE_CHARS : charsOf(list)
 
-export const charsOfPassages = (passages: readonly { text: string; heading: string }[]): number =>
+const charsOfPassages = (passages: readonly { text: string; heading: string }[]): number =>
   passages.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0)
