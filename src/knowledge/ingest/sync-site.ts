@@ -126,7 +126,8 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
   try {
     fetched = await parts.fetch({ url: page.url, etag: page.etag, lastModified: page.lastModified, signal })
     // A server that is out of order sends nothing, or leads to a page that asks for a password.
-    if (fetched.changed && fetched.body.length === 0) throw new FetchError('fetch_failed', 'was empty')
+    if ((isFirst || page.isHeld) && fetched.changed && fetched.body.length === 0)
+      throw new FetchError('fetch_failed', 'was empty')
     if (!isFirst && page.isHeld && fetched.isElsewhere && !belongsTo(run, await commit((base) => rootOf(base, run)), fetched.url))
       throw new FetchError('fetch_failed', 'was out of the site for the moment')
   } catch (error) {
