@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { send } from '../src/models/http.ts'
+import { readJson, send } from '../src/models/http.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { guardedPost } from '../src/net/guarded-post.ts'
 import { never } from './contract/model.ts'
@@ -81,6 +81,18 @@ describe('an answer that switches to another protocol', () => {
     await assert.rejects(guardedFetch(rules, { url }), { code: 'unreachable' })
     await assert.rejects(guardedPost(rules, { url, headers: {}, body: '{}', signal: never }), { code: 'unreachable' })
   })
+})
+
+describe('an answer whose body is malformed right behind its head', () => {
+  for (const malformed of ['zzz\r\n', '5\r\nhello!!', '\0', 'ffffffffffffffffff\r\nx'])
+    test(`ends the call of a provider and the fetch of a page: ${JSON.stringify(malformed)}`, async () => {
+      const { url } = await startServer(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${malformed}`, '')
+      const signal = new AbortController().signal
+      const response = await send(new URL(url), { headers: {}, body: '{}', signal })
+      await assert.rejects(readJson(response, signal), { code: 'model_failed', message: /broke/ })
+      await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'unreachable' })
+      assert.equal(await guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal }), 200)
+    })
 })
 
 describe('the answer of a webhook receiver', () => {

@@ -165,7 +165,15 @@ export function readBody(
       hasEnded = true
       if (!isTaking) resolve()
     })
-    response.on('error', (cause) => fail(signal.aborted ? stopped(signal) : broken(cause)))
+    const breakOff = (cause?: Error) => {
+      if (!isDone) fail(signal.aborted ? stopped(signal) : broken(cause))
+    }
+    response.on('error', breakOff)
+    // An error that came before this listener, right behind the head, is told to nobody.
+    if (response.destroyed) breakOff()
+    response.on('close', () => {
+      if (!response.readableEnded) breakOff()
+    })
   })
 }
 
@@ -255,7 +263,7 @@ export function below(baseUrl: string, path: string): URL {
 
 /** Nobody listens there, the name is unknown, the certificate is not trusted; or it hung up before it answered. */
 const unreached = (cause: Error) => failed('its provider could not be reached', { transient: true, cause })
-const broken = (cause: Error) => failed('the connection to the provider broke', { transient: true, cause })
+const broken = (cause?: Error) => failed('the connection to the provider broke', { transient: true, cause })
 
 function hangUpUnlessWhole(response: IncomingMessage): void {
   if (response.complete) return

@@ -273,6 +273,11 @@ function readBody(
       else keep(chunk)
     })
     response.on('error', (cause) => fail(stopped(signal, cause)))
+    // An error that came before this listener, right behind the head, is told to nobody.
+    if (response.destroyed) fail(stopped(signal))
+    response.on('close', () => {
+      if (!response.readableEnded) fail(stopped(signal))
+    })
     if (body !== response)
       body.on('error', (cause) => fail(new FetchError('fetch_failed', 'came damaged', { transient: true, cause })))
     body.on('end', () =>
