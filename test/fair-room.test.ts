@@ -35,6 +35,14 @@ test('a key has half of what no other takes, however many agents it fills', () =
   assert.deepEqual(turn('a2', 40), [40])
 })
 
+test('agents of which no key is known have a share as one', () => {
+  const { held, turn } = newRoom()
+  held.set('x1', 30)
+  assert.deepEqual(turn('x2', 41), [])
+  assert.deepEqual(turn('b1', 70), [70])
+  assert.deepEqual(turn('x2', 40), [40])
+})
+
 test('what is larger than all has room alone', () => {
   const { held, turn } = newRoom()
   held.set('a1', 1)

@@ -1,6 +1,9 @@
+/** In place of a key that is not known. */
+const UNKNOWN = 'unknown'
+
 /**
  * Which key sent the last change of each agent's knowledge. A key that sees many agents shares with other keys as one, and its agents share within it.
- * Where no key is known, such as after a start, an agent shares as if it had a key of its own.
+ * Agents of which no key is known, as after a start, share as if they were of one key: otherwise a key with many agents would have as many shares then.
  */
 export class Owners {
   readonly #keys = new Map<string, string>()
@@ -14,9 +17,8 @@ export class Owners {
     this.#keys.delete(agentId)
   }
 
-  /** Returns `key/agent`, or the agent's id where no key is known. */
+  /** Returns `key/agent`. */
   ownerOf(agentId: string): string {
-    const key = this.#keys.get(agentId)
-    return key === undefined ? agentId : `${key}/${agentId}`
+    return `${this.#keys.get(agentId) ?? UNKNOWN}/${agentId}`
   }
 }
