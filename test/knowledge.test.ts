@@ -415,6 +415,27 @@ describe('ingestion', () => {
     assert.ok(!readFileSync(path).includes('The secret of the walnut.'))
   })
 
+  test('goes on while pieces of a content are deleted', async () => {
+    const folder = newFolder()
+    const id = newId()
+    const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
+    file.write(() => {
+      const content = putPiece(file, undefined, 0, Buffer.from('walnut'), 1_000)
+      for (let number = 1; number < 400; number++) putPiece(file, content, number, Buffer.from('walnut'), 1_000)
+      acceptDocument(file, id, textOf('The almond is white.'), 0)
+    })
+    const pieces = () => file.get<{ n: number }>('SELECT count(*) AS n FROM content_piece')!.n
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: () => 2_000 })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    ingest.resume([agent])
+    while (questions.findDocument(agent, id)!.status !== 'ready') await nextTurn()
+    assert.ok(pieces() > 100, `${pieces()} pieces are left`)
+    await until(async () => pieces() === 0)
+    file.close()
+    questions.close()
+    await ingest.close()
+  })
+
   test('gives up a content whose document is refused', async () => {
     const folder = newFolder()
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })

@@ -511,15 +511,14 @@ export class Ingest {
       this.#bases.scrubLater(agentId)
       return true
     }
-    if (deletePieces(base, this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt)) {
-      this.#bases.scrubLater(agentId)
-      return true
-    }
+    // Indexing goes on beside this: whoever replaces a large document again and again brings a piece to delete for every turn.
+    const hasDeleted = deletePieces(base, this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt)
+    if (hasDeleted) this.#bases.scrubLater(agentId)
     if (!isMerging && eraseSome(base)) {
       this.#bases.scrubLater(agentId)
       return true
     }
-    this.#bases.scrub(agentId)
+    if (!hasDeleted) this.#bases.scrub(agentId)
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
     const read = (input: ReadInput, isWanted: () => boolean) =>
@@ -547,7 +546,7 @@ export class Ingest {
       if (isMerging) this.#mergeSome(agentId, base)
       return true
     }
-    return this.#mergeSome(agentId, base)
+    return hasDeleted || this.#mergeSome(agentId, base)
   }
 
   #leaveRooms(agentId: string): void {
