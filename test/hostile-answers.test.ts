@@ -84,7 +84,7 @@ describe('an answer that switches to another protocol', () => {
 })
 
 describe('an answer whose body is malformed right behind its head', () => {
-  for (const malformed of ['zzz\r\n', '5\r\nhello!!', '\0', 'ffffffffffffffffff\r\nx'])
+  for (const malformed of ['zzz\r\n', '5\r\nhello!!', '\0', 'ffffffffffffffffff\r\nx', '1\r\nx\r\n0\r\nbad trailer\r\n\r\n'])
     test(`ends the call of a provider and the fetch of a page: ${JSON.stringify(malformed)}`, async () => {
       const { url } = await startServer(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${malformed}`, '')
       const signal = new AbortController().signal
@@ -93,6 +93,16 @@ describe('an answer whose body is malformed right behind its head', () => {
       await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'unreachable' })
       assert.equal(await guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal }), 200)
     })
+})
+
+test('what follows a whole answer is read over', async () => {
+  for (const head of ['HTTP/1.1 200 OK\r\n', 'HTTP/1.0 200 OK\r\n', 'HTTP/1.1 200 OK\r\nconnection: close\r\n']) {
+    const { url } = await startServer(`${head}content-type: application/json\r\ncontent-length: 4\r\n\r\n1234junk`, '')
+    const signal = new AbortController().signal
+    const response = await send(new URL(url), { headers: {}, body: '{}', signal })
+    assert.equal(await readJson(response, signal), 1234)
+    assert.equal(Buffer.from((await guardedFetch(rulesFor(url), { url })).body).toString(), '1234')
+  }
 })
 
 describe('the answer of a webhook receiver', () => {

@@ -151,7 +151,9 @@ export async function open(
       (response) => {
         clearTimeout(timer)
         // Without a length, Node takes the end of a broken connection for the end of the answer.
-        request.on('error', (cause) => response.destroy(cause))
+        request.on('error', (cause) => {
+          if (!response.complete) response.destroy(cause)
+        })
         resolve(response)
       },
     )

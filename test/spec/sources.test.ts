@@ -326,7 +326,12 @@ describe('a source', { skip: needsProcess }, () => {
 
   test('obeys robots.txt, nofollow and noindex', async () => {
     site.pages.set('/robots.txt', { type: 'text/plain', body: 'User-agent: *\nDisallow: /secret' })
-    site.pages.set('/', `${page('Start', 'Walnut.', '/secret/a', '/open', '/quiet')}<a rel="nofollow" href="/unwanted">x</a>`)
+    site.pages.set('/moved', (_request, response) => void response.writeHead(301, { location: '/secret/b' }).end())
+    site.pages.set('/secret/b', page('Secret', 'Hidden words.'))
+    site.pages.set(
+      '/',
+      `${page('Start', 'Walnut.', '/secret/a', '/open', '/quiet', '/moved')}<a rel="nofollow" href="/unwanted">x</a>`,
+    )
     site.pages.set('/secret/a', page('Secret', 'Hidden words.'))
     site.pages.set('/unwanted', page('Unwanted', 'Hidden words.'))
     site.pages.set('/open', page('Open', 'Almond.'))

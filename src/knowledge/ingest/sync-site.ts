@@ -140,6 +140,8 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
       if (!isGone && page.depth < run.maxDepth) addPages(base, run, page.links, page.depth + 1)
     })
   }
+  const isOfHost = new URL(fetched.url).host === new URL(page.url).host
+  if (!isFirst && fetched.url !== page.url && isOfHost && !(await robots.isAllowed(fetched.url))) return end('left')
   const { links, noIndex } = await linksOf(parts, page, fetched)
   await parts.commitContent(fetched.body, (base, large) => {
     if (!isOpen(base, run)) return
