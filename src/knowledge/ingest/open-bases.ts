@@ -77,14 +77,21 @@ export class OpenBases {
   }
 
   #scrubSoon(): void {
-    this.#scrubTimer ??= setTimeout(() => {
+    this.#scrubTimer ??= setTimeout(() => this.#scrubNext([...this.#unscrubbed]), SCRUB_AFTER_MS)
+  }
+
+  /** Scrubs one base, and pauses for as long as that took, because it waits for the disk and the documents of all agents wait meanwhile. */
+  #scrubNext(agentIds: string[]): void {
+    const agentId = agentIds.shift()
+    if (agentId === undefined) {
       this.#scrubTimer = undefined
-      for (const agentId of this.#unscrubbed) {
-        const base = this.#bases.get(agentId)
-        if (base === undefined || this.#tryScrub(agentId, base)) this.#unscrubbed.delete(agentId)
-      }
       if (this.#unscrubbed.size > 0) this.#scrubSoon()
-    }, SCRUB_AFTER_MS)
+      return
+    }
+    const start = performance.now()
+    const base = this.#bases.get(agentId)
+    if (base === undefined || this.#tryScrub(agentId, base)) this.#unscrubbed.delete(agentId)
+    this.#scrubTimer = setTimeout(() => this.#scrubNext(agentIds), performance.now() - start)
   }
 
   /** False where it must wait: for a reader, or for room on the disk. */
