@@ -14,6 +14,7 @@ import type { Knowledge } from '../src/core/knowledge.ts'
 import { INDEX_LIMITS, indexSome, releaseAll } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
+import { OpenBases } from '../src/knowledge/ingest/open-bases.ts'
 import { charsOf, heldCharsOf } from '../src/knowledge/ingest/passage-list.ts'
 import { ReadAhead, type Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
@@ -434,6 +435,59 @@ describe('ingestion', () => {
     file.close()
     questions.close()
     await ingest.close()
+  })
+
+  test('goes on while a large document of the same agent is erased', async () => {
+    const folder = newFolder()
+    const [large, small] = [newId(), newId()]
+    const file = KnowledgeFile.openToWrite(join(folder, `${agent}.db`))
+    file.write(() => acceptDocument(file, large, textOf(paragraphs(4_000, 'walnut')), 0))
+    while (await indexSome(file, workOn(agent)));
+    const extent = file.write(() => removeDocument(file, large))!
+    file.write(() => {
+      bury(file, extent.first, extent.last, extent.indexedTitle)
+      acceptDocument(file, small, textOf('The almond is white.'), 0)
+    })
+    const passages = () => file.get<{ n: number }>('SELECT count(*) AS n FROM passage')!.n
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    ingest.resume([agent])
+    while (questions.findDocument(agent, small)!.status !== 'ready') await nextTurn()
+    assert.ok(passages() > 1_000, `${passages()} passages are left`)
+    await until(async () => passages() === 1)
+    await until(async () => file.get('SELECT 1 FROM dead') === undefined)
+    file.close()
+    questions.close()
+    await ingest.close()
+  })
+
+  test('of many agents lets others have their turns between the scrubs of two bases', async () => {
+    const agents = [randomUUID(), randomUUID(), randomUUID()]
+    const scrubbed = new Set<string>()
+    class Watched extends KnowledgeFolder {
+      override openToWrite(agentId: string) {
+        const base = super.openToWrite(agentId)
+        const scrub = base.scrub.bind(base)
+        base.scrub = () => {
+          scrubbed.add(agentId)
+          return scrub()
+        }
+        return base
+      }
+    }
+    const bases = new OpenBases(new Watched(newFolder()), () => false)
+    for (const agentId of agents) {
+      bases.open(agentId)
+      bases.scrubLater(agentId)
+      bases.scrub(agentId)
+    }
+    const seen = new Set<number>()
+    while (scrubbed.size < 3) {
+      seen.add(scrubbed.size)
+      await nextTurn()
+    }
+    assert.deepEqual([...seen], [0, 1, 2])
+    bases.close()
   })
 
   test('gives up a content whose document is refused', async () => {

@@ -109,6 +109,8 @@ export class Ingest {
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
+  /** Agents whose last turn cleaned. */
+  readonly #cleaned = new Set<string>()
   /** Those that are under way. */
   readonly #merges = new Map<string, Merge>()
   #restTimer: NodeJS.Timeout | undefined
@@ -297,7 +299,7 @@ export class Ingest {
   removeAgent(agentId: string): void {
     this.#web.removeAgent(agentId)
     this.#owners.forget(agentId)
-    for (const agents of [this.#waiting, this.#resting, this.#tidying]) agents.delete(agentId)
+    for (const agents of [this.#waiting, this.#resting, this.#tidying, this.#cleaned]) agents.delete(agentId)
     clearTimeout(this.#later.get(agentId))
     this.#later.delete(agentId)
     this.#changes.removeAgent(agentId)
@@ -484,7 +486,7 @@ export class Ingest {
     }
   }
 
-  /** One piece of an agent's work: erasing before indexing, indexing before merging. False when nothing is left. */
+  /** One piece of an agent's work: cleaning and indexing in turns, then merging. False when nothing is left. */
   async #turn(agentId: string): Promise<boolean> {
     const hold = this.#store.hold(agentId)
     if (hold === false) {
@@ -503,22 +505,12 @@ export class Ingest {
       this.#leaveRooms(agentId)
       giveUpStaged(base)
     }
-    const isMerging = this.#merges.has(agentId)
-    // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
-    if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
-    if (!isMerging && emptySome(base)) return true
-    if (eraseDropped(base)) {
-      this.#bases.scrubLater(agentId)
+    // Of an agent that has both to do, cleaning and indexing take turns.
+    const isToClean = !this.#cleaned.delete(agentId)
+    if (isToClean && this.#clean(agentId, base)) {
+      this.#cleaned.add(agentId)
       return true
     }
-    // Indexing goes on beside this: whoever replaces a large document again and again brings a piece to delete for every turn.
-    const hasDeleted = deletePieces(base, this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt)
-    if (hasDeleted) this.#bases.scrubLater(agentId)
-    if (!isMerging && eraseSome(base)) {
-      this.#bases.scrubLater(agentId)
-      return true
-    }
-    if (!hasDeleted) this.#bases.scrub(agentId)
     this.#web.fill(agentId, base)
     const isOver = () => this.#closing || this.#bases.get(agentId) === undefined
     const read = (input: ReadInput, isWanted: () => boolean) =>
@@ -543,10 +535,25 @@ export class Ingest {
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
       this.#onIndexed(agentId)
-      if (isMerging) this.#mergeSome(agentId, base)
+      if (this.#merges.has(agentId)) this.#mergeSome(agentId, base)
       return true
     }
-    return hasDeleted || this.#mergeSome(agentId, base)
+    return (!isToClean && this.#clean(agentId, base)) || this.#mergeSome(agentId, base)
+  }
+
+  /** Removes some of what is no longer needed. False when nothing is left, so that a merge may begin. */
+  #clean(agentId: string, base: KnowledgeBase): boolean {
+    const isMerging = this.#merges.has(agentId)
+    // What waits to be erased waits for a merge, and then for the lists that it left: they hold words of it, too.
+    if (isMerging && isToErase(base)) return this.#mergeSome(agentId, base)
+    if (!isMerging && emptySome(base)) return true
+    const since = this.#store.isShared ? this.#clock() - WRITTEN_WITHIN_MS : this.#startedAt
+    if (eraseDropped(base) || deletePieces(base, since) || (!isMerging && eraseSome(base))) {
+      this.#bases.scrubLater(agentId)
+      return true
+    }
+    this.#bases.scrub(agentId)
+    return false
   }
 
   #leaveRooms(agentId: string): void {
