@@ -20,3 +20,5 @@ process.umask(0o077)
 
 const { run } = await import('./cli/run.ts')
 process.exitCode = await run(process.argv.slice(2))
+// All that was to be done is done. A connection that somebody holds open does not hold up the end.
+setTimeout(() => process.exit(), 1_000).unref()

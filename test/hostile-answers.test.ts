@@ -6,9 +6,10 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readJson, send } from '../src/models/http.ts'
+import { vendorModel } from '../src/models/vendor-model.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { guardedPost } from '../src/net/guarded-post.ts'
-import { never } from './contract/model.ts'
+import { never, request } from './contract/model.ts'
 import { endsBy } from './support/cleanup.ts'
 
 /** Answers with `head`, then with `more` again and again until the other side closes the connection. */
@@ -93,6 +94,20 @@ describe('an answer whose body is malformed right behind its head', () => {
       await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'unreachable' })
       assert.equal(await guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal }), 200)
     })
+})
+
+describe('a stream that begins with an error and stays open', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n'
+  const ERROR = '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'
+  for (const protocol of ['anthropic', 'responses', 'google'] as const)
+    for (const first of [`event: error\ndata: ${ERROR}\n\n`, 'data: nonsense\n\n'])
+      test(`is let go when the call has failed: ${protocol}, ${first.slice(0, 12)}`, async () => {
+        const { url, closed } = await startServer(HEAD + first, '')
+        const provider = { name: 'p', protocol, baseUrl: url, apiKey: 'k', headers: {} }
+        const model = vendorModel('m', provider as Parameters<typeof vendorModel>[1])
+        await assert.rejects(model.generate(request(), { signal: never, onText: () => {} }))
+        await closed
+      })
 })
 
 test('what follows a whole answer is read over', async () => {

@@ -30,16 +30,20 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
         loading = undefined
         throw failed(`the package ${vendor.package} cannot be loaded`, { cause })
       })
+      const ended = new AbortController()
       try {
         const fetch = openFetch(onText && (() => onText('')), NO_KEY, MOST_VALUES)
         const model = open({ baseURL, apiKey, headers, fetch }, name)
-        const options = toOptions(request, signal, vendor)
+        const options = toOptions(request, AbortSignal.any([signal, ended.signal]), vendor)
         const outcome = onText
           ? await readParts(await model.doStream(options), onText)
           : toOutcome(await model.doGenerate(options), vendor.saysWhyItEnded)
         return toReply(name, outcome)
       } catch (error) {
         throw translated(error, signal)
+      } finally {
+        // A package that throws may leave its answer open, and with it the connection.
+        ended.abort()
       }
     },
   }
