@@ -490,6 +490,22 @@ describe('ingestion', () => {
     bases.close()
   })
 
+  test('goes on while a large document is changed again and again', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const [large, small] = [newId(), newId()]
+    file.write(() => acceptDocument(file, large, textOf(paragraphs(60, 'hazel'), { title: 'Hazel' }), 0))
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 5 } }
+    while (await indexSome(file, work));
+    file.write(() => acceptDocument(file, small, textOf('The almond is white.'), 1))
+    for (let at = 2; at < 5; at++) {
+      file.write(() => changeDocument(file, large, { title: `Filbert ${at}` }, at))
+      assert.equal(await indexSome(file, work), true)
+    }
+    assert.equal(findDocument(file, small)!.status, 'ready')
+    assert.notEqual(findDocument(file, large)!.title, 'Hazel')
+    file.close()
+  })
+
   test('gives up a content whose document is refused', async () => {
     const folder = newFolder()
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })

@@ -17,10 +17,14 @@ export interface Task extends Extent {
   attempts: number
 }
 
-/** Documents that wait to be read or indexed, longest waiting first. */
+/**
+ * Documents that wait to be read or indexed, longest waiting first. One that is changed again and again comes after those that came meanwhile: a large one would
+ * begin anew each time, and nothing else of the agent would be indexed. Of more than `most`, the ones that were added first.
+ */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   return base
     .all<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY number LIMIT ?`, most)
+    .sort((a, b) => a.updated_at - b.updated_at)
     .map((row) => ({
       number: row.number,
       revision: row.revision,
