@@ -169,7 +169,7 @@ export function readBody(
       if (!isDone) fail(signal.aborted ? stopped(signal) : broken(cause))
     }
     response.on('error', breakOff)
-    // An error that came before this listener, right behind the head, is told to nobody.
+    // Node drops an error that arrives right behind the head, before anybody listens.
     if (response.destroyed) breakOff()
     response.on('close', () => {
       if (!response.readableEnded) breakOff()

@@ -275,7 +275,7 @@ function readBody(
       else keep(chunk)
     })
     response.on('error', (cause) => fail(stopped(signal, cause)))
-    // An error that came before this listener, right behind the head, is told to nobody.
+    // Node drops an error that arrives right behind the head, before anybody listens.
     if (response.destroyed) fail(stopped(signal))
     response.on('close', () => {
       if (!response.readableEnded) fail(stopped(signal))

@@ -18,8 +18,8 @@ export interface Task extends Extent {
 }
 
 /**
- * Documents that wait to be read or indexed, longest waiting first. One that is changed again and again comes after those that came meanwhile: a large one would
- * begin anew each time, and nothing else of the agent would be indexed. Of more than `most`, the ones that were added first.
+ * Returns documents that wait to be read or indexed. The one with the oldest change comes first: a large document that changes all the time starts over with each
+ * change, and must not hold up the others. If more than `most` wait, returns those that were added first.
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   return base

@@ -32,7 +32,7 @@ export class FairRoom {
     return this.#isFirst(agentId) && this.#hasRoom(this.#shares(), agentId, amount)
   }
 
-  /** Returns true if there is room for so much, whoever waits. */
+  /** Returns true if there is room for that amount. Agents that wait make no difference. */
   hasRoom(agentId: string, amount: number): boolean {
     return this.#hasRoom(this.#shares(), agentId, amount)
   }

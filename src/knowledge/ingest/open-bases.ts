@@ -80,7 +80,7 @@ export class OpenBases {
     this.#scrubTimer ??= setTimeout(() => this.#scrubNext([...this.#unscrubbed]), SCRUB_AFTER_MS)
   }
 
-  /** Scrubs one base, and pauses for as long as that took, because it waits for the disk and the documents of all agents wait meanwhile. */
+  /** Scrubs one base, then pauses for the same time: while it waits for the disk, no document of any agent is indexed. */
   #scrubNext(agentIds: string[]): void {
     const agentId = agentIds.shift()
     if (agentId === undefined) {

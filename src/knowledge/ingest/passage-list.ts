@@ -16,7 +16,7 @@ const PAGE = 200
 /** Usual characters of a passage with its headings. */
 const PASSAGE_CHARS = 1_500
 
-/** The passages of a document with a new title. They stay in the store, because those of a few large documents take all the memory of the thread. */
+/** The passages of a document with a new title. They are read from the store piece by piece: a few large documents would fill the memory of the thread. */
 export class StoredPassages implements PassageList {
   readonly length: number
   readonly #base: KnowledgeBase
