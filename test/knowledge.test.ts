@@ -817,6 +817,20 @@ describe('ingestion', () => {
     file.close()
   })
 
+  test('fails a document with a new title of which a passage is missing, at the fifth attempt', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const id = newId()
+    file.write(() => acceptDocument(file, id, textOf(paragraphs(10, 'walnut')), 0))
+    const work = workOn(agent)
+    await indexSome(file, work)
+    file.run('DELETE FROM passage WHERE id = 2')
+    file.write(() => changeDocument(file, id, { title: 'Hemlock' }, 0))
+    for (let attempt = 1; attempt <= 5; attempt++) await assert.rejects(indexSome(file, work), { name: 'WriteFailure' })
+    assert.equal(await indexSome(file, work), true)
+    assert.equal(findDocument(file, id)!.status, 'failed')
+    file.close()
+  })
+
   test('refuses a file of a newer version', async () => {
     const folder = newFolder()
     const newer = new DatabaseSync(join(folder, `${agent}.db`))

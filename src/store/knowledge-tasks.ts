@@ -18,8 +18,8 @@ export interface Task extends Extent {
 }
 
 /**
- * Returns documents that wait to be read or indexed. The one with the oldest change comes first: a large document that changes all the time starts over with each
- * change, and must not hold up the others. If more than `most` wait, returns those that were added first.
+ * Returns documents that wait to be read or indexed, by the time of their last change. A large document starts over with each change, and one that changes all the
+ * time would keep the others waiting. If there are more than `most`, it returns the oldest documents.
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   return base

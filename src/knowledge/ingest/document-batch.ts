@@ -26,13 +26,13 @@ export class DocumentBatch {
     const { task, passages, indexedTitle } = reading
     this.#readings.push(reading)
     this.#vectors += reading.same.length
-    for (const [position, passage] of entriesFrom(passages, 0)) {
-      await pause()
-      try {
+    try {
+      for (const [position, passage] of entriesFrom(passages, 0)) {
+        await pause()
         addToBatch(this.#batch, { ...passage, position, document: task.number, title: indexedTitle })
-      } catch (error) {
-        throw toWriteFailure(error, [task], this.#unread)
       }
+    } catch (error) {
+      throw toWriteFailure(error, [task], this.#unread)
     }
   }
 
