@@ -94,6 +94,13 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     await closed
   })
 
+  test('what is still open when all is done does not keep the process from ending', async () => {
+    // A timer that runs for days, in place of a connection that a provider holds open.
+    const code = "import { isMainThread } from 'node:worker_threads'; if (isMainThread) setTimeout(() => {}, 1e9)"
+    const own = await startService({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` })
+    await own.stop()
+  })
+
   test('a second process on the same data folder is refused, in words, and the first goes on', async () => {
     const { code, stderr } = await runToEnd({ REPARTEE_DATA: service.data, REPARTEE_PORT: '0' })
     assert.notEqual(code, 0)
