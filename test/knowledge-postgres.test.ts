@@ -179,6 +179,21 @@ describe('knowledge bases in PostgreSQL', () => {
     second.close()
   })
 
+  test('stay with the replica that works on them while a change through another is under way', async () => {
+    const agent = await newAgent()
+    const worker = new PostgresKnowledge({ url, pooler: false, holder: await newReplica() })
+    const idle = new PostgresKnowledge({ url, pooler: false, holder: await newReplica() })
+    const base = worker.openToWrite(agent)
+    assert.equal(worker.hold(agent), 'taken')
+    idle.openToWrite(agent).write(() => assert.equal(worker.hold(agent), 'kept'))
+    assert.equal(
+      base.held.write(() => 1),
+      1,
+    )
+    worker.close()
+    idle.close()
+  })
+
   test('are changed as a whole or not at all, though the connection breaks in between', async () => {
     const agent = await newAgent()
     const stores = await Promise.all(

@@ -31,6 +31,8 @@ const IS_FREE = `(holder IS NULL OR holder = $1 OR held_until < clock_timestamp(
 const HOLD = `UPDATE knowledge_manifest SET hold = CASE WHEN holder = $1 THEN hold ELSE hold + 1 END, holder = $1,
   held_until = clock_timestamp() + INTERVAL '${HELD_FOR}' WHERE agent_id = (SELECT agent_id FROM knowledge_manifest
   WHERE agent_id = $2 AND ${IS_FREE} FOR UPDATE SKIP LOCKED) RETURNING hold, work`
+/** While a change locks the row. */
+const IS_HELD = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $2 AND holder = $1 AND hold = $3'
 const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, held_until = NULL
   WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
 /** A batch of passages takes far less where the provider answers. */
@@ -115,12 +117,18 @@ export class PostgresKnowledge implements KnowledgeStore {
     ])
     const [row] = rows!
     if (row === undefined) {
+      if (before !== undefined && this.#isHeld(agentId, before.hold)) return 'kept'
       this.#held.delete(agentId)
       return false
     }
     const held = { hold: row['hold'] as number, work: row['work'] as number }
     this.#held.set(agentId, held)
     return before?.hold === held.hold ? 'kept' : 'taken'
+  }
+
+  #isHeld(agentId: string, hold: number): boolean {
+    const [rows] = this.#write.run([{ sql: IS_HELD, params: [this.#holder, agentId, hold], prepared: true }])
+    return rows!.length > 0
   }
 
   claimEmbedding(agentId: string): boolean {
