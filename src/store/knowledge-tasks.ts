@@ -78,17 +78,20 @@ export function finishTask(
   extent: Extent,
   at: number,
 ): boolean {
+  const isRead = task.work === 'read'
+  // A new title does not make up for a version that could not be read.
+  const outcome = isRead
+    ? `status = 'ready', progress = 1, error_code = NULL, error_message = NULL, generation = generation + 1, news = 1,`
+    : ''
   const done = base.get(
-    `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, generation = generation + ?, status = 'ready', progress = 1, ${IS_CHANGED},
-       news = coalesce(?, news), work = NULL, error_code = NULL, error_message = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
+    `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, ${outcome} ${IS_CHANGED},
+       work = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,
     mediaType,
     title,
     extent.first,
     extent.last,
     extent.indexedTitle,
-    task.work === 'read' ? 1 : 0,
-    task.work === 'read' ? 1 : null,
-    task.work === 'read' ? at : null,
+    isRead ? at : null,
     task.number,
     task.revision,
   )

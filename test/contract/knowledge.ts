@@ -180,6 +180,19 @@ export function knowledgeContract(
       assert.equal(await knowledge.updateDocument(agent, randomUUID(), { title: 'x' }), undefined)
     })
 
+    test('a document whose new version failed stays failed under a new title, and that version is tried again when it is sent again', async () => {
+      const document = await add('It has four wheels.', { title: 'Cart' })
+      const bad = textOf('x', { title: 'Wagon', mediaType: 'application/x-unknown' })
+      await knowledge.replaceDocument(agent, document.id, bad)
+      await settled(knowledge, agent)
+      await knowledge.updateDocument(agent, document.id, { title: 'Carriage' })
+      await until(async () => (await titles('carriage')).length === 1)
+      const retitled = (await knowledge.findDocument(agent, document.id))!
+      assert.equal(retitled.status, 'failed')
+      assert.equal(retitled.error?.code, 'unsupported_type')
+      assert.equal((await knowledge.addDocument(agent, bad)).status, 'queued')
+    })
+
     test('a filter lets through documents whose metadata equal the value, or one of the values', async () => {
       await add('Rain in the north.', { title: 'n', metadata: { region: 'north', year: 2020, tags: ['wet', 'cold'] } })
       await add('Rain in the south.', { title: 's', metadata: { region: 'south', year: 2021 } })
