@@ -23,10 +23,12 @@ import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
 import { contentOf, putPiece } from '../src/store/knowledge-contents.ts'
 import { acceptDocument, acceptVersion, changeDocument, findDocument, removeDocument } from '../src/store/knowledge-documents.ts'
+import { listFetches } from '../src/store/knowledge-fetches.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { addToBatch, bury, eraseSome, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
+import { acceptSite, listRuns } from '../src/store/knowledge-sites.ts'
 import { listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { anyRoom } from './support/any-room.ts'
@@ -503,6 +505,32 @@ describe('ingestion', () => {
     }
     assert.equal(findDocument(file, small)!.status, 'ready')
     assert.notEqual(findDocument(file, large)!.title, 'Hazel')
+    file.close()
+  })
+
+  test('goes on while more documents, pages or sites than one turn takes are changed again and again', () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const urls = [1, 2, 3].map((n) => `https://example.com/${n}`)
+    const ids = urls.map(() => newId())
+    const fetchAll = (some: string[], at: number) => {
+      for (const url of some) {
+        acceptDocument(file, newId(), { source: { type: 'url', url }, mediaType: '', metadata: {} }, at)
+        acceptSite(file, newId(), { type: 'site', url }, at)
+      }
+    }
+    file.write(() => {
+      for (const [i, id] of ids.entries()) acceptDocument(file, id, textOf(`Almond ${i}.`), i)
+      fetchAll(urls, 1)
+    })
+    file.write(() => {
+      for (const id of ids.slice(0, 2)) changeDocument(file, id, { metadata: { year: 2026 } }, 4)
+      fetchAll(urls.slice(0, 2), 4)
+    })
+    assert.equal(listTasks(file, 1)[0]?.number, 3)
+    assert.deepEqual(
+      [listFetches(file, new Set(), 1), listRuns(file, new Set(), 1)].map(([first]) => first?.url),
+      [urls[2], urls[2]],
+    )
     file.close()
   })
 

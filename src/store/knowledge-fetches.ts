@@ -21,11 +21,11 @@ export interface FetchedContent {
   lastModified: string | null
 }
 
-/** Documents that wait to be fetched, longest waiting first; not those of `except`. */
+/** Documents that wait to be fetched, by the time of their last change; not those of `except`. */
 export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, most: number): Fetch[] {
   return base
     .all<{ number: number; url: string; etag: string | null; last_modified: string | null; content_hash: Uint8Array | null }>(
-      `SELECT number, url, etag, last_modified, content_hash FROM document WHERE work = 'fetch' ORDER BY number LIMIT ?`,
+      `SELECT number, url, etag, last_modified, content_hash FROM document WHERE work = 'fetch' ORDER BY updated_at, number LIMIT ?`,
       most + except.size,
     )
     .filter(({ number }) => !except.has(number))

@@ -173,7 +173,7 @@ export function nextDue(base: KnowledgeBase): number | null {
 
 export function listRuns(base: KnowledgeBase, except: ReadonlySet<number>, most: number): SiteRun[] {
   return base
-    .all<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE run_open = 1 ORDER BY number LIMIT ?`, most + except.size)
+    .all<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE run_open = 1 ORDER BY updated_at, number LIMIT ?`, most + except.size)
     .filter(({ number }) => !except.has(number))
     .slice(0, most)
     .map((row) => ({ ...row, maxPages: row.max_pages, maxDepth: row.max_depth }))

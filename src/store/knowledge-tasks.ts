@@ -18,13 +18,15 @@ export interface Task extends Extent {
 }
 
 /**
- * Returns documents that wait to be read or indexed, by the time of their last change. A large document starts over with each change, and one that changes all the
- * time would keep the others waiting. If there are more than `most`, it returns the oldest documents.
+ * Returns documents that wait to be read or indexed, at most `most`, by the time of their last change. A large document starts over with each change, and documents
+ * that change all the time would keep the others waiting.
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   return base
-    .all<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY number LIMIT ?`, most)
-    .sort((a, b) => a.updated_at - b.updated_at)
+    .all<DocumentRow>(
+      `SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY updated_at, number LIMIT ?`,
+      most,
+    )
     .map((row) => ({
       number: row.number,
       revision: row.revision,
