@@ -16,7 +16,7 @@ import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { OpenBases } from '../src/knowledge/ingest/open-bases.ts'
 import { charsOf, heldCharsOf } from '../src/knowledge/ingest/passage-list.ts'
-import { ReadAhead, type Reading } from '../src/knowledge/ingest/read-documents.ts'
+import { isQuickToRead, ReadAhead, type Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
@@ -655,6 +655,24 @@ describe('ingestion', () => {
     assert.deepEqual([begun.at(-1), waiting(), slow.size], ['The pecan is long.', [], 0])
     const found = file.all<{ text: string }>('SELECT text FROM passage ORDER BY text').map(({ text }) => text)
     assert.deepEqual(found, [texts[2], texts[3], 'The pecan is long.', texts[0]])
+    file.close()
+  })
+
+  test('goes on with small texts while PDFs take long to read', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const note = newId()
+    file.write(() => {
+      for (const mediaType of ['application/pdf', 'application/pdf; x=1', 'application/PDF'])
+        acceptDocument(file, newId(), textOf(`A PDF: ${mediaType}`, { mediaType }), 0)
+      acceptDocument(file, note, textOf('The walnut is brown.'), 1)
+    })
+    const isPdf = ({ mediaType }: ReadInput) => mediaType !== 'text/plain'
+    const read = (input: ReadInput) => (isPdf(input) ? new Promise<never>(() => {}) : readDocument(input))
+    const slow = new SlowReadings<Task, Reading | undefined>({ isQuick: isQuickToRead })
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, slowMs: 0 }, slow, read }
+    while (await indexSome(file, work));
+    assert.equal(findDocument(file, note)!.status, 'ready')
+    assert.equal(slow.underWay(), 2)
     file.close()
   })
 

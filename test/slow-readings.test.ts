@@ -45,3 +45,20 @@ test('the reading of a version that was changed is given up', async () => {
   assert.deepEqual(slow.ready([{ number: 1, revision: 3 }]), [{ number: 1, revision: 3 }])
   assert.deepEqual(givenUp, [1, 2])
 })
+
+test('slow documents keep others waiting, and quick ones only where several of those turn out to be slow', async () => {
+  interface Version {
+    number: number
+    revision: number
+    isText: boolean
+  }
+  const version = (number: number, isText: boolean): Version => ({ number, revision: 1, isText })
+  const slow = new SlowReadings<Version, void>({ isQuick: ({ isText }) => isText })
+  const listed = [version(100, false), version(101, true)]
+  const ready = () => slow.ready(listed).map(({ number }) => number)
+  assert.deepEqual(ready(), [100, 101])
+  for (const number of [1, 2]) slow.keep(version(number, false), new Promise(() => {}), MB)
+  assert.deepEqual(ready(), [101])
+  for (let number = 3; ready().length > 0; number++) slow.keep(version(number, true), new Promise(() => {}), 100)
+  assert.equal(slow.underWay(), 10)
+})

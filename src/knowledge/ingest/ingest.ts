@@ -25,7 +25,7 @@ import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { Owners } from './owners.ts'
 import { heldCharsOf } from './passage-list.ts'
-import type { Reading } from './read-documents.ts'
+import { isQuickToRead, type Reading } from './read-documents.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
@@ -566,6 +566,7 @@ export class Ingest {
     const known = this.#slow.get(agentId)
     if (known !== undefined) return known
     const slow = new SlowReadings<Task, Reading | undefined>({
+      isQuick: isQuickToRead,
       settled: () => {
         if (this.#slow.get(agentId) === slow) this.#wake(agentId)
         this.#room.wake()

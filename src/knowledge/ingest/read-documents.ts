@@ -5,10 +5,11 @@ import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf } from '../../store/knowledge-contents.ts'
 import { failTask, isWaiting, type Task } from '../../store/knowledge-tasks.ts'
 import { hasVectors } from '../../store/knowledge-vectors.ts'
+import { isNamedBinary } from '../read/kind.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { SamePassage } from '../vectors/copies.ts'
 import { type PassageList, StoredPassages } from './passage-list.ts'
-import type { SlowReadings } from './slow-readings.ts'
+import { type SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 
 /** A document that was under way at so many ends of the thread or the process, or could not be indexed so often, fails. */
 const MAX_ATTEMPTS = 5
@@ -105,6 +106,10 @@ export class ReadAhead {
     return { task, bytes: content.byteLength, reading: read(this.#base, task, content, this.#work) }
   }
 }
+
+/** Returns true if nothing is to be read, or a small text, as far as its name and type say. */
+export const isQuickToRead = ({ work, bytes, mediaType, source }: Task): boolean =>
+  work === 'retitle' || (bytes <= SMALL_BYTES && !isNamedBinary(mediaType, source.type === 'file' ? source.filename : undefined))
 
 /** Returns true if the promise is settled within that time, false if it is not. Never rejects. */
 export async function isSettled(promise: Promise<unknown>, withinMs: number): Promise<boolean> {

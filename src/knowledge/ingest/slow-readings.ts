@@ -13,6 +13,8 @@ interface SlowReading<V, R> {
 }
 
 export interface SlowReadingsParts<V, R> {
+  /** Returns true for a document that is mostly read at once. Others that are slow do not keep it waiting. */
+  isQuick?: (document: V) => boolean
   /** Called when a reading succeeds or fails. */
   settled?: () => void
   /** Called for a document whose reading is given up: it is read again, or has changed. */
@@ -23,8 +25,10 @@ export interface SlowReadingsParts<V, R> {
   mayHold?: (bytes: number) => boolean
 }
 
-/** Each reading holds its document in memory. An agent with this many waits until one is done. */
+/** Each reading holds its document in memory. When an agent has this many, further documents wait until one is done. */
 const MOST = 2
+/** The same for documents of `isQuick`. */
+const MOST_QUICK = 8
 
 /** Documents up to this size are no matter for memory. */
 export const SMALL_BYTES = 65_536
@@ -37,8 +41,14 @@ export class SlowReadings<V extends Version, R> {
   readonly #readings = new Map<number, SlowReading<V, R>>()
   readonly #parts: Required<SlowReadingsParts<V, R>>
 
-  constructor({ settled = () => {}, givenUp = () => {}, sizeOf = () => 0, mayHold = () => true }: SlowReadingsParts<V, R> = {}) {
-    this.#parts = { settled, givenUp, sizeOf, mayHold }
+  constructor({
+    isQuick = () => false,
+    settled = () => {},
+    givenUp = () => {},
+    sizeOf = () => 0,
+    mayHold = () => true,
+  }: SlowReadingsParts<V, R> = {}) {
+    this.#parts = { isQuick, settled, givenUp, sizeOf, mayHold }
   }
 
   /** `bytes`: the size of the document. */
@@ -74,17 +84,23 @@ export class SlowReadings<V extends Version, R> {
   }
 
   /** Returns the documents that can be indexed now. `listed`: all waiting documents. Gives up finished readings of other documents: those were changed or removed. */
-  ready<D extends Version>(listed: readonly D[]): D[] {
+  ready<D extends V>(listed: readonly D[]): D[] {
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
     for (const [number, { document, isSettled }] of this.#readings)
       if (isSettled && revisions.get(number) !== document.revision) this.#giveUp(number)
     const settled = (document: D) => this.#readings.get(document.number)!.isSettled
-    const isFull = this.underWay() >= MOST
-    return listed.filter((document) => (this.has(document) ? settled(document) : !isFull))
+    const { isQuick } = this.#parts
+    const quick = this.#countUnderWay(isQuick)
+    const isFull = { quick: quick >= MOST_QUICK, other: this.underWay() - quick >= MOST }
+    return listed.filter((document) => (this.has(document) ? settled(document) : !isFull[isQuick(document) ? 'quick' : 'other']))
   }
 
   underWay(): number {
-    return this.#readings.values().reduce((sum, { isSettled }) => sum + (isSettled ? 0 : 1), 0)
+    return this.#countUnderWay(() => true)
+  }
+
+  #countUnderWay(isOfKind: (document: V) => boolean): number {
+    return this.#readings.values().reduce((sum, { document, isSettled }) => sum + (!isSettled && isOfKind(document) ? 1 : 0), 0)
   }
 
   /** What the readings hold in memory, without small ones. */

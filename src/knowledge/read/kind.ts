@@ -35,6 +35,7 @@ const BINARY_BY_TYPE: Record<string, string> = {
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': 'a spreadsheet',
   'application/vnd.openxmlformats-officedocument.presentationml.presentation': 'a presentation',
 }
+const BINARY_EXTENSIONS = new Set(['pdf', 'docx', 'xlsx', 'pptx'])
 const FOREIGN: [bytes: string, name: string][] = [
   ['89504e47', 'a PNG image'],
   ['ffd8ff', 'a JPEG image'],
@@ -83,10 +84,10 @@ export function kindOf(content: Uint8Array, mediaType: string, filename: string 
   const foreign = FOREIGN.find(([mark]) => hex.startsWith(mark))
   if (foreign !== undefined)
     throw new DocumentError('unsupported_type', `The file is ${foreign[1]}, which cannot be read: send the text that is in it.`)
-  const type = mediaType.split(';')[0]!.trim().toLowerCase()
+  const type = typeOf(mediaType)
   const claimed = own(BINARY_BY_TYPE, type)
   if (claimed !== undefined) throw new DocumentError('damaged', `The file is not ${claimed}, although its type says so.`)
-  const extension = /\.(\w{1,8})$/.exec(filename ?? '')?.[1]?.toLowerCase()
+  const extension = extensionOf(filename)
   const named = extension === undefined ? undefined : own(BY_EXTENSION, extension)
   const kind = named ?? own(BY_TYPE, type)
   if (kind !== undefined) return kind
@@ -98,6 +99,14 @@ export function kindOf(content: Uint8Array, mediaType: string, filename: string 
     `Documents of type ${type} cannot be read: send text, Markdown, HTML, PDF, CSV, JSON or an Office document.`,
   )
 }
+
+/** Returns true if the type or the name is that of a PDF or an Office document. What a document is, its bytes say. */
+export function isNamedBinary(mediaType: string, filename: string | undefined): boolean {
+  return own(BINARY_BY_TYPE, typeOf(mediaType)) !== undefined || BINARY_EXTENSIONS.has(extensionOf(filename) ?? '')
+}
+
+const typeOf = (mediaType: string): string => mediaType.split(';')[0]!.trim().toLowerCase()
+const extensionOf = (filename = ''): string | undefined => /\.(\w{1,8})$/.exec(filename)?.[1]?.toLowerCase()
 
 const looksLikeHtml = (bytes: Buffer): boolean => /^\s*<(?:!doctype html|html[\s>])/i.test(bytes.toString('utf8', 0, 200))
 
