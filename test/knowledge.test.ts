@@ -28,6 +28,7 @@ import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 import { addToBatch, bury, eraseSome, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
+import { countSegments } from '../src/store/knowledge-segments.ts'
 import { acceptSite, listRuns } from '../src/store/knowledge-sites.ts'
 import { listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
@@ -365,6 +366,48 @@ describe('ingestion', () => {
       ['ebrown', 'eis', 'ethe', 'ewalnut'],
     )
     file.close()
+  })
+
+  test('erases many small documents in few steps', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const ids = Array.from({ length: 120 }, () => newId())
+    file.write(() => {
+      for (const [i, id] of ids.entries()) acceptDocument(file, id, textOf(`Walnut ${i}.`), i)
+    })
+    while (await indexSome(file, workOn(agent)));
+    file.write(() => {
+      // Every other one, so that no two lie side by side.
+      for (const [i, id] of ids.entries()) {
+        const { first, last, indexedTitle } = i % 2 === 0 ? removeDocument(file, id)! : { first: 0, last: -1, indexedTitle: '' }
+        bury(file, first, last, indexedTitle)
+      }
+    })
+    let steps = 0
+    while (eraseSome(file)) steps++
+    assert.ok(steps <= 2, `${steps} steps`)
+    const { passages, words } = file.get<{ passages: number; words: number }>(
+      'SELECT (SELECT count(*) FROM passage) AS passages, (SELECT count(*) FROM word) AS words',
+    )!
+    assert.deepEqual([passages, words], [60, 61])
+    file.close()
+  })
+
+  test('joins segments while there are documents to index', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now, index: { documents: 1 } })
+    const questions = new Questions(new KnowledgeFolder(folder))
+    const documents = 300
+    await Promise.all(Array.from({ length: documents }, (_, i) => ingest.add(agent, newId(), textOf(`Walnut ${i}.`))))
+    const file = KnowledgeFile.openToRead(join(folder, `${agent}.db`))!
+    let most = 0
+    while (questions.listDocuments(agent, { limit: 1, status: 'ready' })!.total < documents) {
+      most = Math.max(most, countSegments(file))
+      await nextTurn()
+    }
+    assert.ok(most < documents / 2, `${most} segments`)
+    file.close()
+    questions.close()
+    await ingest.close()
   })
 
   test('erases no more bytes of lists in one step than it may, and leaves no word behind', async () => {

@@ -85,13 +85,16 @@ interface DeadRow {
   title: string
 }
 
-export const isToErase = (base: KnowledgeBase): boolean => nextToErase(base) !== undefined
+export const isToErase = (base: KnowledgeBase): boolean => listToErase(base, 1).length > 0
 
-const nextToErase = (base: KnowledgeBase): DeadRow | undefined =>
-  base.get<DeadRow>('SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT 1')
+const listToErase = (base: KnowledgeBase, most: number): DeadRow[] =>
+  base.all<DeadRow>(
+    'SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT ?',
+    most,
+  )
 
 /** How much is erased in one transaction: some 0.1 s of work. Each different word is looked up on its own. */
-const ERASED = { passages: 400, words: 2_000, pieces: 10_000 }
+const ERASED = { stretches: 50, passages: 400, words: 2_000, pieces: 10_000 }
 /** Lists that are looked through at once: one may hold as many bytes as its segment has passages, and more. */
 const LISTS_AT_ONCE = 100
 /** Bytes of lists deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
@@ -105,48 +108,68 @@ export const MAX_DEAD_SHARE = 0.2
  * False when nothing is left to erase.
  */
 export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boolean {
-  const dead = nextToErase(base)
-  if (dead === undefined) return false
-  const rows = base.all<{ id: number; text: string; heading: string }>(
-    'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
-    dead.erased,
-    dead.last,
-    ERASED.passages,
-  )
+  const waiting = listToErase(base, ERASED.stretches)
+  if (waiting.length === 0) return false
   const segments = listSegments(base)
   /** By segment, the terms of the passages that are erased now. */
   const builders = new Map<Segment | undefined, SegmentBuilder>()
-  const room = { words: ERASED.words, pieces: ERASED.pieces }
-  let count = 0
-  while (count < rows.length && room.words > 0 && room.pieces > 0) {
-    const { id, heading, text } = rows[count++]!
-    const segment = segments.findLast(({ ids }) => ids[0]! <= id)
-    const builder = builders.get(segment) ?? new SegmentBuilder()
-    builders.set(segment, builder)
-    const before = builder.terms
-    builder.add({ title: dead.title, heading, text })
-    room.words -= builder.terms.words - before.words
-    room.pieces -= builder.terms.pieces - before.pieces
+  const room = { passages: ERASED.passages, words: ERASED.words, pieces: ERASED.pieces }
+  const erased: { dead: DeadRow; upTo: number }[] = []
+  for (const dead of waiting) {
+    const upTo = collectTerms(base, dead, segments, builders, room)
+    if (upTo !== undefined) erased.push({ dead, upTo })
+    if (upTo !== dead.last) break
   }
-  const isDone = count === rows.length && rows.length < ERASED.passages
-  const upTo = isDone ? dead.last : rows[count - 1]!.id
   base.write(
     () => {
       const left = { bytes: listBytes }
       for (const [segment, builder] of builders) if (segment !== undefined && !dropDeadLists(base, segment, builder, left)) return
       for (const builder of builders.values()) takeFromVocabulary(base, builder)
-      base.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
-      eraseVectors(base, dead.erased, upTo)
-      base.run(
-        'UPDATE dead SET erased = ?, title = ? WHERE first = ?',
-        upTo + 1,
-        upTo === dead.last ? '' : dead.title,
-        dead.first,
-      )
+      for (const { dead, upTo } of erased) {
+        base.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
+        eraseVectors(base, dead.erased, upTo)
+        base.run(
+          'UPDATE dead SET erased = ?, title = ? WHERE first = ?',
+          upTo + 1,
+          upTo === dead.last ? '' : dead.title,
+          dead.first,
+        )
+      }
     },
     { durable: false },
   )
   return true
+}
+
+/** Adds the terms of a stretch, as far as there is room. Returns the id up to which it may be erased, or undefined. */
+function collectTerms(
+  base: KnowledgeBase,
+  { erased, last, title }: DeadRow,
+  segments: readonly Segment[],
+  builders: Map<Segment | undefined, SegmentBuilder>,
+  room: { passages: number; words: number; pieces: number },
+): number | undefined {
+  const most = room.passages
+  const rows = base.all<{ id: number; text: string; heading: string }>(
+    'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+    erased,
+    last,
+    most,
+  )
+  let upTo: number | undefined
+  for (const { id, heading, text } of rows) {
+    if (room.words <= 0 || room.pieces <= 0) return upTo
+    const segment = segments.findLast(({ ids }) => ids[0]! <= id)
+    const builder = builders.get(segment) ?? new SegmentBuilder()
+    builders.set(segment, builder)
+    const before = builder.terms
+    builder.add({ title, heading, text })
+    room.passages--
+    room.words -= builder.terms.words - before.words
+    room.pieces -= builder.terms.pieces - before.pieces
+    upTo = id
+  }
+  return rows.length < most ? last : upTo
 }
 
 /** Removes the lists of these terms in which all passages are dead. Returns false if some may be left, because `left.bytes` are used up. */

@@ -56,6 +56,9 @@ export function listSizes(base: KnowledgeBase): Pick<Segment, 'number' | 'n'>[] 
   return base.all('SELECT number, n FROM segment WHERE n > 0 ORDER BY first')
 }
 
+export const countSegments = (base: KnowledgeBase): number =>
+  base.get<{ segments: number }>('SELECT count(*) AS segments FROM segment WHERE n > 0')!.segments
+
 /** An empty one, which is no part of the index as long as it stays so. */
 export function insertSegment(base: KnowledgeBase): number {
   return base.run(

@@ -11,6 +11,7 @@ import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocum
 import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge-index.ts'
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { endNews, listNews } from '../../store/knowledge-news.ts'
+import { countSegments } from '../../store/knowledge-segments.ts'
 import type { Task } from '../../store/knowledge-tasks.ts'
 import { eraseDropped, hasDropped, type Unembedded } from '../../store/knowledge-vectors.ts'
 import { isTransient } from '../../store/transient.ts'
@@ -63,6 +64,10 @@ const LOOK_EVERY_MS = 1_000
 const SWEEP_EVERY = 3_600
 /** An agent without changes for so long has its index joined into one. */
 const REST_AFTER_MS = 1_000
+/** An agent with more of them has some joined also while it has documents to index: a search looks into each. */
+const MOST_SEGMENTS = 64
+/** An agent's documents wait no longer for its cleaning. */
+const MOST_CLEAN_MS = 500
 /** What does not look as if it might pass is given up after so many failures. A full disk, or a lock that somebody holds, may last. */
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
@@ -109,8 +114,8 @@ export class Ingest {
   /** Agents that came to the end of their work lately, and those among the waiting that are only to be tidied up. */
   readonly #resting = new Set<string>()
   readonly #tidying = new Set<string>()
-  /** Agents whose last turn cleaned. */
-  readonly #cleaned = new Set<string>()
+  /** By agent that has documents to index: for how long its turns clean before one of them indexes again, in milliseconds. */
+  readonly #cleanMs = new Map<string, number>()
   /** Those that are under way. */
   readonly #merges = new Map<string, Merge>()
   #restTimer: NodeJS.Timeout | undefined
@@ -299,7 +304,7 @@ export class Ingest {
   removeAgent(agentId: string): void {
     this.#web.removeAgent(agentId)
     this.#owners.forget(agentId)
-    for (const agents of [this.#waiting, this.#resting, this.#tidying, this.#cleaned]) agents.delete(agentId)
+    for (const agents of [this.#waiting, this.#resting, this.#tidying, this.#cleanMs]) agents.delete(agentId)
     clearTimeout(this.#later.get(agentId))
     this.#later.delete(agentId)
     this.#changes.removeAgent(agentId)
@@ -505,10 +510,11 @@ export class Ingest {
       this.#leaveRooms(agentId)
       giveUpStaged(base)
     }
-    // Of an agent that has both to do, cleaning and indexing take turns.
-    const isToClean = !this.#cleaned.delete(agentId)
-    if (isToClean && this.#clean(agentId, base)) {
-      this.#cleaned.add(agentId)
+    // Of an agent that has both to do, cleaning and indexing take turns, each for as long as the other: otherwise cleaning would fall behind.
+    const start = performance.now()
+    const cleanMs = this.#cleanMs.get(agentId) ?? 1
+    if (cleanMs > 0 && this.#clean(agentId, base)) {
+      this.#cleanMs.set(agentId, cleanMs - (performance.now() - start))
       return true
     }
     this.#web.fill(agentId, base)
@@ -534,11 +540,13 @@ export class Ingest {
     if (slow.size === 0) this.#slow.delete(agentId)
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
+      this.#cleanMs.set(agentId, Math.min(performance.now() - start, MOST_CLEAN_MS))
       this.#onIndexed(agentId)
-      if (this.#merges.has(agentId)) this.#mergeSome(agentId, base)
+      if (this.#merges.has(agentId) || countSegments(base) > MOST_SEGMENTS) this.#mergeSome(agentId, base)
       return true
     }
-    return (!isToClean && this.#clean(agentId, base)) || this.#mergeSome(agentId, base)
+    this.#cleanMs.delete(agentId)
+    return (cleanMs <= 0 && this.#clean(agentId, base)) || this.#mergeSome(agentId, base)
   }
 
   /** Removes some of what is no longer needed. False when nothing is left, so that a merge may begin. */
