@@ -499,7 +499,7 @@ export const settings = {
     min: 0,
     max: MAX_MS,
     about:
-      'Four sites are read at the same time. After how long one makes room for a site of another agent that waits; it goes on later.',
+      'Eight sites are read at the same time, two of one agent. After how long one makes room for a site of another agent that waits; it goes on later.',
   },
   readTimeoutMs: {
     env: 'REPARTEE_READ_TIMEOUT_MS',

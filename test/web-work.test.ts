@@ -202,6 +202,26 @@ describe('large pages', () => {
     }
     server.close()
   })
+
+  test('may take as long as they may, not counting the wait for a place', async (t) => {
+    const server = createServer((_, response) => response.end(Buffer.alloc(5_000_000, 'heron '))).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const rules = { ...FETCH_RULES, allow: new Set([host]) }
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const entered = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    const whenLarge = () => {
+      asked.resolve()
+      return entered.promise
+    }
+    const reading = guardedFetch(rules, { url: `http://${host}/`, whenLarge })
+    await asked.promise
+    t.mock.timers.tick(rules.timeoutMs * 2)
+    entered.resolve()
+    assert.equal((await reading).body.length, 5_000_000)
+    server.close()
+  })
 })
 
 describe('of a robots.txt', () => {

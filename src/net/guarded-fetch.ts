@@ -75,20 +75,59 @@ const MAX_URL_CHARS = 4_096
  * address is used; every redirect is checked as the first URL was. Throws `FetchError`.
  */
 export async function guardedFetch(rules: FetchRules, input: FetchInput): Promise<Fetched> {
-  const timeout = AbortSignal.timeout(rules.timeoutMs)
-  const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal])
+  const deadline = new Deadline(rules.timeoutMs)
+  const signal = input.signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, input.signal])
+  try {
+    return await fetchBy(deadline, rules, { ...input, signal })
+  } finally {
+    deadline.pause()
+  }
+}
+
+async function fetchBy(deadline: Deadline, rules: FetchRules, input: FetchInput & { signal: AbortSignal }): Promise<Fetched> {
+  const { signal } = input
   let url = toFetchable(input.url)
   let isElsewhere = false
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const response = await open(rules, url, { method: 'GET', headers: headersOf(input) }, signal)
     const { statusCode = 0, headers } = response
     const to = REDIRECTS.has(statusCode) ? headers.location : undefined
-    if (to === undefined) return { url: url.href, isElsewhere, ...(await take(rules, input, response, signal)) }
+    if (to === undefined) return { url: url.href, isElsewhere, ...(await take(rules, input, response, deadline)) }
     response.destroy()
     isElsewhere ||= TEMPORARY_REDIRECTS.has(statusCode)
     url = toFetchable(URL.parse(to, url.href)?.href ?? to)
   }
   throw new FetchError('fetch_failed', `was redirected more than ${MAX_REDIRECTS} times`)
+}
+
+/** A timeout that can be paused. */
+class Deadline {
+  readonly #stop = new AbortController()
+  #leftMs: number
+  #since = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(ms: number) {
+    this.#leftMs = ms
+    this.resume()
+  }
+
+  /** Aborted with a `TimeoutError` when the time is over. */
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  pause(): void {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#leftMs -= performance.now() - this.#since
+  }
+
+  resume(): void {
+    this.#since = performance.now()
+    this.#timer = setTimeout(() => this.#stop.abort(new DOMException('The time is over.', 'TimeoutError')), this.#leftMs)
+  }
 }
 
 /** The URL as it is asked for. Throws `FetchError` for what is none of the web. */
@@ -198,9 +237,9 @@ const unknownHost = (cause?: NodeJS.ErrnoException) =>
 
 async function take(
   rules: FetchRules,
-  { etag, lastModified, whenLarge = () => undefined }: FetchInput,
+  { etag, lastModified, signal, whenLarge = () => undefined }: FetchInput & { signal: AbortSignal },
   response: IncomingMessage,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Omit<Fetched, 'url' | 'isElsewhere'>> {
   const { statusCode = 0, headers } = response
   const about = {
@@ -213,7 +252,8 @@ async function take(
     response.destroy()
     return { ...about, changed: false, body: new Uint8Array(0) }
   }
-  if (statusCode === 200) return { ...about, changed: true, body: await readBody(rules, response, { signal, whenLarge }) }
+  if (statusCode === 200)
+    return { ...about, changed: true, body: await readBody(rules, response, { signal, whenLarge, deadline }) }
   response.destroy()
   const transient = statusCode === 408 || statusCode === 425 || statusCode === 429 || statusCode >= 500
   throw new FetchError('fetch_failed', `was answered with status ${statusCode}`, { transient, status: statusCode })
@@ -225,12 +265,13 @@ const FREE_RATIO_BYTES = 1_048_576
 /** On average. */
 export const LEAST_PIECE_BYTES = 64
 
-const LARGE_BYTES = 1_048_576
+/** Nearly all pages of the web are smaller. */
+const LARGE_BYTES = 4_194_304
 
 function readBody(
   { maxBytes }: FetchRules,
   response: IncomingMessage,
-  { signal, whenLarge }: Required<Pick<FetchInput, 'signal' | 'whenLarge'>>,
+  { signal, whenLarge, deadline }: Required<Pick<FetchInput, 'signal' | 'whenLarge'>> & { deadline: Deadline },
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -255,7 +296,10 @@ function readBody(
       const place = whenLarge(signal)
       if (place === undefined) return begin()
       body.pause()
+      // The server is not to blame for this.
+      deadline.pause()
       place.then(() => {
+        deadline.resume()
         begin()
         body.resume()
       }, fail)
