@@ -23,7 +23,7 @@ function newRoom() {
     visit.end()
     return entered
   }
-  return { room, held, woken, turn }
+  return { room, owners, held, woken, turn }
 }
 
 test('a key has half of what no other takes, however many agents it fills', () => {
@@ -41,6 +41,27 @@ test('agents of which no key is known have a share as one', () => {
   assert.deepEqual(turn('x2', 41), [])
   assert.deepEqual(turn('b1', 70), [70])
   assert.deepEqual(turn('x2', 40), [40])
+})
+
+test('a key that makes a change to an agent does not pay for the work of another key there', () => {
+  const { owners, held, turn } = newRoom()
+  owners.note('a1', 'b')
+  held.set('a1', 60)
+  assert.deepEqual(turn('a1', 20), [])
+  assert.deepEqual(turn('b1', 40), [40])
+  owners.note('a1', 'c')
+  assert.equal(owners.ownerOf('a1'), 'a+b/a1')
+  owners.rest('a1')
+  assert.equal(owners.ownerOf('a1'), 'a+b/a1')
+  owners.note('a1', 'b')
+  assert.equal(owners.ownerOf('a1'), 'b/a1')
+})
+
+test('work from before the start is not that of the key that makes the next change', () => {
+  const { owners } = newRoom()
+  owners.resume('x1')
+  owners.note('x1', 'b')
+  assert.equal(owners.ownerOf('x1'), 'b+unknown/x1')
 })
 
 test('what is larger than all has room alone', () => {

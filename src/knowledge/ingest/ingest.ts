@@ -295,6 +295,7 @@ export class Ingest {
   /** Takes up the work of these agents, as it was noted in the store. */
   resume(agentIds: readonly string[]): void {
     for (const agentId of agentIds) {
+      this.#owners.resume(agentId)
       this.#marked.add(agentId)
       this.#schedule(agentId)
     }
@@ -448,6 +449,7 @@ export class Ingest {
       return
     }
     this.#marked.delete(agentId)
+    this.#owners.rest(agentId)
     this.#onIndexed(agentId)
     this.#onMarked(this.#marked.size)
     if (this.#tidying.delete(agentId)) {
@@ -486,6 +488,7 @@ export class Ingest {
         this.#failures.delete(agentId)
         this.#leaveRooms(agentId)
         this.#web.leave(agentId)
+        this.#owners.rest(agentId)
       }
       return false
     }
@@ -501,6 +504,7 @@ export class Ingest {
       this.#slow.delete(agentId)
       this.#leaveRooms(agentId)
       this.#web.leave(agentId)
+      this.#owners.rest(agentId)
       return false
     }
     const base = this.#bases.open(agentId).held
