@@ -5,6 +5,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { UnusableModel } from '../core/model.ts'
 import { listAgents } from '../store/agents.ts'
 import type { Deps } from './deps.ts'
+import { EmbeddingPace } from './embedding-pace.ts'
 
 /** Calls at once for one agent, after a first that was answered well. */
 const CALLS_AT_ONCE = 4
@@ -35,6 +36,7 @@ export class KnowledgeEmbedder {
   /** Agents of whose vectors was told that they are in no index. */
   readonly #unindexed = new Set<string>()
   readonly #stop = new AbortController()
+  readonly #pace = new EmbeddingPace()
 
   constructor(deps: EmbedderDeps) {
     this.#deps = deps
@@ -109,6 +111,7 @@ export class KnowledgeEmbedder {
     const vectors = await Promise.all(
       parts.map((part) =>
         this.#embed(
+          name,
           model,
           agentId,
           part.map(({ text }) => text),
@@ -133,8 +136,12 @@ export class KnowledgeEmbedder {
   }
 
   /** Null for a text that the model refuses in every length. */
-  async #embed(model: EmbeddingModel, agentId: string, texts: readonly string[]): Promise<(Float32Array | null)[]> {
-    const embed = (some: readonly string[]) => model.embed(some, { purpose: 'passage', agentId, signal: this.#stop.signal })
+  async #embed(name: string, model: EmbeddingModel, agentId: string, texts: readonly string[]): Promise<(Float32Array | null)[]> {
+    const { signal } = this.#stop
+    const embed = (some: readonly string[]) =>
+      this.#pace.run({ model: name, texts: some.length, signal }, () =>
+        model.embed(some, { purpose: 'passage', agentId, signal }),
+      )
     try {
       return await embed(texts)
     } catch (error) {
