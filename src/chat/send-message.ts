@@ -16,6 +16,8 @@ import { holdOf, toPlace } from './turns.ts'
 export interface SendInput extends Asked {
   message: string
   format: ReplyFormat
+  /** Called when it is the turn of the message. Throws where the session, as it is then, may not have it. */
+  refuse?: (session: Session) => Promise<void>
 }
 
 /**
@@ -33,8 +35,9 @@ export async function sendMessage(service: Deps, input: SendInput, window: Windo
 }
 
 /** Puts the message down; or, where it is the session's last, failed, and says the same, takes it up again. */
-async function openTurn(deps: Deps, turn: Turn, session: Session, { message, format }: SendInput): Promise<Opened> {
+async function openTurn(deps: Deps, turn: Turn, session: Session, { message, format, refuse }: SendInput): Promise<Opened> {
   const { db, clock, newId } = deps
+  await refuse?.(session)
   const place = toPlace(turn)
   const { userMessage, past, isContinued } = await readTurn(deps, session, message)
   const hold = holdOf(deps, turn, session)

@@ -77,6 +77,21 @@ describe('Responses', { skip: needsProcess }, () => {
     })
   })
 
+  test('of several requests behind one response at once, one goes on with it', async () => {
+    const first = await create('How large is it?')
+    const release = model.hold(says('Eight cups.'))
+    const next = ['And in cups?', 'And in pints?', 'And in pots?'].map((input) =>
+      create(input, { previous_response_id: first.id }),
+    )
+    const settled = Promise.allSettled(next)
+    await model.received(2)
+    release()
+    const outcomes = await settled
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const outcome of outcomes) if (outcome.status === 'rejected') assert.equal(outcome.reason.param, 'previous_response_id')
+    assert.equal((await openai.conversations.items.list(first.conversation!.id)).data.length, 4)
+  })
+
   test('a conversation that was held elsewhere is brought along', async () => {
     const { conversation } = await create([
       { role: 'user', content: 'I am Ada.' },

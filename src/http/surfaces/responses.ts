@@ -74,11 +74,11 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     }
     const run = async (window: Window) => {
       if (!isKept) return answerUnkept(deps, { ...asked, history }, window)
-      if (known !== undefined) await refuseBranch(deps, known, body.previous_response_id)
       const make = () => makeSession(deps, agent, userId, history)
       const session = known ?? (await importInTurn({ request, reply, agentId: agent.id }, history.length, make))
       try {
-        return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
+        const refuse = (now: Session) => refuseBranch(deps, now, body.previous_response_id)
+        return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown', refuse }, window)
       } catch (error) {
         // Nobody was told of it.
         if (known === undefined) await deleteIfThere(deps, session)

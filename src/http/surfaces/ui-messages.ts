@@ -65,8 +65,10 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
     const isSent = body.trigger !== 'regenerate-message'
     const run = async (window: Window) => {
       if (!isSent) return makeAnew(deps, input, session, asked.text, window)
-      if (body.messageId !== undefined) await refuseEdit(deps, session)
-      return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown' }, window)
+      const refuse = async (now: Session) => {
+        if (body.messageId !== undefined) await refuseEdit(deps, now)
+      }
+      return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown', refuse }, window)
     }
     // A message that is sent once more is the same one.
     const named = isSent && asked.id ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
