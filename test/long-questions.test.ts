@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test'
 import { Questions } from '../src/knowledge/questions.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { NotYet } from '../src/store/knowledge-filters.ts'
-import { addToBatch, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
+import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-long-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -30,8 +30,8 @@ function baseOf(name: string, texts: readonly string[]): KnowledgeFile {
   return file
 }
 
-/** What is found, and the looks for lists in segments: in each turn, and the keys of all. */
-function ask(file: KnowledgeFile, query: string) {
+/** What is found, and the looks for lists in segments: in each turn, and the keys of all. `between` is called between two turns. */
+function ask(file: KnowledgeFile, query: string, between = () => {}) {
   const keys = new Set<unknown>()
   const turns = [0]
   const getMany = file.getMany.bind(file)
@@ -43,13 +43,15 @@ function ask(file: KnowledgeFile, query: string) {
     return getMany(sql, each)
   }
   const questions = new Questions({ openToRead: () => file })
+  const question = { query, history: [], topK: 1, filter: null }
   for (;;) {
     try {
-      const { hits } = questions.retrieve('a', { query, history: [], topK: 1, filter: null })
+      const { hits } = questions.retrieve('a', question)
       return { best: hits[0]?.text, keys, turns }
     } catch (error) {
       if (!(error instanceof NotYet)) throw error
       turns.push(0)
+      between()
     }
   }
 }
@@ -83,5 +85,20 @@ describe('a long question', () => {
     assert.match(best ?? '', /is brown/)
     assert.ok(turns.length > 2, `${turns.length} turns`)
     assert.ok(Math.max(...turns) <= 10_000, `${Math.max(...turns)} looks`)
+  })
+
+  test('to a base that changes all the time is answered in as many turns', () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => `repertory${i.toString(36)}`)
+    const texts = [...Array.from({ length: 150 }, (_, i) => `The ${word(i)} is brown.`), names.join(' ')]
+    const parts = `What of ${Array.from({ length: 60 }, (_, i) => word(i)).join(' ')} and ${word(149)}?`
+    const misspelt = Array.from({ length: 60 }, (_, i) => `repertori${i.toString(36)}x`).join(' ')
+    for (const [i, query] of [parts, misspelt].entries()) {
+      const usual = ask(baseOf(`quiet${i}.db`, texts), query)
+      const file = baseOf(`changing${i}.db`, texts)
+      const changing = ask(file, query, () => file.write(() => raiseVersion(file)))
+      assert.ok(usual.turns.length > 2, `${usual.turns.length} turns`)
+      assert.equal(changing.turns.length, usual.turns.length)
+      assert.equal(changing.best, usual.best)
+    }
   })
 })

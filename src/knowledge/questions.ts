@@ -78,16 +78,21 @@ export class Questions {
 
   retrieve(agentId: string, given: RetrieveInput): Retrieval {
     const input = { ...given, query: searched(given.query), history: searchedOf(given.history) }
-    return this.#in(agentId, nothingFound, (index) => {
-      index.prepare(input.filter)
-      const vectors = this.#vectorsOf(index)
-      const retrieval = retrieve(index, input, vectors)
-      if (input.vector !== undefined) retrieval.vectorModel = vectors.model(index.base, index.version)
-      retrieval.language = detectLanguage(input.query, index.languages)
-      if (input.extract === true)
-        retrieval.extract = this.#extract(index, { question: input.query, history: input.history, retrieval })
-      return retrieval
-    })
+    return this.#in(
+      agentId,
+      nothingFound,
+      (index) => {
+        index.prepare(input.filter)
+        const vectors = this.#vectorsOf(index)
+        const retrieval = retrieve(index, input, vectors)
+        if (input.vector !== undefined) retrieval.vectorModel = vectors.model(index.base, index.version)
+        retrieval.language = detectLanguage(input.query, index.languages)
+        if (input.extract === true)
+          retrieval.extract = this.#extract(index, { question: input.query, history: input.history, retrieval })
+        return retrieval
+      },
+      given,
+    )
   }
 
   /** The model whose vectors the agent's base is searched by; undefined where there are none. */
@@ -97,17 +102,22 @@ export class Questions {
 
   extract(agentId: string, given: ExtractInput): Extract {
     const input = { ...given, question: searched(given.question), history: searchedOf(given.history) }
-    return this.#in(agentId, { quotes: [], confidence: 0 }, (index) => this.#extract(index, input))
+    return this.#in(agentId, { quotes: [], confidence: 0 }, (index) => this.#extract(index, input), given)
   }
 
   suggest(agentId: string, given: SuggestInput): Suggestion[] {
     const input = { ...given, asked: given.asked.map(searched) }
-    return this.#in(agentId, [], (index) => {
-      index.prepare(input.filter)
-      return suggestQuestions(input, (query) =>
-        retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter }),
-      )
-    })
+    return this.#in(
+      agentId,
+      [],
+      (index) => {
+        index.prepare(input.filter)
+        return suggestQuestions(input, (query) =>
+          retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter }),
+        )
+      },
+      given,
+    )
   }
 
   /** Closes the agent's base, which is about to go. */
@@ -136,11 +146,12 @@ export class Questions {
     return vectors
   }
 
-  #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T): T {
+  /** `question`: as in `KnowledgeIndex.read`. */
+  #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T, question?: object): T {
     const index = this.#open(agentId)
     if (index === undefined) return nothing
     try {
-      return index.read(() => work(index))
+      return index.read(() => work(index), question)
     } catch (error) {
       if (!(error instanceof BaseGone)) throw error
       if (!index.base.isPartial) this.forget(agentId)

@@ -7,13 +7,21 @@ import { Filters, NotYet } from './knowledge-filters.ts'
 import type { Posting } from './knowledge-posting.ts'
 import { lowerBound } from './knowledge-ranges.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
-import { type SimilarWord, Vocabulary } from './knowledge-spelling.ts'
+import { type SimilarWord, type SimilarWords, Vocabulary } from './knowledge-spelling.ts'
 
 /** A term over the whole base. Slots number the passages of all segments, in order of their ids. */
 export interface TermLists {
   /** Passages that hold it, the dead included as in `slots`. */
   df: number
   parts: { posting: Posting; offset: number }[]
+}
+
+/** Lists as they were found in some segments. */
+interface KnownLists extends TermLists {
+  /** Numbers of the segments that were looked into. */
+  segments: ReadonlySet<number>
+  /** By number of the segment. */
+  postings: ReadonlyMap<number, Posting>
 }
 
 /** A passage as it is shown and scored. */
@@ -37,7 +45,6 @@ export interface Sketch {
   text: number
 }
 
-const NOTHING: TermLists = { df: 0, parts: [] }
 /** In the place of what is not there yet. */
 const NO_SKETCH: Sketch = { hashes: new Uint16Array(), title: 0, text: 0 }
 const NO_PASSAGE: FoundPassage = {
@@ -64,8 +71,10 @@ export class KnowledgeIndex {
   readonly vocabulary: Vocabulary
   #version = -1
   #segments: { segment: Segment; offset: number }[] = []
+  #segmentNumbers: ReadonlySet<number> = new Set()
   #hidden: Uint8Array | undefined
-  readonly #lists: ByteCache<string, TermLists>
+  /** By term. Of segments that are gone, too: a list of a segment never changes. */
+  readonly #lists: ByteCache<string, KnownLists>
   readonly #filters: Filters
   /** By filter, as of the version loaded. */
   #masks = new Map<string, Uint8Array>()
@@ -75,6 +84,10 @@ export class KnowledgeIndex {
   readonly #sketches: ByteCache<number, Sketch>
   /** Remembers answers about words (see `remember`); emptied when the vocabulary may have changed. */
   readonly #memory: ByteCache<string, unknown>
+  /** Words that were looked up for questions that are not answered yet. */
+  readonly #lookedUp = new WeakMap<object, Map<string, SimilarWords>>()
+  /** Those of the current question. */
+  #ownLookedUp: Map<string, SimilarWords> | undefined
   /** Entries of spelling lists that the current question needs, and how many of them do not come from `#memory`. */
   #spent = 0
   #spentNow = 0
@@ -97,7 +110,13 @@ export class KnowledgeIndex {
     this.#memory = new ByteCache(budget)
   }
 
-  read<T>(work: () => T): T {
+  /**
+   * `question`: the same object each time that one question is asked again after `NotYet`. The words that were looked up for it count even if the base has changed
+   * in between: otherwise a question to a base that changes all the time might never be answered.
+   */
+  read<T>(work: () => T, question?: object): T {
+    this.#ownLookedUp = question && (this.#lookedUp.get(question) ?? new Map())
+    if (question !== undefined) this.#lookedUp.set(question, this.#ownLookedUp!)
     this.#spent = 0
     this.#spentNow = 0
     this.#lookups = 0
@@ -138,8 +157,10 @@ export class KnowledgeIndex {
     this.slots = offset
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
     this.languages = languages.map((row) => row.code)
+    const numbers = segments.map(({ number }) => number)
+    if (numbers.length !== this.#segmentNumbers.size || numbers.some((number) => !this.#segmentNumbers.has(number)))
+      this.#segmentNumbers = new Set(numbers)
     this.#hidden = this.#hiddenBy(dead)
-    this.#lists.clear()
     this.#passages.clear()
     this.#masks.clear()
     this.#memory.clear()
@@ -211,29 +232,34 @@ export class KnowledgeIndex {
 
   lists(key: string): TermLists {
     const known = this.#lists.get(key)
-    if (known !== undefined) return known
-    this.#countLookups()
+    if (known?.segments === this.#segmentNumbers) return known
+    const unknown = this.#segments.flatMap(({ segment: { number } }) => (known?.segments.has(number) === true ? [] : [number]))
+    this.#countLookups(unknown.length)
+    const found = this.#base.getMany<Posting>(
+      'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
+      unknown.map((number) => [number, key]),
+    )
+    const postings = new Map<number, Posting>()
+    for (const [i, posting] of found.entries()) if (posting !== undefined) postings.set(unknown[i]!, posting)
     const parts: TermLists['parts'] = []
     let df = 0
     let bytes = ENTRY_BYTES
-    const postings = this.#base.getMany<Posting>(
-      'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
-      this.#segments.map(({ segment }) => [segment.number, key]),
-    )
-    for (const [i, posting] of postings.entries()) {
+    for (const { segment, offset } of this.#segments) {
+      const posting = postings.get(segment.number) ?? known?.postings.get(segment.number)
       if (posting === undefined) continue
-      parts.push({ posting, offset: this.#segments[i]!.offset })
+      postings.set(segment.number, posting)
+      parts.push({ posting, offset })
       df += posting.df
       bytes += posting.data.length + ENTRY_BYTES
     }
-    const found = parts.length === 0 ? NOTHING : { df, parts }
-    if (!this.#base.isPartial) this.#lists.set(key, found, bytes)
-    return found
+    const lists = { df, parts, segments: this.#segmentNumbers, postings }
+    if (!this.#base.isPartial) this.#lists.set(key, lists, bytes)
+    return lists
   }
 
   /** Throws `NotYet` where others come first. What was found is still known then, unless others needed its room: so it ends at some time. */
-  #countLookups(): void {
-    this.#lookups += this.#segments.length
+  #countLookups(segments: number): void {
+    this.#lookups += segments
     if (this.#lookups <= LOOKUPS_OF_TURN || this.#base.isPartial || this.#yields >= MOST_YIELDS) return
     this.#yields++
     throw new NotYet()
@@ -269,9 +295,11 @@ export class KnowledgeIndex {
       this.#spentNow += found.entries
       return found
     }
-    const { words, entries } = this.remember(`n${most} ${word}`, find, (found) => found.words.length)
-    this.#spent += entries
-    return words
+    const key = `n${most} ${word}`
+    const found = this.#ownLookedUp?.get(key) ?? this.remember(key, find, ({ words }) => words.length)
+    if (!this.#base.isPartial) this.#ownLookedUp?.set(key, found)
+    this.#spent += found.entries
+    return found.words
   }
 
   passage(slot: number): FoundPassage {
