@@ -67,7 +67,7 @@ const REST_AFTER_MS = 1_000
 /** An agent with more of them has some joined also while it has documents to index: a search looks into each. */
 const MOST_SEGMENTS = 64
 /** An agent's documents wait no longer for its cleaning. */
-const MOST_CLEAN_MS = 500
+const MOST_CLEAN_MS = 1_000
 /** What does not look as if it might pass is given up after so many failures. A full disk, or a lock that somebody holds, may last. */
 const MAX_FAILURES = 3
 const RETRY_AFTER_MS = 2_000
@@ -517,7 +517,8 @@ export class Ingest {
     // Of an agent that has both to do, cleaning and indexing take turns, each for as long as the other: otherwise cleaning would fall behind.
     const start = performance.now()
     const cleanMs = this.#cleanMs.get(agentId) ?? 1
-    if (cleanMs > 0 && this.#clean(agentId, base)) {
+    const isCrowded = countSegments(base) > MOST_SEGMENTS
+    if (cleanMs > 0 && ((isCrowded && this.#mergeSome(agentId, base)) || this.#clean(agentId, base))) {
       this.#cleanMs.set(agentId, cleanMs - (performance.now() - start))
       return true
     }
@@ -544,9 +545,10 @@ export class Ingest {
     if (slow.size === 0) this.#slow.delete(agentId)
     if (unreleased.size === 0) this.#unreleased.delete(agentId)
     if (isWork) {
-      this.#cleanMs.set(agentId, Math.min(performance.now() - start, MOST_CLEAN_MS))
+      // Joining takes about as long as indexing, and then there is what is to be erased.
+      this.#cleanMs.set(agentId, Math.min((performance.now() - start) * (isCrowded ? 2 : 1), MOST_CLEAN_MS))
       this.#onIndexed(agentId)
-      if (this.#merges.has(agentId) || countSegments(base) > MOST_SEGMENTS) this.#mergeSome(agentId, base)
+      if (this.#merges.has(agentId)) this.#mergeSome(agentId, base)
       return true
     }
     this.#cleanMs.delete(agentId)
