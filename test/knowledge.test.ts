@@ -26,8 +26,9 @@ import { acceptDocument, acceptVersion, changeDocument, findDocument, removeDocu
 import { listFetches } from '../src/store/knowledge-fetches.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
-import { addToBatch, bury, eraseSome, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
+import { addToBatch, bury, eraseSome, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
+import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import { countSegments } from '../src/store/knowledge-segments.ts'
 import { acceptSite, listRuns } from '../src/store/knowledge-sites.ts'
 import { listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
@@ -365,6 +366,29 @@ describe('ingestion', () => {
       file.all<{ key: string }>("SELECT key FROM post WHERE key LIKE 'e%' ORDER BY key").map(({ key }) => key),
       ['ebrown', 'eis', 'ethe', 'ewalnut'],
     )
+    file.close()
+  })
+
+  test('erases lists that an index has read before', () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const batch = newBatch()
+    for (let position = 0; position < 20; position++)
+      addToBatch(batch, {
+        ...{ title: '', heading: '', document: 1, position, page: null },
+        text: position === 0 ? 'The walnut is brown.' : 'It rains.',
+      })
+    const index = new KnowledgeIndex(file)
+    const walnuts = () => index.read(() => index.lists('ewalnut').df)
+    const first = file.write(() => writeBatch(file, batch))
+    assert.equal(walnuts(), 1)
+    file.write(() => {
+      bury(file, first, first, '')
+      raiseVersion(file)
+    })
+    assert.equal(walnuts(), 1, 'the dead count until they are erased')
+    eraseSome(file)
+    file.write(() => raiseVersion(file))
+    assert.equal(walnuts(), 0)
     file.close()
   })
 

@@ -5,7 +5,7 @@ import { BaseGone, type KnowledgeBase } from './knowledge-base.ts'
 import { ByteCache, CacheBudget } from './knowledge-cache.ts'
 import { Filters, NotYet } from './knowledge-filters.ts'
 import type { Posting } from './knowledge-posting.ts'
-import { lowerBound } from './knowledge-ranges.ts'
+import { hasIdIn, lowerBound } from './knowledge-ranges.ts'
 import { listSegments, type Segment } from './knowledge-segments.ts'
 import { type SimilarWord, type SimilarWords, Vocabulary } from './knowledge-spelling.ts'
 
@@ -16,12 +16,19 @@ export interface TermLists {
   parts: { posting: Posting; offset: number }[]
 }
 
+interface PlacedSegment {
+  segment: Segment
+  /** Slot of its first passage. */
+  offset: number
+  /** Stands for its lists as they are now: another object once some have been erased. */
+  state: object
+}
+
 /** Lists as they were found in some segments. */
 interface KnownLists extends TermLists {
-  /** Numbers of the segments that were looked into. */
-  segments: ReadonlySet<number>
-  /** By number of the segment. */
-  postings: ReadonlyMap<number, Posting>
+  /** The states of the segments that were looked into. */
+  states: ReadonlySet<object>
+  postings: ReadonlyMap<object, Posting>
 }
 
 /** A passage as it is shown and scored. */
@@ -70,10 +77,12 @@ export class KnowledgeIndex {
   readonly #base: KnowledgeBase
   readonly vocabulary: Vocabulary
   #version = -1
-  #segments: { segment: Segment; offset: number }[] = []
-  #segmentNumbers: ReadonlySet<number> = new Set()
+  #segments: PlacedSegment[] = []
+  #states: ReadonlySet<object> = new Set()
+  /** By first passage of a dead stretch: the next that was to be erased. */
+  #erased = new Map<number, number>()
   #hidden: Uint8Array | undefined
-  /** By term. Of segments that are gone, too: a list of a segment never changes. */
+  /** By term. They outlive changes of the base, and hold lists of segments that are gone until they are asked for again. */
   readonly #lists: ByteCache<string, KnownLists>
   readonly #filters: Filters
   /** By filter, as of the version loaded. */
@@ -143,13 +152,16 @@ export class KnowledgeIndex {
     this.#version = -1
     let offset = 0
     let grams = 0
-    const known = new Map(this.#segments.map(({ segment }) => [segment.number, segment]))
+    const before = new Map(this.#segments.map((placed) => [placed.segment.number, placed]))
     const languages = this.#base.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC')
-    const dead = this.#base.all<{ first: number; last: number }>('SELECT first, last FROM dead')
-    const segments = listSegments(this.#base, known)
+    const dead = this.#base.all<{ first: number; last: number; erased: number }>('SELECT first, last, erased FROM dead')
+    const segments = listSegments(this.#base, new Map(before.entries().map(([number, { segment }]) => [number, segment])))
     if (this.#base.isPartial) return
+    const erased = dead.filter((range) => range.erased > (this.#erased.get(range.first) ?? range.first))
+    this.#erased = new Map(dead.map((range) => [range.first, range.erased]))
     this.#segments = segments.map((segment) => {
-      const placed = { segment, offset }
+      const isErased = erased.some((range) => hasIdIn(segment.ids, range))
+      const placed = { segment, offset, state: (isErased ? undefined : before.get(segment.number)?.state) ?? {} }
       offset += segment.n
       grams += segment.grams
       return placed
@@ -157,9 +169,9 @@ export class KnowledgeIndex {
     this.slots = offset
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
     this.languages = languages.map((row) => row.code)
-    const numbers = segments.map(({ number }) => number)
-    if (numbers.length !== this.#segmentNumbers.size || numbers.some((number) => !this.#segmentNumbers.has(number)))
-      this.#segmentNumbers = new Set(numbers)
+    const states = new Set(this.#segments.map(({ state }) => state))
+    // The same set tells that the lists are the same, too.
+    if (states.size !== this.#states.size || !states.isSubsetOf(this.#states)) this.#states = states
     this.#hidden = this.#hiddenBy(dead)
     this.#passages.clear()
     this.#masks.clear()
@@ -232,27 +244,27 @@ export class KnowledgeIndex {
 
   lists(key: string): TermLists {
     const known = this.#lists.get(key)
-    if (known?.segments === this.#segmentNumbers) return known
-    const unknown = this.#segments.flatMap(({ segment: { number } }) => (known?.segments.has(number) === true ? [] : [number]))
+    if (known?.states === this.#states) return known
+    const unknown = this.#segments.filter(({ state }) => known?.states.has(state) !== true)
     this.#countLookups(unknown.length)
     const found = this.#base.getMany<Posting>(
       'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
-      unknown.map((number) => [number, key]),
+      unknown.map(({ segment }) => [segment.number, key]),
     )
-    const postings = new Map<number, Posting>()
-    for (const [i, posting] of found.entries()) if (posting !== undefined) postings.set(unknown[i]!, posting)
+    const postings = new Map<object, Posting>()
+    for (const [i, posting] of found.entries()) if (posting !== undefined) postings.set(unknown[i]!.state, posting)
     const parts: TermLists['parts'] = []
     let df = 0
     let bytes = ENTRY_BYTES
-    for (const { segment, offset } of this.#segments) {
-      const posting = postings.get(segment.number) ?? known?.postings.get(segment.number)
+    for (const { state, offset } of this.#segments) {
+      const posting = postings.get(state) ?? known?.postings.get(state)
       if (posting === undefined) continue
-      postings.set(segment.number, posting)
+      postings.set(state, posting)
       parts.push({ posting, offset })
       df += posting.df
       bytes += posting.data.length + ENTRY_BYTES
     }
-    const lists = { df, parts, segments: this.#segmentNumbers, postings }
+    const lists = { df, parts, states: this.#states, postings }
     if (!this.#base.isPartial) this.#lists.set(key, lists, bytes)
     return lists
   }
