@@ -16,6 +16,8 @@ function open() {
   const changes = new Changes({
     clock: Date.now,
     changed() {},
+    // Agents belong to the key of their first letter.
+    ownerOf: (agentId) => `${agentId[0]}/${agentId}`,
     open(agentId) {
       const known = files.get(agentId)
       if (known !== undefined) return known
@@ -69,4 +71,25 @@ test('many changes of one agent leave others their turn', async () => {
   const other = changes.commit('other', addWord('w')).then(() => done.push('other'))
   await Promise.all([...slow, other])
   assert.ok(done.indexOf('other') < 50, `${done.indexOf('other')} others came before`)
+})
+
+test('changes of many agents of one key leave other keys their turn', async () => {
+  const { changes, files } = open()
+  const done: string[] = []
+  const commit = (agentId: string) => changes.commit(agentId, addWord('w')).then(() => done.push(agentId))
+  const agents = Array.from({ length: 20 }, (_, i) => `k${i}`)
+  await Promise.all([...agents, 'v'].map(commit))
+  assert.equal(done.indexOf('v'), 1)
+  assert.deepEqual([...files.keys()].sort(), [...agents, 'v'].sort())
+})
+
+test('changes of an agent that is removed are not made, whoever sent them', async () => {
+  const { changes, files } = open()
+  const made = [changes.commit('k1', addWord('w')), changes.commit('k2', addWord('w'))]
+  changes.removeAgent('k1')
+  assert.deepEqual(
+    (await Promise.all(made)).map((number) => number !== undefined),
+    [false, true],
+  )
+  assert.deepEqual([...files.keys()], ['k2'])
 })

@@ -1,5 +1,5 @@
 import { ReparteeError } from '../../core/errors.ts'
-import { InTurn } from '../../core/in-turn.ts'
+import { InTurn, partOf } from '../../core/in-turn.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge-contents.ts'
@@ -8,7 +8,7 @@ import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge-content
 const FLUSH_EVERY_MS = 20
 /** After so long, a transaction takes no further change: other agents wait for it. */
 const TRANSACTION_MS = 20
-/** After so long, others that use the thread have their turn. */
+/** After so long, others that use the thread have their turn, for as long. */
 const FLUSH_MS = 40
 
 interface Change {
@@ -23,14 +23,20 @@ export interface ChangesParts {
   open: (agentId: string) => KnowledgeBase
   /** Something of this agent was changed. */
   changed: (agentId: string) => void
+  /** As that of `Owners`. */
+  ownerOf: (agentId: string) => string
 }
 
-/** Commits changes of knowledge files. Changes of one agent at about the same time share a transaction and a wait for the disk. Agents take turns. */
+/**
+ * Commits changes of knowledge files. Changes of one agent at about the same time share a transaction and a wait for the disk. Keys take turns, and the agents of a
+ * key.
+ */
 export class Changes {
   readonly #parts: ChangesParts
   readonly #waiting = new InTurn<Change>()
   #isAwake = false
-  #flushedAt = Number.NEGATIVE_INFINITY
+  /** When the next transactions may begin. */
+  #nextAt = Number.NEGATIVE_INFINITY
   /** Large contents whose pieces are being written. */
   readonly #writing = new Set<{ agentId: string; isGone: boolean }>()
   #isClosed = false
@@ -44,7 +50,7 @@ export class Changes {
     if (this.#isClosed)
       return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
     return new Promise((resolve, reject) => {
-      this.#waiting.add(agentId, { run, resolve, reject })
+      this.#waiting.add(this.#parts.ownerOf(agentId), { run, resolve, reject })
       this.#wake()
     })
   }
@@ -52,7 +58,7 @@ export class Changes {
   #wake(): void {
     if (this.#isAwake) return
     this.#isAwake = true
-    const wait = this.#flushedAt + FLUSH_EVERY_MS - performance.now()
+    const wait = this.#nextAt - performance.now()
     if (wait > 0) setTimeout(() => this.#flush(), wait)
     else setImmediate(() => this.#flush())
   }
@@ -88,8 +94,10 @@ export class Changes {
 
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
-    for (let change = this.#waiting.takeFrom(agentId); change !== undefined; change = this.#waiting.takeFrom(agentId))
-      change.resolve(undefined as never)
+    // Another key may have become its owner meanwhile.
+    for (const owner of [...this.#waiting.owners()].filter((owner) => partOf(owner) === agentId))
+      for (let change = this.#waiting.takeFrom(owner); change !== undefined; change = this.#waiting.takeFrom(owner))
+        change.resolve(undefined as never)
   }
 
   /** Commits the changes that wait, and rejects later ones. */
@@ -100,24 +108,27 @@ export class Changes {
 
   #flush(): void {
     this.#isAwake = false
-    this.#flushedAt = performance.now()
+    const start = performance.now()
     this.#flushOnce()
+    const end = performance.now()
+    this.#nextAt = Math.max(start + FLUSH_EVERY_MS, end + (end - start))
     if (!this.#waiting.isEmpty) this.#wake()
   }
 
   /** A transaction of each agent that has changes, as far as the time allows. */
   #flushOnce(): void {
     const until = performance.now() + FLUSH_MS
-    for (const agentId of [...this.#waiting.owners()]) {
-      this.#commitSome(agentId)
-      if (performance.now() > until) return
-    }
+    do this.#commitSome()
+    while (!this.#waiting.isEmpty && performance.now() < until)
   }
 
-  #commitSome(agentId: string): void {
+  /** Commits changes of the agent whose turn is next. */
+  #commitSome(): void {
+    const [owner] = this.#waiting.owners()
+    if (owner === undefined) return
     const until = performance.now() + TRANSACTION_MS
-    const next = () => (performance.now() < until ? this.#waiting.takeFrom(agentId) : undefined)
-    this.#commitAll(agentId, this.#waiting.takeFrom(agentId)!, next)
+    const next = () => (performance.now() < until ? this.#waiting.takeFrom(owner) : undefined)
+    this.#commitAll(partOf(owner), this.#waiting.takeFrom(owner)!, next)
   }
 
   #commitAll(agentId: string, first: Change, next: () => Change | undefined): void {

@@ -169,6 +169,7 @@ export class Ingest {
     this.#bases = new OpenBases(store, isBusy, warn)
     this.#changes = new Changes({
       clock,
+      ownerOf: (agentId) => this.#owners.ownerOf(agentId),
       open: (agentId) => {
         const base = this.#bases.open(agentId)
         this.#mark(agentId)
