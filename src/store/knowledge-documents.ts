@@ -250,6 +250,8 @@ function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocumen
     document.content !== undefined &&
     row.status === 'ready' &&
     row.work === null &&
+    // The hash is that of the title that it was sent with.
+    (document.title ?? row.title) === row.title &&
     (document.source.type === 'file' || row.media_type === document.mediaType) &&
     base.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
   )

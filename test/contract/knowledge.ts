@@ -180,6 +180,16 @@ export function knowledgeContract(
       assert.equal(await knowledge.updateDocument(agent, randomUUID(), { title: 'x' }), undefined)
     })
 
+    test('a document with a new title has its first one again when it is sent with that', async () => {
+      const wheels = textOf('It has four wheels.', { title: 'Cart' })
+      const { id } = await add('It has four wheels.', { title: 'Cart' })
+      await knowledge.updateDocument(agent, id, { title: 'Wagon' })
+      await until(async () => (await titles('wagon')).length === 1)
+      assert.equal((await knowledge.replaceDocument(agent, id, wheels))?.title, 'Cart')
+      await until(async () => (await titles('cart')).length === 1)
+      assert.equal((await titles('wagon')).length, 0)
+    })
+
     test('a document whose new version failed stays failed under a new title, and that version is tried again when it is sent again', async () => {
       const document = await add('It has four wheels.', { title: 'Cart' })
       const bad = textOf('x', { title: 'Wagon', mediaType: 'application/x-unknown' })
