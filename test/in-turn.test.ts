@@ -52,6 +52,23 @@ test('a question to one agent does not wait for many to another', async () => {
   caller.close()
 })
 
+test('a question of one key does not wait for those of another to many agents', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  const asked: string[] = []
+  serveInTurn(thread, { ask: (agentId: string) => asked.push(agentId) })
+  const all = new Promise<void>((resolve) => {
+    caller.on('message', () => {
+      caller.postMessage({ handled: 1 })
+      if (asked.length === 21) resolve()
+    })
+  })
+  for (let n = 0; n < 20; n++) caller.postMessage({ id: n, method: 'ask', args: [`agent${n}`, { askedBy: 'many' }] })
+  caller.postMessage({ id: 20, method: 'ask', args: ['mine', 'id', { askedBy: 'one' }] })
+  await all
+  assert.ok(asked.indexOf('mine') <= 2, asked.join(' '))
+  caller.close()
+})
+
 test('of questions that wait for a database, one agent has some under way and leaves room for others', async () => {
   const { port1: thread, port2: caller } = new MessageChannel()
   const asked: string[] = []

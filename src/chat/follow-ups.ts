@@ -90,7 +90,8 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
   if (retrieval.emptyBase) return ideas
   const { filter } = agent.retrieval
   const checks = ideas.map(async ({ text: query }) => {
-    const { confidence } = await deps.knowledge.retrieve(agent.id, { query, history: [], topK: 5, filter })
+    const { askedBy } = deps
+    const { confidence } = await deps.knowledge.retrieve(agent.id, { askedBy, query, history: [], topK: 5, filter })
     return { text: query, confidence }
   })
   const checked = await orNone(Promise.all(checks))

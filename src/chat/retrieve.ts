@@ -53,7 +53,7 @@ async function search(deps: Deps, agent: Agent, input: Query, topK: number, sign
     const retrieval = await find(deps, agent, words)
     return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval
   }
-  const model = modelsKnown.get(agent) ?? (await deps.knowledge.vectorModel(agent.id))
+  const model = modelsKnown.get(agent) ?? (await deps.knowledge.vectorModel(agent.id, deps.askedBy))
   const values = model === undefined ? undefined : await embedQuestion(deps, agent, model, query, signal)
   if (model === undefined || values === undefined) {
     modelsKnown.delete(agent)
@@ -75,7 +75,7 @@ const basesKnown = new WeakMap<Agent, boolean>()
 
 async function find({ knowledge, replicas }: Deps, agent: Agent, words: RetrieveInput): Promise<Retrieval> {
   if (replicas !== undefined) {
-    const hasBase = basesKnown.get(agent) ?? (await knowledge.hasBase(agent.id))
+    const hasBase = basesKnown.get(agent) ?? (await knowledge.hasBase(agent.id, words.askedBy))
     basesKnown.set(agent, hasBase)
     if (!hasBase) return nothingFound
   }

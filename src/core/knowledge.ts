@@ -1,5 +1,5 @@
 import type { Document, DocumentStatus, ListedDocument, Metadata, NewDocument, Passage } from './document.ts'
-import type { KnowledgePageInput, Page, PageInput } from './page.ts'
+import type { KnowledgePageInput, Page } from './page.ts'
 import type { Extract, ExtractInput, Retrieval, RetrieveInput, SuggestInput, Suggestion } from './retrieval.ts'
 import type { NewSite, Site } from './site.ts'
 
@@ -23,7 +23,7 @@ export interface Knowledge {
   ): Promise<Document | undefined>
   /** Gone from retrieval when it resolves. */
   deleteDocument(agentId: string, documentId: string): Promise<boolean>
-  findDocument(agentId: string, documentId: string): Promise<Document | undefined>
+  findDocument(agentId: string, documentId: string, askedBy?: string): Promise<Document | undefined>
   /** Newest first. `cursor` is a document's id; undefined where it is none of this agent's. */
   listDocuments(
     agentId: string,
@@ -37,12 +37,12 @@ export interface Knowledge {
   refreshSite(agentId: string, siteId: string, askedBy?: string): Promise<Site | undefined>
   /** With the documents that came with it. */
   deleteSite(agentId: string, siteId: string): Promise<boolean>
-  findSite(agentId: string, siteId: string): Promise<Site | undefined>
+  findSite(agentId: string, siteId: string, askedBy?: string): Promise<Site | undefined>
   /** Newest first. `cursor` is a site's id; undefined where it is none of this agent's. */
-  listSites(agentId: string, page: PageInput): Promise<Page<Site> | undefined>
-  count(agentId: string): Promise<{ documents: number; passages: number }>
+  listSites(agentId: string, page: KnowledgePageInput): Promise<Page<Site> | undefined>
+  count(agentId: string, askedBy?: string): Promise<{ documents: number; passages: number }>
   /** The model whose vectors the base is searched by now; undefined where there are none. */
-  vectorModel(agentId: string): Promise<string | undefined>
+  vectorModel(agentId: string, askedBy?: string): Promise<string | undefined>
   /**
    * Passages that still need a vector of this model, in order; where none does, the base is searched by this model's vectors from now on.
    * Among processes that share the knowledge one gets them, and again the next, for about a minute; the others get none.
@@ -66,7 +66,7 @@ export interface Knowledge {
   /** Calls back when an agent has new passages, or a document that failed, or some that no process embeds any more. */
   onIndexed(tell: (agentId: string) => void): void
   /** Whether the agent was ever given a document. */
-  hasBase(agentId: string): Promise<boolean>
+  hasBase(agentId: string, askedBy?: string): Promise<boolean>
   retrieve(agentId: string, input: RetrieveInput): Promise<Retrieval>
   extract(agentId: string, input: ExtractInput): Promise<Extract>
   suggest(agentId: string, input: SuggestInput): Promise<Suggestion[]>

@@ -6,7 +6,7 @@ export interface PageInput {
 
 /** Asks for a page of what a knowledge base holds. */
 export interface KnowledgePageInput extends PageInput {
-  /** The key that asks. Keys that ask the same agent take turns. */
+  /** The key that asks. Keys take turns. */
   askedBy?: string
 }
 

@@ -65,7 +65,7 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
   route(app, deps, contract.uploadDocument, async (call) => add(call, await readFile(call.request)))
 
   const replace = async (agentId: string, id: string, askedBy: string, content: () => Promise<NewDocument>) => {
-    found(await knowledge.findDocument(agentId, id))
+    found(await knowledge.findDocument(agentId, id, askedBy))
     return { document: toDocument(found(await knowledge.replaceDocument(agentId, id, await content(), askedBy))) }
   }
   route(app, deps, contract.replaceDocument, ({ agent, params, key, request, body }) =>
@@ -88,13 +88,13 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
     return new JsonText(`{"success":true,"documents":[${documents}],"pagination":${JSON.stringify(toPagination(page))}}`)
   })
 
-  route(app, deps, contract.getDocument, async ({ agent, params }) => ({
-    document: toDocument(found(await knowledge.findDocument(agent.id, params.documentId))),
+  route(app, deps, contract.getDocument, async ({ agent, params, key }) => ({
+    document: toDocument(found(await knowledge.findDocument(agent.id, params.documentId, key.id))),
   }))
 
   route(app, deps, contract.listPassages, async ({ agent, params, query, key }) => {
     const { limit = pageLimit.default, cursor } = query
-    found(await knowledge.findDocument(agent.id, params.documentId))
+    found(await knowledge.findDocument(agent.id, params.documentId, key.id))
     const page = await knowledge.listPassages(agent.id, params.documentId, {
       limit,
       ...(cursor && { cursor: cursor.toLowerCase() }),

@@ -28,15 +28,15 @@ export function sourceRoutes(app: FastifyInstance, deps: Deps, contract: Contrac
     return { source: toSource(added) }
   })
 
-  route(app, deps, contract.listSources, async ({ agent, query }) => {
+  route(app, deps, contract.listSources, async ({ agent, query, key }) => {
     const { limit = pageLimit.default, cursor } = query
-    const page = await knowledge.listSites(agent.id, { limit, ...(cursor && { cursor: cursor.toLowerCase() }) })
+    const page = await knowledge.listSites(agent.id, { limit, ...(cursor && { cursor: cursor.toLowerCase() }), askedBy: key.id })
     if (page === undefined) throw invalidCursor('a source')
     return { sources: page.items.map(toSource), pagination: toPagination(page) }
   })
 
-  route(app, deps, contract.getSource, async ({ agent, params }) => ({
-    source: toSource(found(await knowledge.findSite(agent.id, params.sourceId))),
+  route(app, deps, contract.getSource, async ({ agent, params, key }) => ({
+    source: toSource(found(await knowledge.findSite(agent.id, params.sourceId, key.id))),
   }))
 
   route(app, deps, contract.refreshSource, async ({ agent, params, key }) => ({

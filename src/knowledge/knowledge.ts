@@ -3,7 +3,7 @@ import { setTimeout as pauseMs } from 'node:timers/promises'
 import type { NewDocument } from '../core/document.ts'
 import type { Knowledge } from '../core/knowledge.ts'
 import { moduleBeside } from '../core/module-beside.ts'
-import type { Page, PageInput } from '../core/page.ts'
+import type { KnowledgePageInput, Page } from '../core/page.ts'
 import type { Ids } from '../core/ports.ts'
 import { nothingFound } from '../core/retrieval.ts'
 import type { Site } from '../core/site.ts'
@@ -86,10 +86,10 @@ export function openKnowledge({
   )
 
   /** Counts the pages of each site in a separate turn. Leaves out a site that is removed during the call. */
-  const listSites = async (agentId: string, page: PageInput): Promise<Page<Site> | undefined> => {
+  const listSites = async (agentId: string, page: KnowledgePageInput): Promise<Page<Site> | undefined> => {
     const ids = await questions.call('listSiteIds', agentId, page)
     if (ids === undefined) return undefined
-    const sites = await Promise.all(ids.items.map((id) => questions.call('findSite', agentId, id)))
+    const sites = await Promise.all(ids.items.map((id) => questions.call('findSite', agentId, id, page)))
     return { ...ids, items: sites.filter((site) => site !== undefined) }
   }
 
@@ -110,8 +110,8 @@ export function openKnowledge({
     async deleteDocument(agentId, documentId) {
       return known.has(agentId) && ingest.call('remove', agentId, documentId)
     },
-    async findDocument(agentId, documentId) {
-      return known.has(agentId) ? questions.call('findDocument', agentId, documentId) : undefined
+    async findDocument(agentId, documentId, askedBy) {
+      return known.has(agentId) ? questions.call('findDocument', agentId, documentId, { askedBy }) : undefined
     },
     async listDocuments(agentId, page) {
       if (known.has(agentId)) return questions.call('listDocuments', agentId, page)
@@ -130,18 +130,18 @@ export function openKnowledge({
     async deleteSite(agentId, siteId) {
       return known.has(agentId) && ingest.call('removeSite', agentId, siteId)
     },
-    async findSite(agentId, siteId) {
-      return known.has(agentId) ? questions.call('findSite', agentId, siteId) : undefined
+    async findSite(agentId, siteId, askedBy) {
+      return known.has(agentId) ? questions.call('findSite', agentId, siteId, { askedBy }) : undefined
     },
     async listSites(agentId, page) {
       if (known.has(agentId)) return listSites(agentId, page)
       return page.cursor === undefined ? { items: [], hasMore: false, total: 0 } : undefined
     },
-    async count(agentId) {
-      return known.has(agentId) ? questions.call('count', agentId) : { documents: 0, passages: 0 }
+    async count(agentId, askedBy) {
+      return known.has(agentId) ? questions.call('count', agentId, { askedBy }) : { documents: 0, passages: 0 }
     },
-    async vectorModel(agentId) {
-      return known.has(agentId) ? questions.call('vectorModel', agentId) : undefined
+    async vectorModel(agentId, askedBy) {
+      return known.has(agentId) ? questions.call('vectorModel', agentId, { askedBy }) : undefined
     },
     async takeUnembedded(agentId, model, most) {
       return known.has(agentId) ? ingest.call('takeUnembedded', agentId, model, most) : []
@@ -165,8 +165,8 @@ export function openKnowledge({
       tellEnded = tell
     },
     ingesting: () => ingesting,
-    async hasBase(agentId) {
-      return known.has(agentId) && ('folder' in place || questions.call('hasBase', agentId))
+    async hasBase(agentId, askedBy) {
+      return known.has(agentId) && ('folder' in place || questions.call('hasBase', agentId, { askedBy }))
     },
     async retrieve(agentId, input) {
       return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound

@@ -32,6 +32,11 @@ const HITS_OF_A_SUGGESTION = 5
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
   history.map((entry) => ({ ...entry, content: searched(entry.content) }))
 
+/** Whose turn it is, for `serveInTurn`. */
+interface AskedBy {
+  askedBy?: string | undefined
+}
+
 /** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. What takes a filter may throw `NotYet`. */
 export class Questions {
   readonly #store: Pick<KnowledgeStore, 'openToRead'>
@@ -43,7 +48,7 @@ export class Questions {
     this.#store = store
   }
 
-  findDocument(agentId: string, id: string): Document | undefined {
+  findDocument(agentId: string, id: string, _by?: AskedBy): Document | undefined {
     return this.#in(agentId, undefined, (index) => findDocument(index.base, id))
   }
 
@@ -56,7 +61,7 @@ export class Questions {
     return this.#in(agentId, undefined, (index) => listPassages(index.base, id, page))
   }
 
-  findSite(agentId: string, id: string): Site | undefined {
+  findSite(agentId: string, id: string, _by?: AskedBy): Site | undefined {
     return this.#in(agentId, undefined, (index) => findSite(index.base, id))
   }
 
@@ -65,14 +70,14 @@ export class Questions {
     return this.#in<Page<string> | undefined>(agentId, nothing, (index) => listSiteIds(index.base, page))
   }
 
-  count(agentId: string): { documents: number; passages: number } {
+  count(agentId: string, _by?: AskedBy): { documents: number; passages: number } {
     return this.#in(agentId, { documents: 0, passages: 0 }, (index) => ({
       documents: countDocuments(index.base),
       passages: index.remember('passages', () => countPassages(index.base)),
     }))
   }
 
-  hasBase(agentId: string): boolean {
+  hasBase(agentId: string, _by?: AskedBy): boolean {
     return this.#in(agentId, false, () => true)
   }
 
@@ -96,7 +101,7 @@ export class Questions {
   }
 
   /** The model whose vectors the agent's base is searched by; undefined where there are none. */
-  vectorModel(agentId: string): string | undefined {
+  vectorModel(agentId: string, _by?: AskedBy): string | undefined {
     return this.#in(agentId, undefined, (index) => this.#vectorsOf(index).model(index.base, index.version))
   }
 

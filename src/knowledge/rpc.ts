@@ -95,15 +95,15 @@ function toSharer([agentId, ...others]: unknown[]) {
   return { id: String(agentId), userId: askedBy }
 }
 
-/** Names the line in which a question waits. */
+/** Returns the line in which a question waits, as `key/agent`. What is asked without a key is in the line of its agent. */
 export function toLine(args: unknown[]): string {
-  const { id, userId = '' } = toSharer(args)
-  return `${id} ${userId}`
+  const { id, userId = id } = toSharer(args)
+  return `${userId}/${id}`
 }
 
 /**
- * Answers requests as `serve` does, in turns of agents and of the keys that ask an agent: the line that had the least time lately comes next, so that
- * questions of many keys to many agents do not delay those of others. A question that throws `NotYet` waits for its turn again. Pauses until the caller
+ * Answers requests as `serve` does, in turns of the keys that ask, and of the agents that a key asks: the one that had the least time lately comes next, so that
+ * questions of one key to many agents do not delay those of others. A question that throws `NotYet` waits for its turn again. Pauses until the caller
  * has handled earlier answers.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {

@@ -25,6 +25,8 @@ export interface ChangesParts {
   changed: (agentId: string) => void
   /** As that of `Owners`. */
   ownerOf: (agentId: string) => string
+  /** Called with the time that changes of an owner took, in milliseconds. */
+  spent?: (owner: string, ms: number) => void
 }
 
 /**
@@ -126,9 +128,10 @@ export class Changes {
   #commitSome(): void {
     const [owner] = this.#waiting.owners()
     if (owner === undefined) return
-    const until = performance.now() + TRANSACTION_MS
-    const next = () => (performance.now() < until ? this.#waiting.takeFrom(owner) : undefined)
+    const start = performance.now()
+    const next = () => (performance.now() < start + TRANSACTION_MS ? this.#waiting.takeFrom(owner) : undefined)
     this.#commitAll(partOf(owner), this.#waiting.takeFrom(owner)!, next)
+    this.#parts.spent?.(owner, performance.now() - start)
   }
 
   #commitAll(agentId: string, first: Change, next: () => Change | undefined): void {

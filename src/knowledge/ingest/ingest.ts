@@ -170,6 +170,7 @@ export class Ingest {
     this.#changes = new Changes({
       clock,
       ownerOf: (agentId) => this.#owners.ownerOf(agentId),
+      spent: (owner, ms) => this.#shares.add(owner, ms, performance.now()),
       open: (agentId) => {
         const base = this.#bases.open(agentId)
         this.#mark(agentId)
@@ -388,8 +389,10 @@ export class Ingest {
         !this.#waiting.has(agentId) &&
         !this.#later.has(agentId) &&
         (this.#marked.has(agentId) || this.#tidying.has(agentId))
-      )
+      ) {
         this.#tryRest(agentId)
+        this.#shares.add(this.#owners.ownerOf(agentId), performance.now() - now, performance.now())
+      }
     }
   }
 
