@@ -22,7 +22,14 @@ import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
 import { contentOf, putPiece } from '../src/store/knowledge-contents.ts'
-import { acceptDocument, acceptVersion, changeDocument, findDocument, removeDocument } from '../src/store/knowledge-documents.ts'
+import {
+  acceptDocument,
+  acceptVersion,
+  changeDocument,
+  findDocument,
+  listPassages,
+  removeDocument,
+} from '../src/store/knowledge-documents.ts'
 import { listFetches } from '../src/store/knowledge-fetches.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
@@ -213,8 +220,9 @@ describe('ingestion', () => {
     await ingest.add(agent, newId(), textOf('The walnut is brown.'))
     await idle(questions)
     const file = KnowledgeFile.openToRead(join(folder, `${agent}.db`))!
-    const { id: nextId } = file.get<{ id: number }>('SELECT id FROM passage')!
-    assert.ok(nextId < 200, `its other passages were not written: the next one is ${nextId}`)
+    // All of its passages would have been in 80.
+    const { segments } = file.get<{ segments: number }>("SELECT seq AS segments FROM sqlite_sequence WHERE name = 'segment'")!
+    assert.ok(segments < 60, `its other passages were not written: there were ${segments} segments`)
     file.close()
     questions.close()
     await ingest.close()
@@ -366,6 +374,44 @@ describe('ingestion', () => {
       file.all<{ key: string }>("SELECT key FROM post WHERE key LIKE 'e%' ORDER BY key").map(({ key }) => key),
       ['ebrown', 'eis', 'ethe', 'ewalnut'],
     )
+    file.close()
+  })
+
+  test('indexes small documents between the parts of a large one, and each is found whole', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const [large, other, ...notes] = Array.from({ length: 6 }, () => newId())
+    file.write(() => {
+      acceptDocument(file, large!, textOf(paragraphs(40, 'hazel'), { title: 'Hazel' }), 0)
+      acceptDocument(file, other!, textOf(paragraphs(40, 'filbert'), { title: 'Filbert' }), 1)
+    })
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 5 } }
+    for (const [i, id] of notes.entries()) {
+      assert.equal(await indexSome(file, work), true)
+      file.write(() => acceptDocument(file, id, textOf(`Note ${i} about an almond.`), 2 + i))
+      for (let turns = 0; findDocument(file, id)!.status !== 'ready'; turns++) {
+        assert.ok(turns < 4, `${turns} turns`)
+        assert.equal(await indexSome(file, work), true)
+      }
+    }
+    assert.equal(findDocument(file, large!)!.status, 'processing')
+    while (await indexSome(file, work));
+    for (let merge = Merge.begin(file, true); merge !== undefined; merge = Merge.begin(file, true)) while (merge.step(file, 0));
+    for (const [id, word] of [
+      [large!, 'hazel'],
+      [other!, 'filbert'],
+    ] as const) {
+      const { items, total } = listPassages(file, id, { limit: 100 })!
+      assert.equal(findDocument(file, id)!.status, 'ready')
+      assert.equal(items.length, total)
+      assert.deepEqual(
+        items.map(({ text }) => text.includes(word)),
+        items.map(() => true),
+      )
+      assert.equal(items.filter(({ text }) => text.includes('Paragraph')).length, total)
+    }
+    const questions = new Questions({ openToRead: () => file })
+    const { hits } = questions.retrieve(agent, { query: 'almond', history: [], topK: 10, filter: null })
+    assert.deepEqual(hits.map(({ documentId }) => documentId).sort(), notes.toSorted())
     file.close()
   })
 

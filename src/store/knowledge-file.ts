@@ -107,6 +107,13 @@ export class KnowledgeFile implements KnowledgeBase {
     return last
   }
 
+  reserve(table: 'passage', count: number): number {
+    const seq = this.get<{ seq: number }>('SELECT seq FROM sqlite_sequence WHERE name = ?', table)?.seq
+    if (seq === undefined) this.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', table, count)
+    else this.run('UPDATE sqlite_sequence SET seq = ? WHERE name = ?', seq + count, table)
+    return (seq ?? 0) + 1
+  }
+
   /** `durable: false` leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
   write<T>(work: () => T, { durable = true } = {}): T {
     if (!durable) this.#db.exec('PRAGMA synchronous = NORMAL')

@@ -27,15 +27,28 @@ export function addToBatch(batch: Batch, passage: NewPassage): void {
   batch.forward.push(batch.builder.add(passage))
 }
 
-/** Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. */
-export function writeBatch(base: KnowledgeBase, batch: Batch): number {
-  const { passages, forward, builder } = batch
+/**
+ * Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. `first`: the id that was
+ * reserved for it.
+ */
+export function writeBatch(
+  base: KnowledgeBase,
+  { passages, forward, builder }: Batch,
+  first = base.reserve('passage', passages.length),
+): number {
   if (passages.length === 0) return 0
-  const last = base.insertMany(
-    'INSERT INTO passage (document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?)',
-    passages.map(({ document, position, heading, page, text }, i) => [document, position, heading, page, text, forward[i]!]),
+  base.insertMany(
+    'INSERT INTO passage (id, document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    passages.map(({ document, position, heading, page, text }, i) => [
+      first + i,
+      document,
+      position,
+      heading,
+      page,
+      text,
+      forward[i]!,
+    ]),
   )
-  const first = last - passages.length + 1
   writeSegment(
     base,
     builder,

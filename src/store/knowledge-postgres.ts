@@ -277,6 +277,12 @@ class PostgresBase implements KnowledgeBase {
     return last
   }
 
+  reserve(table: 'passage', count: number): number {
+    const first = this.#last[table]! + 1
+    this.#last[table] = first + count - 1
+    return first
+  }
+
   write<T>(work: () => T, options: WriteOptions = {}): T {
     return this.#write(work, options, false)
   }
@@ -342,6 +348,7 @@ class PostgresBase implements KnowledgeBase {
         this.#transaction === 'write' ? this.run(sql, ...params) : held.write(() => this.run(sql, ...params)),
       insertMany: (sql, rows) =>
         this.#transaction === 'write' ? this.insertMany(sql, rows) : held.write(() => this.insertMany(sql, rows)),
+      reserve: (table, count) => this.reserve(table, count),
       write: (work, options = {}) => this.#write(work, options, true),
       read: (work) => this.read(work),
       scrub: () => this.scrub(),

@@ -275,6 +275,10 @@ class ReplayedBase implements KnowledgeBase {
     throw new Error('a base that is read is not changed')
   }
 
+  reserve(): never {
+    throw new Error('a base that is read is not changed')
+  }
+
   write(): never {
     throw new Error('a base that is read is not changed')
   }

@@ -38,7 +38,8 @@ export function scope(sql: string): Scoped {
   let rest = text.slice(head)
   if (insertion !== null) {
     const [, table, columns] = insertion
-    const isNumbered = table! in NUMBERED
+    // Or the row has its number already.
+    const isNumbered = table! in NUMBERED && !columns!.split(', ').includes(NUMBERED[table!]!)
     if (isNumbered) numbered = table
     const own = isNumbered ? `, ${NUMBERED[table!]}` : ''
     start = `INSERT INTO knowledge_${table} AS ${table} (agent_id, ${columns}${own})`

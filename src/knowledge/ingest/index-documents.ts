@@ -41,26 +41,23 @@ export interface IndexWork extends ReadWork, WriteWork {
 
 /**
  * Reads and indexes the documents that wait longest, a bounded number of them: all their passages and marks appear in one
- * transaction. One too large for that appears when all of it is written, which may take several calls. False when none waits. Stops early when `isOver`.
+ * transaction. One too large for that appears when all of it is written, which may take several calls; in between, other documents of the agent have theirs. False
+ * when none waits. Stops early when `isOver`.
  */
 export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<boolean> {
   release(base, work.unreleased)
   const until = performance.now() + work.limits.turnMs
   const large = work.large.of(work.agentId)
-  if (large !== undefined) {
+  let tasks = large === undefined || large.isToWait ? nextTasks(base, work) : []
+  if (large !== undefined) large.isToWait = tasks.length === 0
+  if (tasks.length === 0) {
+    if (large === undefined) return false
     await attempt(base, [large.reading.task], work, (unread) => writeLarge(base, large, unread, work))
     return true
   }
-  let tasks = nextTasks(base, work)
-  if (tasks.length === 0) return false
   await indexTogether(base, tasks, work)
   // A crash can leave a thousand suspects. A turn of the agent for each would take minutes.
-  while (
-    isSuspect(tasks[0], work.slow) &&
-    work.large.of(work.agentId) === undefined &&
-    performance.now() < until &&
-    !work.isOver()
-  ) {
+  while (isSuspect(tasks[0], work.slow) && work.large.of(work.agentId) === large && performance.now() < until && !work.isOver()) {
     tasks = nextTasks(base, work)
     if (isSuspect(tasks[0], work.slow)) await indexTogether(base, tasks, work)
   }
@@ -75,7 +72,9 @@ const isSuspect = (task: Task | undefined, slow: IndexWork['slow']): boolean =>
 function nextTasks(base: KnowledgeBase, { agentId, limits, slow, large, mayRead = () => true }: IndexWork): Task[] {
   // A document that turned out to be slow has its room already.
   const isRoom = (task: Task) => task.work === 'retitle' || slow.has(task) || mayRead(task.bytes)
-  const tasks = large.ready(agentId, slow.ready(listTasks(base, limits.documents + slow.size))).filter(isRoom)
+  const listed = listTasks(base, limits.documents + slow.size + 1)
+  const settled = new Set(slow.ready(listed))
+  const tasks = large.ready(agentId, listed).filter((task) => settled.has(task) && isRoom(task))
   const first = tasks.findIndex((task) => isSuspect(task, slow))
   if (first === 0) return tasks.slice(0, 1)
   return first < 0 ? tasks : tasks.slice(0, first)

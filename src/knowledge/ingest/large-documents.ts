@@ -8,6 +8,8 @@ export interface LargeDocument {
   reading: Reading
   /** Characters of its text and headings in memory. */
   chars: number
+  /** Other documents of the agent come first in its next turn. */
+  isToWait: boolean
   /** Id of its first passage, 0 before the first transaction. The ids of the others follow. */
   first: number
   /** The number of passages that are indexed. */
@@ -44,12 +46,12 @@ export class LargeDocuments {
     const { number, revision } = reading.task
     const chars = heldCharsOf(reading.passages)
     const waiting = this.#waiting.get(agentId) ?? new Map<number, { revision: number; chars: number }>()
-    if (!this.#room.mayEnter(agentId, chars)) {
+    if (this.#begun.has(agentId) || !this.#room.mayEnter(agentId, chars)) {
       this.#waiting.set(agentId, waiting.set(number, { revision, chars }))
       this.#waitForFirst(agentId)
       return undefined
     }
-    const document = { reading, chars, first: 0, done: 0, adopted: 0 }
+    const document = { reading, chars, isToWait: false, first: 0, done: 0, adopted: 0 }
     this.#begun.set(agentId, document)
     // Other agents come before the next document of this agent.
     if (waiting.delete(number)) {
@@ -73,18 +75,20 @@ export class LargeDocuments {
     this.#room.wake()
   }
 
-  /** Returns the documents that can be indexed now. `listed`: all that the agent has waiting. */
+  /** Returns the documents that can be indexed now, beside the one that is begun. `listed`: all that the agent has waiting. */
   ready(agentId: string, listed: Task[]): Task[] {
     const waiting = this.#waiting.get(agentId)
-    if (waiting === undefined) return listed
+    const begun = this.#begun.get(agentId)?.reading.task.number
+    if (waiting === undefined) return begun === undefined ? listed : listed.filter(({ number }) => number !== begun)
     const revisions = new Map(listed.map(({ number, revision }) => [number, revision]))
     // Those were removed or changed.
     for (const [number, { revision }] of waiting) if (revisions.get(number) !== revision) waiting.delete(number)
     this.#waitForFirst(agentId)
     if (waiting.size === 0) this.#room.wake()
     const [first] = waiting
-    const next = first !== undefined && this.#room.mayEnter(agentId, first[1].chars) ? first[0] : undefined
-    return listed.filter(({ number }) => number === next || !waiting.has(number))
+    const mayEnter = first !== undefined && begun === undefined && this.#room.mayEnter(agentId, first[1].chars)
+    const next = mayEnter ? first[0] : undefined
+    return listed.filter(({ number }) => number === next || (number !== begun && !waiting.has(number)))
   }
 
   #waitForFirst(agentId: string): void {

@@ -120,8 +120,8 @@ export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
 }
 
 /**
- * Writes as much of a large document as fits into one transaction, and takes it out of `unread` after the last. Nothing else of its agent may be indexed before that:
- * the ids of its passages follow one another.
+ * Writes as much of a large document as fits into one transaction, and takes it out of `unread` after the last. Other documents of its agent may be indexed in between:
+ * the ids of its passages are reserved.
  */
 export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unread: Set<Task>, work: WriteWork): Promise<void> {
   const { agentId, large: all, limits, isOver, clock, ended } = work
@@ -167,11 +167,13 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   const done = large.done + batch.passages.length
   base.write(
     () => {
-      // Of a try before this one that failed half way.
-      if (large.done === 0) buryStaged(base)
-      const start = writeBatch(base, batch)
-      if (large.done === 0) large.first = start
-      stage(base, large.first, start + batch.passages.length - 1, indexedTitle)
+      if (large.done === 0) {
+        // Of a try before this one that failed half way.
+        buryStaged(base)
+        large.first = base.reserve('passage', passages.length)
+      }
+      writeBatch(base, batch, large.first + large.done)
+      stage(base, large.first, large.first + done - 1, indexedTitle)
       setProgress(base, task, done / (passages.length + 1))
       raiseVersion(base)
     },
