@@ -415,6 +415,63 @@ describe('ingestion', () => {
     file.close()
   })
 
+  test('writes a large document again of which commits were lost', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const [large, note] = [newId(), newId()]
+    file.write(() => acceptDocument(file, large, textOf(paragraphs(40, 'hazel'), { title: 'Hazel' }), 0))
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 5 } }
+    for (let turns = 0; turns < 3; turns++) await indexSome(file, work)
+    // As after a crash of a database server, whose last commit did not wait for its disk.
+    file.write(() => {
+      file.run('DELETE FROM passage')
+      file.run('DELETE FROM dead')
+      file.run('DELETE FROM post')
+      file.run('DELETE FROM segment')
+      file.run('DELETE FROM sqlite_sequence')
+      acceptDocument(file, note, textOf('The almond is white.'), 1)
+    })
+    for (let again = true; again; )
+      again = await indexSome(file, work).catch((error: ReparteeError) => error.code === 'unavailable')
+    const { items, total } = listPassages(file, large, { limit: 100 })!
+    assert.equal(items.length, total)
+    assert.deepEqual([...new Set(items.map(({ text }) => text.includes('hazel')))], [true])
+    assert.equal(items.filter(({ text }) => text.includes('Paragraph')).length, total)
+    assert.deepEqual(
+      [large, note].map((id) => findDocument(file, id)!.status),
+      ['ready', 'ready'],
+    )
+    file.close()
+  })
+
+  test('gives up joining where steps of it were lost', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, documents: 1 } }
+    for (let i = 0; i < 8; i++) {
+      file.write(() => acceptDocument(file, newId(), textOf(`Walnut ${i} and ${paragraphs(2, `almond${i}`)}`), i))
+      while (await indexSome(file, work));
+    }
+    for (const sql of [
+      'DELETE FROM post WHERE segment = ?',
+      'DELETE FROM segment WHERE number = ?',
+      'UPDATE segment SET n = 1 WHERE number = ?',
+    ]) {
+      const merge = Merge.begin(file, true)!
+      assert.equal(merge.step(file, 0), true)
+      const { number } = file.get<{ number: number }>('SELECT number FROM segment WHERE n = 0')!
+      file.write(() => file.run(sql, number))
+      assert.throws(() => merge.step(file, 0), { code: 'unavailable' })
+      file.write(() => {
+        file.run('DELETE FROM segment WHERE number = ?', number)
+        file.run('DELETE FROM post WHERE segment = ?', number)
+      })
+    }
+    const merge = Merge.begin(file, true)!
+    while (merge.step(file, 0));
+    const questions = new Questions({ openToRead: () => file })
+    assert.equal(questions.retrieve(agent, { query: 'walnut', history: [], topK: 10, filter: null }).hits.length, 8)
+    file.close()
+  })
+
   test('erases lists that an index has read before', () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     const batch = newBatch()

@@ -1,3 +1,4 @@
+import { ReparteeError } from '../core/errors.ts'
 export type SqlValue = string | number | null | Uint8Array
 export type SqlRow = Record<string, SqlValue>
 
@@ -98,3 +99,7 @@ export class BaseGone extends Error {}
 
 /** Another process works on the base by now. */
 export class HoldLost extends Error {}
+
+/** A database server crashed, and has lost commits that did not wait for its disk. What goes on from them begins again. */
+export const commitsLost = (): ReparteeError =>
+  new ReparteeError('unavailable', 'The database has lost the last commits.', { retryAfter: 1 })

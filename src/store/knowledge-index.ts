@@ -77,6 +77,10 @@ export function stage(base: KnowledgeBase, first: number, last: number, title: s
   base.run(PUT_DEAD, first, last, first, 1, title)
 }
 
+/** Returns true if exactly these passages are staged. A crash of a database server may have lost the last commits, while this process goes on. */
+export const areStaged = (base: KnowledgeBase, first: number, last: number): boolean =>
+  base.get('SELECT 1 FROM dead WHERE first = ? AND last = ? AND staged = 1', first, last) !== undefined
+
 export function publish(base: KnowledgeBase, first: number): void {
   base.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
 }

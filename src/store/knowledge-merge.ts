@@ -1,4 +1,4 @@
-import type { KnowledgeBase } from './knowledge-base.ts'
+import { commitsLost, type KnowledgeBase } from './knowledge-base.ts'
 import { type Stream, streams } from './knowledge-build.ts'
 import { deathOf, MAX_DEAD_SHARE, raiseVersion } from './knowledge-index.ts'
 import { append, Head, type Joined, type Part, precedes, renumber } from './knowledge-join.ts'
@@ -27,6 +27,8 @@ export class Merge {
   readonly #parts: readonly Part[]
   readonly #heads: Head[]
   #number: number | undefined
+  /** The last list that was written. */
+  #lastKey: string | undefined
 
   private constructor(segments: readonly Segment[], isDead: (id: number) => boolean) {
     this.#segments = segments
@@ -53,11 +55,12 @@ export class Merge {
     )
   }
 
-  /** One transaction, of about so many milliseconds. False when it is done. Of no more use where it throws. */
+  /** One transaction, of about so many milliseconds. False when it is done. Of no more use where it throws, as `unavailable` where earlier steps were lost. */
   step(base: KnowledgeBase, ms: number): boolean {
     return base.write(
       () => {
-        this.#number ??= insertSegment(base)
+        if (this.#number === undefined) this.#number = insertSegment(base)
+        else if (!this.#isThere(base, this.#number)) throw commitsLost()
         const end = performance.now() + ms
         const writer = new ListWriter(base, this.#number)
         do if (!this.#copyList(base, writer)) return this.#finish(base, writer, this.#number)
@@ -66,6 +69,15 @@ export class Merge {
         return true
       },
       { durable: false },
+    )
+  }
+
+  /** Returns false if the last step was lost, as by a crash of a database server: then others may have been given the number. */
+  #isThere(base: KnowledgeBase, number: number): boolean {
+    if (base.get('SELECT 1 FROM segment WHERE number = ? AND n = 0', number) === undefined) return false
+    return (
+      this.#lastKey === undefined ||
+      base.get('SELECT 1 FROM post WHERE segment = ? AND key = ?', number, this.#lastKey) !== undefined
     )
   }
 
@@ -89,6 +101,7 @@ export class Merge {
     for (const impacts of joined.impacts) writer.data.append(impacts)
     writer.data.append(joined.gaps.view())
     writer.put(key, joined.df, joined.last)
+    this.#lastKey = key
     return true
   }
 

@@ -3,10 +3,11 @@ import { ReparteeError } from '../../core/errors.ts'
 import { pacer } from '../../core/pacer.ts'
 import type { Clock } from '../../core/ports.ts'
 import { DamagedFile } from '../../store/damaged.ts'
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { commitsLost, type KnowledgeBase } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
 import {
   addToBatch,
+  areStaged,
   type Batch,
   bury,
   buryStaged,
@@ -136,6 +137,7 @@ export async function writeLarge(base: KnowledgeBase, large: LargeDocument, unre
     if (!(await writeNext(base, large, work)) || !(await adoptNext(base, large, limits, isOver)) || large.done < count) return
     base.write(
       () => {
+        refuseIfLost(base, large)
         publish(base, large.first)
         settle(base, reading, { first: large.first, last: large.first + count - 1 }, clock(), true)
         raiseVersion(base)
@@ -171,7 +173,7 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
         // Of a try before this one that failed half way.
         buryStaged(base)
         large.first = base.reserve('passage', passages.length)
-      }
+      } else refuseIfLost(base, large)
       writeBatch(base, batch, large.first + large.done)
       stage(base, large.first, large.first + done - 1, indexedTitle)
       setProgress(base, task, done / (passages.length + 1))
@@ -181,6 +183,11 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   )
   large.done = done
   return true
+}
+
+/** Throws `unavailable` where what was written of the document is not there any more: then it is read and written again. */
+function refuseIfLost(base: KnowledgeBase, { first, done }: LargeDocument): void {
+  if (!areStaged(base, first, first + done - 1)) throw commitsLost()
 }
 
 /** Copies vectors to the passages that are written, some in each transaction, and lets others in between. False where it was stopped. */
