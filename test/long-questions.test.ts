@@ -101,4 +101,38 @@ describe('a long question', () => {
       assert.equal(changing.best, usual.best)
     }
   })
+
+  test('keeps its base open while questions are asked of many others', () => {
+    baseOf('small.db', ['The walnut is brown.']).close()
+    baseOf(
+      'many.db',
+      Array.from({ length: 150 }, (_, i) => `The ${word(i)} is brown.`),
+    ).close()
+    const opened: string[] = []
+    const questions = new Questions({
+      openToRead: (agentId) => {
+        opened.push(agentId)
+        return KnowledgeFile.openToRead(join(folder, agentId === 'a' ? 'many.db' : 'small.db'))
+      },
+    })
+    const question = { query: Array.from({ length: 61 }, (_, i) => word(i)).join(' '), history: [], topK: 1, filter: null }
+    const askOthers = () => {
+      for (let i = 0; i < 70; i++) questions.count(`other${i}`)
+    }
+    assert.throws(() => questions.retrieve('a', question), NotYet)
+    askOthers()
+    for (let isAnswered = false; !isAnswered; ) {
+      try {
+        isAnswered = questions.retrieve('a', question).hits.length === 1
+      } catch (error) {
+        assert.ok(error instanceof NotYet)
+      }
+    }
+    const timesOpened = () => opened.filter((id) => id === 'a').length
+    assert.equal(timesOpened(), 1)
+    askOthers()
+    questions.count('a')
+    assert.equal(timesOpened(), 2, 'closed when it was answered and others came')
+    questions.close()
+  })
 })

@@ -137,12 +137,12 @@ export interface AgentStats {
   passages: number
 }
 
-/** Counts what an agent has. Stops early when the caller has left; then the counts are too low. */
-export async function countAgent(deps: Deps, agentId: string, slicing: Slicing): Promise<AgentStats> {
+/** Counts what an agent has. Stops early when the caller has left; then the counts are too low. `askedBy`: the key that asks. */
+export async function countAgent(deps: Deps, agentId: string, slicing: Slicing, askedBy: string): Promise<AgentStats> {
   const [sessions, messages, knowledge] = await Promise.all([
     countSessions(deps.db, { agentId }, slicing),
     countMessages(deps.db, agentId, slicing),
-    deps.knowledge.count(agentId),
+    deps.knowledge.count(agentId, askedBy),
   ])
   return { sessions, messages, ...knowledge }
 }

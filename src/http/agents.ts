@@ -53,7 +53,7 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
   })
 
   route(app, deps, contract.getAgent, async ({ agent, key, request }) => {
-    return { agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id, slicingFor(request, key)) } }
+    return { agent: { ...toAgent(agent), stats: await countAgent(deps, agent.id, slicingFor(request, key), key.id) } }
   })
 
   route(app, deps, contract.getProfile, async ({ agent: { id, name, greeting, starters } }) => ({

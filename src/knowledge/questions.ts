@@ -14,6 +14,7 @@ import type { Site } from '../core/site.ts'
 import { BaseGone, type KnowledgeStore } from '../store/knowledge-base.ts'
 import { CacheBudget } from '../store/knowledge-cache.ts'
 import { countDocuments, countPassages, findDocument, listDocuments, listPassages } from '../store/knowledge-documents.ts'
+import { NotYet } from '../store/knowledge-filters.ts'
 import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSiteIds } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
@@ -43,6 +44,9 @@ export class Questions {
   readonly #indexes = new Map<string, KnowledgeIndex>()
   readonly #budget = new CacheBudget()
   readonly #vectors = new WeakMap<KnowledgeIndex, VectorSearch>()
+
+  /** By agent: questions that throw `NotYet` and are not answered yet. */
+  readonly #underWay = new Map<string, Set<object>>()
 
   constructor(store: Pick<KnowledgeStore, 'openToRead'>) {
     this.#store = store
@@ -154,14 +158,29 @@ export class Questions {
   /** `question`: as in `KnowledgeIndex.read`. */
   #in<T>(agentId: string, nothing: T, work: (index: KnowledgeIndex) => T, question?: object): T {
     const index = this.#open(agentId)
-    if (index === undefined) return nothing
+    if (index === undefined) {
+      this.#end(agentId, question)
+      return nothing
+    }
     try {
-      return index.read(() => work(index), question)
+      const result = index.read(() => work(index), question)
+      this.#end(agentId, question)
+      return result
     } catch (error) {
+      if (error instanceof NotYet && question !== undefined)
+        this.#underWay.set(agentId, (this.#underWay.get(agentId) ?? new Set()).add(question))
+      else this.#end(agentId, question)
       if (!(error instanceof BaseGone)) throw error
       if (!index.base.isPartial) this.forget(agentId)
       return nothing
     }
+  }
+
+  #end(agentId: string, question: object | undefined): void {
+    const questions = this.#underWay.get(agentId)
+    if (questions === undefined || question === undefined) return
+    questions.delete(question)
+    if (questions.size === 0) this.#underWay.delete(agentId)
   }
 
   #open(agentId: string): KnowledgeIndex | undefined {
@@ -170,8 +189,10 @@ export class Questions {
       const base = this.#store.openToRead(agentId)
       if (base === undefined) return undefined
       index = new KnowledgeIndex(base, this.#budget)
-      const [oldest] = this.#indexes.keys()
-      if (this.#indexes.size >= OPEN_BASES) this.forget(oldest!)
+      // What an index has read for a question that takes several turns would be lost with it.
+      const isIdle = (id: string) => !this.#underWay.has(id) || this.#indexes.size >= 2 * OPEN_BASES
+      const oldest = this.#indexes.size < OPEN_BASES ? undefined : this.#indexes.keys().find(isIdle)
+      if (oldest !== undefined) this.forget(oldest)
     } else this.#indexes.delete(agentId)
     // Last used, last to go.
     this.#indexes.set(agentId, index)
