@@ -38,7 +38,7 @@ import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import { countSegments } from '../src/store/knowledge-segments.ts'
 import { acceptSite, listRuns } from '../src/store/knowledge-sites.ts'
-import { listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
+import { failTask, listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { anyRoom } from './support/any-room.ts'
 import { isInFiles } from './support/store.ts'
@@ -440,6 +440,25 @@ describe('ingestion', () => {
       [large, note].map((id) => findDocument(file, id)!.status),
       ['ready', 'ready'],
     )
+    file.close()
+  })
+
+  test('gives up what was written of a large document that failed', async () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    file.write(() => {
+      acceptDocument(file, newId(), textOf(paragraphs(40, 'hazel')), 0)
+      acceptDocument(file, newId(), textOf('The almond is white.'), 1)
+    })
+    const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, passages: 5 } }
+    await indexSome(file, work)
+    const failed = listTasks(file, 1)[0]!
+    file.write(() => failTask(file, failed, { code: 'internal_error', message: '' }, 2))
+    work.large.leave(agent)
+    assert.notEqual(file.get('SELECT 1 FROM dead WHERE staged = 1'), undefined)
+    while (await indexSome(file, work));
+    assert.equal(file.get('SELECT 1 FROM dead WHERE staged = 1'), undefined)
+    while (eraseSome(file));
+    assert.deepEqual(file.all('SELECT text FROM passage'), [{ text: 'The almond is white.' }])
     file.close()
   })
 

@@ -1,5 +1,6 @@
 import { pacer } from '../../core/pacer.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { giveUpStaged } from '../../store/knowledge-index.ts'
 import { listTasks, releaseTasks, startTasks, type Task } from '../../store/knowledge-tasks.ts'
 import { ReaderClosed } from '../reader/reader.ts'
 import { findSame } from '../vectors/copies.ts'
@@ -51,7 +52,11 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   let tasks = large === undefined || large.isToWait ? nextTasks(base, work) : []
   if (large !== undefined) large.isToWait = tasks.length === 0
   if (tasks.length === 0) {
-    if (large === undefined) return false
+    if (large === undefined) {
+      // Of a large document that failed: nothing is joined or embedded behind it.
+      giveUpStaged(base)
+      return false
+    }
     await attempt(base, [large.reading.task], work, (unread) => writeLarge(base, large, unread, work))
     return true
   }
