@@ -443,6 +443,28 @@ describe('ingestion', () => {
     file.close()
   })
 
+  test('gives another segment the number of one that was lost, and an index that is open sees it', () => {
+    const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
+    const write = (texts: string[]) =>
+      file.write(() => {
+        const batch = newBatch()
+        for (const [position, text] of texts.entries())
+          addToBatch(batch, { title: '', heading: '', document: 1, position, page: null, text })
+        writeBatch(file, batch)
+        raiseVersion(file)
+      })
+    const index = new KnowledgeIndex(file)
+    const df = (word: string) => index.read(() => index.lists(`e${word}`).df)
+    write(['The walnut is brown.'])
+    assert.deepEqual([df('walnut'), df('almond')], [1, 0])
+    file.write(() => {
+      for (const table of ['passage', 'post', 'segment', 'sqlite_sequence']) file.run(`DELETE FROM ${table}`)
+    })
+    write(['The almond is white.', 'It rains.'])
+    assert.deepEqual([df('walnut'), df('almond')], [0, 1])
+    file.close()
+  })
+
   test('gives up what was written of a large document that failed', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => {

@@ -160,8 +160,9 @@ export class KnowledgeIndex {
     const erased = dead.filter((range) => range.erased > (this.#erased.get(range.first) ?? range.first))
     this.#erased = new Map(dead.map((range) => [range.first, range.erased]))
     this.#segments = segments.map((segment) => {
-      const isErased = erased.some((range) => hasIdIn(segment.ids, range))
-      const placed = { segment, offset, state: (isErased ? undefined : before.get(segment.number)?.state) ?? {} }
+      const known = before.get(segment.number)
+      const isSame = known?.segment === segment && !erased.some((range) => hasIdIn(segment.ids, range))
+      const placed = { segment, offset, state: isSame ? known.state : {} }
       offset += segment.n
       grams += segment.grams
       return placed

@@ -27,18 +27,26 @@ interface SegmentRow {
   grams: number
 }
 
-/** All segments, by the ids of their passages. Those in `known` (by number) are taken from there: a segment never changes. */
+/**
+ * All segments, by the ids of their passages. Those in `known` (by number) are taken from there: a segment never changes. After a crash of a database server has lost
+ * one, another may have its number.
+ */
 export function listSegments(base: KnowledgeBase, known?: ReadonlyMap<number, Segment>): Segment[] {
-  const numbers = base
-    .all<{ number: number }>('SELECT number FROM segment WHERE n > 0 ORDER BY first')
-    .map(({ number }) => number)
-  const unknown = numbers.filter((number) => known?.has(number) !== true)
+  const listed = base.all<{ number: number; first: number; n: number }>(
+    'SELECT number, first, n FROM segment WHERE n > 0 ORDER BY first',
+  )
+  const numbers = listed.map(({ number }) => number)
+  const isKnown = ({ number, first, n }: (typeof listed)[number]) => {
+    const segment = known?.get(number)
+    return segment !== undefined && segment.n === n && segment.ids[0] === first
+  }
+  const unknown = listed.filter((row) => !isKnown(row)).map(({ number }) => number)
   const rows = base.getMany<SegmentRow>(
     'SELECT number, n, ids, exact, stems, title, unspaced, grams FROM segment WHERE number = ?',
     unknown.map((number) => [number]),
   )
   const read = new Map(rows.map((row) => [row!.number, toSegment(row!)]))
-  return numbers.map((number) => known?.get(number) ?? read.get(number)!)
+  return numbers.map((number) => read.get(number) ?? known!.get(number)!)
 }
 
 function toSegment(row: SegmentRow): Segment {
