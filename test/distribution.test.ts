@@ -104,8 +104,8 @@ describe('a schema that can be distributed by agent', () => {
     for (const file of files)
       for (const sql of statementsIn(readFileSync(new URL(file, folder), 'utf8'))) {
         const used = [...sql.matchAll(/\b(?:FROM|INTO|UPDATE|JOIN) ([a-z_]+)\b/g)].map(([, name]) => name!)
-        // What the server says of itself, and what is put into a table that is of one agent alone.
-        if (used.every((name) => name.startsWith('pg_') || name === 'unnest')) continue
+        // Tables of the server, or of a file, and those that belong to one agent alone.
+        if (used.every((name) => /^(pg_|sqlite_)/.test(name) || name === 'unnest')) continue
         checked++
         for (const name of used) assert.ok(names.includes(name), `${file}: ${name} in ${sql}`)
         const { text } = scope(sql)

@@ -10,7 +10,7 @@ const ROWS_A_READ = 100
 
 /**
  * Messages in slices that are written in one go. A long text is read when it is about to be written: a slow reader holds one of them. Throws `session_not_found`
- * where the session is deleted meanwhile.
+ * if the session is deleted during the read.
  */
 export async function* messageSlices(
   db: Database,

@@ -20,7 +20,7 @@ interface PlacedSegment {
   segment: Segment
   /** Slot of its first passage. */
   offset: number
-  /** Stands for its lists as they are now: another object once some have been erased. */
+  /** Identifies its lists. Another object takes its place when some of them are erased. */
   state: object
 }
 
@@ -95,7 +95,7 @@ export class KnowledgeIndex {
   readonly #memory: ByteCache<string, unknown>
   /** Words that were looked up for questions that are not answered yet. */
   readonly #lookedUp = new WeakMap<object, Map<string, SimilarWords>>()
-  /** Those of the current question. */
+  /** Words that were looked up for the current question. */
   #ownLookedUp: Map<string, SimilarWords> | undefined
   /** Entries of spelling lists that the current question needs, and how many of them do not come from `#memory`. */
   #spent = 0

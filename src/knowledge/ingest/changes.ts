@@ -96,7 +96,7 @@ export class Changes {
 
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
-    // Another key may have become its owner meanwhile.
+    // Its owner may have changed since some of them were added.
     for (const owner of [...this.#waiting.owners()].filter((owner) => partOf(owner) === agentId))
       for (let change = this.#waiting.takeFrom(owner); change !== undefined; change = this.#waiting.takeFrom(owner))
         change.resolve(undefined as never)

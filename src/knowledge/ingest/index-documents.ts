@@ -53,7 +53,7 @@ export async function indexSome(base: KnowledgeBase, work: IndexWork): Promise<b
   if (large !== undefined) large.isToWait = tasks.length === 0
   if (tasks.length === 0) {
     if (large === undefined) {
-      // Of a large document that failed: nothing is joined or embedded behind it.
+      // A large document that failed may have left passages, and until they are given up no segments are joined and no later passages embedded.
       giveUpStaged(base)
       return false
     }

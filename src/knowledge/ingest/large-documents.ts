@@ -75,7 +75,7 @@ export class LargeDocuments {
     this.#room.wake()
   }
 
-  /** Returns the documents that can be indexed now, beside the one that is begun. `listed`: all that the agent has waiting. */
+  /** Returns the documents that can be indexed now. Leaves out the one that is begun. `listed`: all documents of the agent that wait. */
   ready(agentId: string, listed: Task[]): Task[] {
     const waiting = this.#waiting.get(agentId)
     const begun = this.#begun.get(agentId)?.reading.task.number

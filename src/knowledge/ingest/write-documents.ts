@@ -185,7 +185,7 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   return true
 }
 
-/** Throws `unavailable` where what was written of the document is not there any more: then it is read and written again. */
+/** Throws `unavailable` if passages that were written are lost. The document is then read and written again. */
 function refuseIfLost(base: KnowledgeBase, { first, done }: LargeDocument): void {
   if (!areStaged(base, first, first + done - 1)) throw commitsLost()
 }
