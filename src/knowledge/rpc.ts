@@ -102,9 +102,9 @@ export function toLine(args: unknown[]): string {
 }
 
 /**
- * Answers requests as `serve` does, in turns of the keys that ask, and of the agents that a key asks: the one that had the least time lately comes next, so that
- * questions of one key to many agents do not delay those of others. A question that throws `NotYet` waits for its turn again. Pauses until the caller
- * has handled earlier answers.
+ * Answers requests as `serve` does, but in turns. The key that had the least time lately comes next, and of the agents that it asks the one that had the least:
+ * otherwise one key that asks many agents would delay all other keys. After `NotYet`, a question is asked again in a later turn. Pauses until the caller has
+ * handled earlier answers.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()

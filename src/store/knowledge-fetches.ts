@@ -21,7 +21,7 @@ export interface FetchedContent {
   lastModified: string | null
 }
 
-/** Returns documents that wait to be fetched, in the order of their last changes. Leaves out those of `except`. */
+/** Returns the next documents to fetch, in the order of their last changes, without those of `except`. */
 export function listFetches(base: KnowledgeBase, except: ReadonlySet<number>, most: number): Fetch[] {
   return base
     .all<{ number: number; url: string; etag: string | null; last_modified: string | null; content_hash: Uint8Array | null }>(
