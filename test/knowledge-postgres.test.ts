@@ -18,6 +18,7 @@ import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
 import { KnowledgeReplay } from '../src/store/knowledge-replay.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
+import { inTurns } from './support/in-turns.ts'
 import { throughPooler } from './support/pgbouncer.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
@@ -84,21 +85,21 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
   }
 
   async function takeThrough(store: KnowledgeStore, agent: string): Promise<unknown[]> {
-    // Each document by itself: what is indexed together is else a matter of time, and scores are made with what was there before. So there are merges, too.
-    // No limit of time either: on a slow machine a merge would take more turns, and the documents of those would not be in it.
+    // Each document by itself, one after another: otherwise time decides which are indexed together, or between two parts of a large one, and scores depend on what
+    // was there before. So there are merges, too. No limit of time either: on a slow machine a merge would take more turns, without the documents of those.
     const untimed = { mergeMs: HOUR_MS, turnMs: HOUR_MS, slowMs: HOUR_MS }
     const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 1, passages: 30, ...untimed } })
     const questions = new Questions(store)
-    for (const [i, text] of texts.entries())
-      await ingest.add(
-        agent,
-        idOf(i),
-        textOf(text, { title: `Text ${i}`, mediaType: 'text/markdown', metadata: { even: i % 2 === 0 } }),
-      )
+    for (const [i, text] of texts.entries()) {
+      const metadata = { even: i % 2 === 0 }
+      await ingest.add(agent, idOf(i), textOf(text, { title: `Text ${i}`, mediaType: 'text/markdown', metadata }))
+      await ready(questions, agent)
+    }
     await atRest(store, questions, agent)
     const told: unknown[] = []
     const ask = (text: string, more: object = {}) => {
-      const found = questions.retrieve(agent, { query: text, history: [], topK: 12, filter: null, ...more })
+      const input = { query: text, history: [], topK: 12, filter: null, ...more }
+      const { result: found } = inTurns(() => questions.retrieve(agent, input))
       told.push(found, questions.extract(agent, { question: text, history: [], retrieval: found }))
     }
     const askAll = () => {

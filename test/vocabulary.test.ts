@@ -7,12 +7,12 @@ import { repair } from '../src/knowledge/spelling.ts'
 import type { KnowledgeBase } from '../src/store/knowledge-base.ts'
 import { CacheBudget } from '../src/store/knowledge-cache.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { NotYet } from '../src/store/knowledge-filters.ts'
 import { addToBatch, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
 import { numbersOf } from '../src/store/knowledge-posting.ts'
 import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import { Vocabulary } from '../src/store/knowledge-spelling.ts'
 import { spellingGrams } from '../src/text/ngrams.ts'
+import { inTurns } from './support/in-turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-vocabulary-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -32,17 +32,6 @@ const addWords = (file: KnowledgeFile, count: number) =>
     `WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO word (word, df) SELECT 'x' || i, 1 FROM n`,
     count,
   )
-
-/** Runs it again for each turn that it gives to others. */
-function inTurns<T>(work: () => T): { result: T; turns: number } {
-  for (let turns = 1; ; turns++) {
-    try {
-      return { result: work(), turns }
-    } catch (error) {
-      if (!(error instanceof NotYet)) throw error
-    }
-  }
-}
 
 /** Looks at every word of the lists, and sorts all of them. */
 function similarByAll(base: KnowledgeBase, word: string, leastShared: number, leastDice: number, most: number) {
