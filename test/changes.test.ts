@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Changes } from '../src/knowledge/ingest/changes.ts'
+import { BaseBusy } from '../src/store/knowledge-base.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { removedAtExit } from './support/cleanup.ts'
 
@@ -81,6 +82,35 @@ test('changes of many agents of one key leave other keys their turn', async () =
   await Promise.all([...agents, 'v'].map(commit))
   assert.equal(done.indexOf('v'), 1)
   assert.deepEqual([...files.keys()].sort(), [...agents, 'v'].sort())
+})
+
+test('changes of a base that another process is changing wait, in their order, and the others do not', async () => {
+  const { changes, files } = open()
+  await changes.commit('k1', () => {})
+  const file = files.get('k1')!
+  const write = file.write
+  let left = 3
+  file.write = (work, options) => {
+    if (left-- > 0) throw new BaseBusy()
+    return write(work, options)
+  }
+  const done: string[] = []
+  const commit = (agentId: string, name: string) => changes.commit(agentId, addWord(name)).then(() => done.push(name))
+  await Promise.all([...['a', 'b', 'c'].map((name) => commit('k1', name)), commit('k2', 'other')])
+  assert.deepEqual(done, ['other', 'a', 'b', 'c'])
+})
+
+test('changes of a base that another process goes on changing are refused at the end, and the others are made', async () => {
+  const { changes, files } = open()
+  await changes.commit('k1', () => {})
+  files.get('k1')!.write = () => {
+    throw new BaseBusy()
+  }
+  const busy = ['a', 'b'].map((name) => changes.commit('k1', addWord(name)))
+  const other = changes.commit('k2', addWord('other'))
+  changes.close()
+  for (const change of busy) await assert.rejects(change, { code: 'unavailable' })
+  assert.equal(await other, 1)
 })
 
 test('changes of an agent that is removed are not made, whoever sent them', async () => {

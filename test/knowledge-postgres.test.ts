@@ -123,9 +123,9 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
     askAll()
     const vector = (id: number) => Float32Array.from({ length: 16 }, (_, i) => Math.sin(id * (i + 1)))
     for (;;) {
-      const items = ingest.takeUnembedded(agent, 'm', 100)
+      const items = await ingest.takeUnembedded(agent, 'm', 100)
       if (items.length === 0) break
-      ingest.putVectors(
+      await ingest.putVectors(
         agent,
         'm',
         items.map(({ id }) => id),
@@ -383,6 +383,51 @@ describe('knowledge bases in PostgreSQL', () => {
     assert.equal((await query(url, `SELECT 1 FROM knowledge_vector WHERE agent_id = '${agent}'`)).length, 1)
     assert.deepEqual(await query(url, 'SELECT 1 FROM knowledge_manifest WHERE embedder IS NOT NULL'), [])
     await Promise.all([first.close(), second.close()])
+  })
+
+  test('that another process is changing do not keep other agents waiting', async () => {
+    const knowledge = open(await newReplica())
+    const [agent, deleted, other] = [await newAgent(), await newAgent(), await newAgent()]
+    const { id } = await knowledge.addDocument(agent, textOf('The walnut is brown.'))
+    await knowledge.addDocument(deleted, textOf('The walnut is brown.'))
+    await until(
+      async () =>
+        (
+          await query(
+            url,
+            `SELECT 1 FROM knowledge_manifest WHERE agent_id IN ('${agent}', '${deleted}') AND (is_pending = 1 OR holder IS NOT NULL)`,
+          )
+        ).length === 0,
+    )
+    const process = new pg.Client(url)
+    await process.connect()
+    await process.query('BEGIN')
+    await process.query('SELECT 1 FROM knowledge_manifest WHERE agent_id = ANY($1) FOR UPDATE', [[agent, deleted]])
+    const done: string[] = []
+    const waiting = [
+      knowledge.addDocument(agent, textOf('The hazel is red.')),
+      knowledge.updateDocument(agent, id, { title: 'Walnut' }),
+      knowledge.addSite(agent, { type: 'site', url: 'http://127.0.0.1:1/', refreshHours: 1 }),
+      knowledge.takeUnembedded(agent, 'm', 10),
+      knowledge.endNews(agent, []),
+      knowledge.deleteAgent(deleted),
+    ].map((work) => work.then(() => done.push('busy')))
+    for (let i = 0; i < 5; i++) {
+      await knowledge.addDocument(other, textOf('The hazel is red.'))
+      done.push('other')
+    }
+    assert.deepEqual(done, Array(5).fill('other'))
+    await process.query('COMMIT')
+    await process.end()
+    await Promise.all(waiting)
+    await settled(knowledge, agent)
+    assert.equal((await knowledge.findDocument(agent, id))?.title, 'Walnut')
+    assert.equal((await find(knowledge, agent, 'hazel'))[0]?.text, 'The hazel is red.')
+    await until(
+      async () => (await query(url, `SELECT 1 FROM knowledge_manifest WHERE agent_id = '${agent}' AND due_at > 0`)).length === 1,
+    )
+    assert.deepEqual(await query(url, `SELECT 1 FROM knowledge_manifest WHERE agent_id = '${deleted}'`), [])
+    await knowledge.close()
   })
 
   test('do not touch those of other agents', async () => {

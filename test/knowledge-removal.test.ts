@@ -91,7 +91,7 @@ describe('a large base', () => {
       return !isDone
     }
     const ingest = new Ingest({ store, clock: Date.now })
-    ingest.removeAgent(agent)
+    await ingest.removeAgent(agent)
     await ingest.add(other, newId(), textOf('The walnut is brown.'))
     assert.ok(slices < 5, `${slices} slices came before the document`)
     await until(async () => isDone)

@@ -774,7 +774,7 @@ describe('ingestion', () => {
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
     await ingest.add(agent, newId(), { ...textOf('<p>The walnut is brown.</p>'), mediaType: 'text/html' })
     await new Promise((resolve) => setTimeout(resolve, 60))
-    ingest.removeAgent(agent)
+    await ingest.removeAgent(agent)
     await new Promise((resolve) => setTimeout(resolve, 1_600))
     assert.deepEqual(readdirSync(folder), [])
     await ingest.close()

@@ -23,7 +23,7 @@ export class InTurn<T> {
   }
 
   /** The owners of what waits; the one whose turn is next comes first. */
-  *owners(): IterableIterator<string> {
+  *owners(): Generator<string> {
     for (const lines of this.#wholes.values()) yield* lines.keys()
   }
 
@@ -45,6 +45,13 @@ export class InTurn<T> {
     this.#wholes.delete(whole)
     if (lines.size > 0) this.#wholes.set(whole, lines)
     return item
+  }
+
+  /** Puts back what was taken from an owner last, in the same order. */
+  putBack(owner: string, items: readonly T[]): void {
+    const line = this.#wholes.get(wholeOf(owner))?.get(owner)
+    if (line !== undefined) line.unshift(...items)
+    else for (const item of items) this.add(owner, item)
   }
 
   get isEmpty(): boolean {

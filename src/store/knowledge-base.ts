@@ -20,7 +20,7 @@ export interface KnowledgeBase {
   run(sql: string, ...params: SqlValue[]): number
   /** Inserts rows by a statement whose values are all parameters. Returns the number of the last; those before it have the numbers before. */
   insertMany(sql: string, rows: readonly SqlValue[][]): number
-  /** One transaction. */
+  /** One transaction. Throws `BaseBusy`. */
   write<T>(work: () => T, options?: WriteOptions): T
   /** One consistent view over all that `work` reads. */
   read<T>(work: () => T): T
@@ -62,7 +62,7 @@ export interface KnowledgeStore {
   openToWrite(agentId: string): KnowledgeBase
   /** Undefined where there is no base of this agent, or nothing in it yet. */
   openToRead(agentId: string): KnowledgeBase | undefined
-  /** Removes a base, so that it is no longer found. `removeSome` deletes its rows. */
+  /** Removes a base, so that it is no longer found. `removeSome` deletes its rows. Throws `BaseBusy`. */
   remove(agentId: string): void
   /** Deletes a slice of the rows of removed bases, also of those that another process removed. Returns false when there are none left. */
   removeSome(): boolean
@@ -77,14 +77,15 @@ export interface KnowledgeStore {
    * False where another process has it.
    */
   hold(agentId: string): 'taken' | 'kept' | false
-  /** Lets this process alone have passages of a base embedded, for a while. False where another does. */
+  /** Lets this process alone have passages of a base embedded, for a while. False where another does. Throws `BaseBusy`. */
   claimEmbedding(agentId: string): boolean
-  /** Nothing is left to be embedded for now. */
+  /** Nothing is left to be embedded for now. Throws `BaseBusy`. */
   endEmbedding(agentId: string): void
   /** Agents of whose passages some were to be embedded by a process that is gone. */
   listForsaken(): string[]
   /** When each agent's sites are next due, in milliseconds since 1970. */
   listDue(): Map<string, number>
+  /** Throws `BaseBusy`. */
   markDue(agentId: string, at: number | null): void
   /** Agents that are gone, and of which a base was left. */
   listOrphans(): string[]
@@ -99,6 +100,13 @@ export class BaseGone extends Error {}
 
 /** Another process works on the base by now. */
 export class HoldLost extends Error {}
+
+/** Another process is changing the base, mostly for less than a second. Nothing was changed. */
+export class BaseBusy extends ReparteeError {
+  constructor(options: ErrorOptions = {}) {
+    super('unavailable', 'The knowledge base is busy. Try again.', { retryAfter: 1, ...options })
+  }
+}
 
 /** A database server crashed, and has lost commits that did not wait for its disk. What goes on from them begins again. */
 export const commitsLost = (): ReparteeError =>

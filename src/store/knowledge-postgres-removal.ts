@@ -44,6 +44,8 @@ const TABLES: readonly BaseTable[] = [
   table('vector_block', { space: -1, number: -1 }, 'ids', 'bits'),
 ]
 
+/** A change from outside waits no longer for another process: the whole thread waits with it. */
+export const SHORT_LOCK = "SET LOCAL lock_timeout = '30ms'"
 const LOCK = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1 FOR UPDATE'
 const MARK =
   'INSERT INTO knowledge_removal (agent_id) SELECT agent_id FROM knowledge_manifest WHERE agent_id = $1 ON CONFLICT DO NOTHING'
@@ -51,12 +53,13 @@ const NEXT = 'SELECT agent_id FROM knowledge_removal ORDER BY agent_id LIMIT 1'
 /** Another process that deletes the same base waits: the same rows are not deleted by two transactions at once. */
 const LOCK_MARK = 'SELECT 1 FROM knowledge_removal WHERE agent_id = $1 FOR UPDATE'
 
-/** Removes a base for everybody, and marks its rows to be deleted by `deleteSome`. Waits for a change that is under way. */
+/** Removes a base for everybody, and marks its rows to be deleted by `deleteSome`. Throws `BaseBusy` while it is changed by another process. */
 export function removeBase(connection: WaitingConnection, agentId: string): void {
   const params = [agentId]
   const [near] = connection.run([{ sql: 'SELECT space FROM knowledge_near WHERE agent_id = $1', params }])
   connection.run([
     { sql: 'BEGIN' },
+    { sql: SHORT_LOCK },
     { sql: LOCK, params },
     ...near!.map(({ space }) => ({ sql: `DROP TABLE IF EXISTS ${nearTable(agentId, space as number)}` })),
     { sql: 'DELETE FROM knowledge_near WHERE agent_id = $1', params },

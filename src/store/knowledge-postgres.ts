@@ -8,7 +8,7 @@ import {
   type SqlValue,
   type WriteOptions,
 } from './knowledge-base.ts'
-import { RemovedBases, removeBase } from './knowledge-postgres-removal.ts'
+import { RemovedBases, removeBase, SHORT_LOCK } from './knowledge-postgres-removal.ts'
 import { NUMBERED, nearTable, type Scoped, scope } from './knowledge-scope.ts'
 import { insertTogether, PLACE, selectTogether } from './knowledge-together.ts'
 import type { Step } from './postgres-batch.ts'
@@ -31,16 +31,18 @@ const IS_FREE = `(holder IS NULL OR holder = $1 OR held_until < clock_timestamp(
 const HOLD = `UPDATE knowledge_manifest SET hold = CASE WHEN holder = $1 THEN hold ELSE hold + 1 END, holder = $1,
   held_until = clock_timestamp() + INTERVAL '${HELD_FOR}' WHERE agent_id = (SELECT agent_id FROM knowledge_manifest
   WHERE agent_id = $2 AND ${IS_FREE} FOR UPDATE SKIP LOCKED) RETURNING hold, work`
+/** Locks the row at once, or fails. */
+const FREE_ROW = '(SELECT agent_id FROM knowledge_manifest WHERE agent_id = $2 FOR UPDATE NOWAIT)'
 /** While a change locks the row. */
 const IS_HELD = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $2 AND holder = $1 AND hold = $3'
 const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, held_until = NULL
   WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
 /** A batch of passages takes far less where the provider answers. */
 const EMBEDS_FOR = '60 seconds'
-const CLAIM_EMBEDDING = `UPDATE knowledge_manifest SET embedder = $1, embeds_until = clock_timestamp() + INTERVAL '${EMBEDS_FOR}' WHERE agent_id = $2
+const CLAIM_EMBEDDING = `UPDATE knowledge_manifest SET embedder = $1, embeds_until = clock_timestamp() + INTERVAL '${EMBEDS_FOR}' WHERE agent_id = ${FREE_ROW}
   AND (embedder IS NULL OR embedder = $1 OR embeds_until < clock_timestamp() OR NOT EXISTS (SELECT 1 FROM replica WHERE replica.id = embedder))
   RETURNING agent_id`
-const END_EMBEDDING = 'UPDATE knowledge_manifest SET embedder = NULL, embeds_until = NULL WHERE agent_id = $2 AND embedder = $1'
+const END_EMBEDDING = `UPDATE knowledge_manifest SET embedder = NULL, embeds_until = NULL WHERE agent_id = ${FREE_ROW} AND embedder = $1`
 
 export interface PostgresKnowledgeOptions extends ConnectionSettings {
   /** What this process is known by among those that share the database. */
@@ -153,8 +155,8 @@ export class PostgresKnowledge implements KnowledgeStore {
   }
 
   markDue(agentId: string, at: number | null): void {
-    const sql = 'UPDATE knowledge_manifest SET due_at = $2 WHERE agent_id = $1 AND due_at IS DISTINCT FROM $2'
-    this.#write.run([{ sql, params: [agentId, at], prepared: true }])
+    const sql = `UPDATE knowledge_manifest SET due_at = $1 WHERE agent_id = ${FREE_ROW} AND due_at IS DISTINCT FROM $1`
+    this.#write.run([{ sql, params: [at, agentId], prepared: true }])
   }
 
   listOrphans(): string[] {
@@ -289,7 +291,11 @@ class PostgresBase implements KnowledgeBase {
 
   #write<T>(work: () => T, { durable = true, ...options }: WriteOptions, mustHold: boolean): T {
     const { bringsWork = !mustHold } = options
-    const begin = [{ sql: 'BEGIN' }, ...(durable ? [] : [{ sql: 'SET LOCAL synchronous_commit = off' }])]
+    const begin = [
+      { sql: 'BEGIN' },
+      ...(mustHold ? [] : [{ sql: SHORT_LOCK }]),
+      ...(durable ? [] : [{ sql: 'SET LOCAL synchronous_commit = off' }]),
+    ]
     const held = this.#connection.run([...begin, { sql: LOCK, params: [this.#agentId], prepared: true }]).at(-1)![0]
     try {
       if (held === undefined) throw new ReparteeError('agent_not_found', 'There is no such agent.')

@@ -32,6 +32,9 @@ export const lostTheRace = (error: unknown): boolean => RACES.has(codeOf(error))
 /** True where the connection is of no more use. */
 export const isLost = (error: unknown): boolean => ofConnection(error) || ENDED.test(codeOf(error))
 
+/** True where somebody else held a lock for too long. */
+export const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
+
 /** True where a statement names a table that is gone. */
 export const isTableGone = (error: unknown): boolean => codeOf(error) === '42P01'
 

@@ -2,15 +2,15 @@ import { workerData } from 'node:worker_threads'
 import pg from 'pg'
 import type { SqlRow } from './knowledge-base.ts'
 import { KNOWLEDGE_TYPES, sendTogether } from './postgres-batch.ts'
-import { isLost, reasonOf } from './postgres-errors.ts'
+import { isLocked, isLost, reasonOf } from './postgres-errors.ts'
 import { isTransient } from './transient.ts'
 import type { Answer, ConnectionStart, Request } from './waiting-connection.ts'
 
 const { url, pooler, port, signal } = workerData as ConnectionStart
 
 const CONNECT_WITHIN_MS = 5_000
-/** Whoever changes a large base may hold it for some seconds. */
-const LOCK_WITHIN_MS = 30_000
+/** For whoever holds a base: changes from outside are short. */
+const LOCK_WITHIN_MS = 5_000
 const ANSWER_WITHIN_MS = 60_000
 
 let client: pg.Client | undefined
@@ -62,7 +62,7 @@ port.on('message', async (request: Request) => {
   try {
     answer = { rows: await run(request) }
   } catch (error) {
-    answer = { message: reasonOf(error), isTransient: isTransient(error) || isLost(error) }
+    answer = { message: reasonOf(error), isTransient: isTransient(error) || isLost(error), isLocked: isLocked(error) }
   }
   port.postMessage(answer)
   Atomics.add(signal, 0, 1)

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
 import { moduleBeside } from '../core/module-beside.ts'
-import type { SqlRow } from './knowledge-base.ts'
+import { BaseBusy, type SqlRow } from './knowledge-base.ts'
 import type { Step } from './postgres-batch.ts'
 
 export interface ConnectionSettings {
@@ -23,7 +23,7 @@ export interface Request {
 }
 
 /** What the thread answers. */
-export type Answer = { rows: SqlRow[][] } | { message: string; isTransient: boolean }
+export type Answer = { rows: SqlRow[][] } | { message: string; isTransient: boolean; isLocked: boolean }
 
 /**
  * A connection to PostgreSQL that the thread using it stands still for: the connection lives in a thread of its own. Only for threads that have
@@ -47,7 +47,8 @@ export class WaitingConnection {
 
   /**
    * Sends them all at once, and waits. Returns the rows of each; what comes behind one that failed is not done, as long as it stands in the same
-   * transaction, which is over then. `continues`: they stand in a transaction that was begun before. Throws `unavailable` where trying again may help.
+   * transaction, which is over then. `continues`: they stand in a transaction that was begun before. Throws `BaseBusy` where a lock was not had in time, and
+   * `unavailable` where trying again may help.
    */
   run(steps: Step[], continues = false): SqlRow[][] {
     const before = Atomics.load(this.#signal, 0)
@@ -57,6 +58,7 @@ export class WaitingConnection {
     const { message: answer } = receiveMessageOnPort(this.#port) as { message: Answer }
     if ('rows' in answer) return answer.rows
     const cause = new Error(answer.message)
+    if (answer.isLocked) throw new BaseBusy({ cause })
     if (answer.isTransient)
       throw new ReparteeError('unavailable', 'The knowledge base is out of reach. Try again.', { retryAfter: 1, cause })
     throw cause

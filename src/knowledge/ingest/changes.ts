@@ -1,8 +1,9 @@
 import { ReparteeError } from '../../core/errors.ts'
 import { InTurn, partOf } from '../../core/in-turn.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { BaseBusy, type KnowledgeBase } from '../../store/knowledge-base.ts'
 import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge-contents.ts'
+import { BUSY_MS, MOST_BUSY_MS } from './when-free.ts'
 
 /** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */
 const FLUSH_EVERY_MS = 20
@@ -10,8 +11,12 @@ const FLUSH_EVERY_MS = 20
 const TRANSACTION_MS = 20
 /** After so long, others that use the thread have their turn, for as long. */
 const FLUSH_MS = 40
+/** The end waits no longer for a base that another process is changing. */
+const MOST_BUSY_AT_END_MS = 1_000
 
 interface Change {
+  /** It shares no transaction. */
+  isAlone: boolean
   run: (base: KnowledgeBase) => unknown
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -31,11 +36,13 @@ export interface ChangesParts {
 
 /**
  * Commits changes of knowledge files. Changes of one agent at about the same time share a transaction and a wait for the disk. Keys take turns, and the agents of a
- * key.
+ * key. Those of an agent whose base another process is changing wait until that is over.
  */
 export class Changes {
   readonly #parts: ChangesParts
   readonly #waiting = new InTurn<Change>()
+  /** By agent whose base another process is changing: since when, and until when it is not tried. */
+  readonly #busy = new Map<string, { since: number; until: number }>()
   #isAwake = false
   /** When the next transactions may begin. */
   #nextAt = Number.NEGATIVE_INFINITY
@@ -52,7 +59,7 @@ export class Changes {
     if (this.#isClosed)
       return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
     return new Promise((resolve, reject) => {
-      this.#waiting.add(this.#parts.ownerOf(agentId), { run, resolve, reject })
+      this.#waiting.add(this.#parts.ownerOf(agentId), { isAlone: false, run, resolve, reject })
       this.#wake()
     })
   }
@@ -96,6 +103,7 @@ export class Changes {
 
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
+    this.#busy.delete(agentId)
     // Its owner may have changed since some of them were added.
     for (const owner of [...this.#waiting.owners()].filter((owner) => partOf(owner) === agentId))
       for (let change = this.#waiting.takeFrom(owner); change !== undefined; change = this.#waiting.takeFrom(owner))
@@ -120,48 +128,64 @@ export class Changes {
   /** A transaction of each agent that has changes, as far as the time allows. */
   #flushOnce(): void {
     const until = performance.now() + FLUSH_MS
-    do this.#commitSome()
-    while (!this.#waiting.isEmpty && performance.now() < until)
+    while (this.#commitSome() && performance.now() < until);
   }
 
-  /** Commits changes of the agent whose turn is next. */
-  #commitSome(): void {
-    const [owner] = this.#waiting.owners()
-    if (owner === undefined) return
+  /** Commits changes of the agent whose turn is next. Returns false if no agent may have one. */
+  #commitSome(): boolean {
     const start = performance.now()
-    const next = () => (performance.now() < start + TRANSACTION_MS ? this.#waiting.takeFrom(owner) : undefined)
-    this.#commitAll(partOf(owner), this.#waiting.takeFrom(owner)!, next)
-    this.#parts.spent?.(owner, performance.now() - start)
-  }
-
-  #commitAll(agentId: string, first: Change, next: () => Change | undefined): void {
+    const owner = this.#waiting.owners().find((waiting) => !this.#isBusy(partOf(waiting), start))
+    if (owner === undefined) return false
+    const agentId = partOf(owner)
     const taken: Change[] = []
     const results: unknown[] = []
     try {
       const base = this.#parts.open(agentId)
       base.write(() => {
-        for (let change: Change | undefined = first; change !== undefined; change = next()) {
+        for (let change = this.#next(owner, taken, start); change !== undefined; change = this.#next(owner, taken, start)) {
           taken.push(change)
           results.push(change.run(base))
         }
       })
+      this.#busy.delete(agentId)
+      for (const [i, change] of taken.entries()) change.resolve(results[i] as never)
+      this.#parts.changed(agentId)
     } catch (error) {
-      this.#retry(agentId, taken.length === 0 ? [first] : taken, results.length, error)
-      return
+      this.#putBack(owner, taken, results.length, error)
     }
-    for (const [i, change] of taken.entries()) change.resolve(results[i] as never)
-    this.#parts.changed(agentId)
+    this.#parts.spent?.(owner, performance.now() - start)
+    return true
   }
 
-  /** One that fails must not fail the others: those before it share a transaction again. Where all could be run, each gets a transaction of its own. */
-  #retry(agentId: string, changes: Change[], failed: number, error: unknown): void {
-    if (changes.length === 1) {
-      changes[0]!.reject(error)
+  /** Returns the next change of a transaction, or undefined at its end. */
+  #next(owner: string, taken: readonly Change[], start: number): Change | undefined {
+    const isEnd =
+      taken.length > 0 &&
+      (performance.now() >= start + TRANSACTION_MS || taken[0]!.isAlone || this.#waiting.firstOf(owner)?.isAlone)
+    return isEnd ? undefined : this.#waiting.takeFrom(owner)
+  }
+
+  /** The others must not fail with one that fails. `failed`: its place, or the number of all, where all could be run: then each gets a transaction of its own. */
+  #putBack(owner: string, taken: Change[], failed: number, error: unknown): void {
+    const isToWait = error instanceof BaseBusy && this.#mayWait(partOf(owner))
+    if (!isToWait && taken.length <= 1) {
+      const change = taken[0] ?? this.#waiting.takeFrom(owner)
+      change?.reject(error)
       return
     }
-    const before = changes.slice(0, failed)
-    const [first, ...others] = failed < changes.length ? before : []
-    if (first !== undefined) this.#commitAll(agentId, first, () => others.shift())
-    for (const change of first === undefined ? changes : changes.slice(failed)) this.#commitAll(agentId, change, () => undefined)
+    if (!isToWait) for (const change of taken[failed] === undefined ? taken : [taken[failed]]) change.isAlone = true
+    this.#waiting.putBack(owner, taken)
+  }
+
+  /** Notes that another process is changing the base. Returns false if that has lasted for too long. */
+  #mayWait(agentId: string): boolean {
+    const now = performance.now()
+    const { since } = this.#busy.get(agentId) ?? { since: now }
+    this.#busy.set(agentId, { since, until: now + BUSY_MS })
+    return now < since + (this.#isClosed ? MOST_BUSY_AT_END_MS : MOST_BUSY_MS)
+  }
+
+  #isBusy(agentId: string, now: number): boolean {
+    return !this.#isClosed && now < (this.#busy.get(agentId)?.until ?? 0)
   }
 }

@@ -1,4 +1,4 @@
-import type { KnowledgeStore } from '../../store/knowledge-base.ts'
+import { BaseBusy, type KnowledgeStore } from '../../store/knowledge-base.ts'
 
 /** The longest that a timer waits, so that a clock that was set is noticed. */
 const LOOK_EVERY_MS = 60_000
@@ -8,6 +8,8 @@ export class DueSites {
   readonly #store: KnowledgeStore
   readonly #wake: (agentId: string) => void
   readonly #due: Map<string, number>
+  /** Notes that could not be made yet, because another process was changing the base. */
+  readonly #unnoted = new Map<string, number | null>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(store: KnowledgeStore, wake: (agentId: string) => void) {
@@ -20,7 +22,7 @@ export class DueSites {
   /** When the agent's next site is due; null: none is. */
   set(agentId: string, at: number | null): void {
     if (at !== null && this.#due.get(agentId) === at) return
-    this.#store.markDue(agentId, at)
+    this.#note(agentId, at)
     if (at === null) this.#due.delete(agentId)
     else this.#due.set(agentId, at)
     this.#plan()
@@ -28,12 +30,23 @@ export class DueSites {
 
   /** What other processes noted is noticed, too. */
   look(): void {
-    for (const [agentId, at] of this.#store.listDue()) this.#due.set(agentId, at)
+    for (const [agentId, at] of this.#unnoted) this.#note(agentId, at)
+    for (const [agentId, at] of this.#store.listDue()) if (!this.#unnoted.has(agentId)) this.#due.set(agentId, at)
     this.#look()
   }
 
   close(): void {
     clearTimeout(this.#timer)
+  }
+
+  #note(agentId: string, at: number | null): void {
+    this.#unnoted.delete(agentId)
+    try {
+      this.#store.markDue(agentId, at)
+    } catch (error) {
+      if (!(error instanceof BaseBusy)) throw error
+      this.#unnoted.set(agentId, at)
+    }
   }
 
   #plan(): void {

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
 import { TurnShares } from '../../core/turn-shares.ts'
 import { FETCH_RULES, type FetchRules } from '../../net/guarded-fetch.ts'
-import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
+import { BaseBusy, type KnowledgeBase, type KnowledgeStore } from '../../store/knowledge-base.ts'
 import { deletePieces } from '../../store/knowledge-contents.ts'
 import { acceptDocument, acceptVersion, changeDocument, type Extent, removeDocument } from '../../store/knowledge-documents.ts'
 import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../store/knowledge-index.ts'
@@ -30,6 +30,7 @@ import { isQuickToRead, type Reading } from './read-documents.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 import { WebWork } from './web-work.ts'
+import { whenFree } from './when-free.ts'
 import { WriteFailure } from './write-documents.ts'
 
 export interface IngestOptions {
@@ -255,23 +256,27 @@ export class Ingest {
   }
 
   /** Passages that still need a vector of this model, and do not get it through another process. */
-  takeUnembedded(agentId: string, model: string, most: number): Unembedded[] {
-    const base = this.#bases.open(agentId)
-    if (!this.#store.claimEmbedding(agentId)) return []
-    const passages = takeUnembedded(base, model, most)
-    if (passages.length === 0) {
-      this.#store.endEmbedding(agentId)
-      this.#eraseDropped(agentId, base)
-    }
-    return passages
+  takeUnembedded(agentId: string, model: string, most: number): Promise<Unembedded[]> {
+    return this.#whenFree(() => {
+      const base = this.#bases.open(agentId)
+      if (!this.#store.claimEmbedding(agentId)) return []
+      const passages = takeUnembedded(base, model, most)
+      if (passages.length === 0) {
+        this.#store.endEmbedding(agentId)
+        this.#eraseDropped(agentId, base)
+      }
+      return passages
+    })
   }
 
   /** False where they are of no use any more. */
-  putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): boolean {
-    const base = this.#bases.open(agentId)
-    const isUseful = putVectors(base, model, ids, vectors)
-    if (!isUseful) this.#eraseDropped(agentId, base)
-    return isUseful
+  putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): Promise<boolean> {
+    return this.#whenFree(() => {
+      const base = this.#bases.open(agentId)
+      const isUseful = putVectors(base, model, ids, vectors)
+      if (!isUseful) this.#eraseDropped(agentId, base)
+      return isUseful
+    })
   }
 
   /** Vectors of a space that was dropped are erased in turns of the agent. */
@@ -281,17 +286,23 @@ export class Ingest {
     this.#schedule(agentId)
   }
 
-  growNear(agentId: string, model: string): NearProgress {
-    return growNear(this.#bases.open(agentId), model)
+  growNear(agentId: string, model: string): Promise<NearProgress> {
+    return this.#whenFree(() => growNear(this.#bases.open(agentId), model))
   }
 
   listNews(agentId: string, most: number): Document[] {
     return listNews(this.#bases.open(agentId), most)
   }
 
-  endNews(agentId: string, told: readonly { id: string; updatedAt: number }[]): void {
-    const base = this.#bases.open(agentId)
-    base.write(() => endNews(base, told), { bringsWork: false })
+  endNews(agentId: string, told: readonly { id: string; updatedAt: number }[]): Promise<void> {
+    return this.#whenFree(() => {
+      const base = this.#bases.open(agentId)
+      base.write(() => endNews(base, told), { bringsWork: false })
+    })
+  }
+
+  #whenFree<T>(work: () => T): Promise<T> {
+    return whenFree(work, () => this.#closing)
   }
 
   /** Takes up the work of these agents, as it was noted in the store. */
@@ -304,7 +315,7 @@ export class Ingest {
     this.#onMarked(this.#marked.size)
   }
 
-  removeAgent(agentId: string): void {
+  async removeAgent(agentId: string): Promise<void> {
     this.#web.removeAgent(agentId)
     this.#owners.forget(agentId)
     for (const agents of [this.#waiting, this.#resting, this.#tidying, this.#cleanMs]) agents.delete(agentId)
@@ -315,10 +326,11 @@ export class Ingest {
     this.#unreleased.delete(agentId)
     this.#slow.delete(agentId)
     this.#leaveRooms(agentId)
-    this.#bases.remove(agentId)
-    this.#removals.start()
-    if (this.#marked.delete(agentId)) this.#store.unmarkPending(agentId)
+    const wasMarked = this.#marked.delete(agentId)
     this.#onMarked(this.#marked.size)
+    await this.#whenFree(() => this.#bases.remove(agentId))
+    this.#removals.start()
+    if (wasMarked) this.#store.unmarkPending(agentId)
   }
 
   /** Waits for the transaction under way; what is still to be done is taken up after the next start. */
@@ -353,7 +365,8 @@ export class Ingest {
     this.#web.lookForDue()
     this.#removals.continue()
     if (this.#looks++ % SWEEP_EVERY > 0) return
-    for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId)
+    // One that is busy is listed the next time, too.
+    for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId).catch(() => {})
     this.#removals.start()
   }
 
@@ -482,7 +495,8 @@ export class Ingest {
       // Deleted meanwhile.
       if (!this.#marked.has(agentId) && !this.#tidying.has(agentId)) return false
       this.#failures.set(agentId, failures)
-      if (failures === 1) this.#warn(`the knowledge base of agent ${agentId} cannot be worked on`, error)
+      if (failures === 1 && !(error instanceof BaseBusy))
+        this.#warn(`the knowledge base of agent ${agentId} cannot be worked on`, error)
       if (isTransient(error)) this.#tryLater(agentId, Math.min(this.#retryAfterMs * failures, RETRY_AT_LEAST_EVERY_MS))
       // Attempts at each document are counted, so these failures end by themselves.
       else if (failures < MAX_FAILURES || error instanceof WriteFailure) this.#tryLater(agentId, this.#retryAfterMs)
