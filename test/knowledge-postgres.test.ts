@@ -88,7 +88,8 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
     // Each document by itself, one after another: otherwise time decides which are indexed together, or between two parts of a large one, and scores depend on what
     // was there before. So there are merges, too. No limit of time either: on a slow machine a merge would take more turns, without the documents of those.
     const untimed = { mergeMs: HOUR_MS, turnMs: HOUR_MS, slowMs: HOUR_MS }
-    const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 1, passages: 30, ...untimed } })
+    const alike = { words: 10_000, pieces: 100_000 }
+    const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 1, passages: 30, ...alike, ...untimed } })
     const questions = new Questions(store)
     for (const [i, text] of texts.entries()) {
       const metadata = { even: i % 2 === 0 }

@@ -23,10 +23,12 @@ export interface IndexLimits extends TransactionLimits {
 
 /** Some 0.2 s in which other writes wait. */
 export const INDEX_LIMITS: IndexLimits = {
-  ...{ documents: 1_000, passages: 4_000, words: 20_000, pieces: 100_000, vectors: 200, analyseMs: 500 },
+  ...{ documents: 1_000, passages: 4_000, words: 10_000, pieces: 100_000, vectors: 200, analyseMs: 500 },
   ...{ mergeMs: 200, turnMs: 2_000, slowMs: 2_000 },
   heldChars: 64_000_000,
 }
+/** The same of a database server, which takes several times as long for a row. */
+export const SERVER_LIMITS = { words: 2_000, pieces: 10_000 }
 /** A document that is not read in so long does not hold up those that are. */
 const QUICK_MS = 200
 /** The same while other agents wait for their turn. */

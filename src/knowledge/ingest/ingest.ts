@@ -21,7 +21,7 @@ import { growNear, type NearProgress, putVectors, takeUnembedded } from '../vect
 import { Bursts } from './bursts.ts'
 import { Changes } from './changes.ts'
 import { FairRoom } from './fair-room.ts'
-import { INDEX_LIMITS, type IndexLimits, indexSome, releaseAll } from './index-documents.ts'
+import { INDEX_LIMITS, type IndexLimits, indexSome, releaseAll, SERVER_LIMITS } from './index-documents.ts'
 import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { Owners } from './owners.ts'
@@ -153,7 +153,7 @@ export class Ingest {
     this.#onMarked = onMarked
     this.#warn = warn
     this.#retryAfterMs = retryAfterMs
-    this.#limits = { ...INDEX_LIMITS, ...index }
+    this.#limits = { ...INDEX_LIMITS, ...(store.isShared ? SERVER_LIMITS : {}), ...index }
     const inTurn = {
       owners: this.#owners,
       next: (agentIds: Iterable<string>) => this.#least(agentIds, performance.now()),
