@@ -4,7 +4,8 @@ import { endsBy } from './cleanup.ts'
 import { freePort } from './free-port.ts'
 
 /**
- * A PostgreSQL with pgvector, compiled to WebAssembly: one backend behind all connections, so that statements cannot be prepared, as behind a pooler.
+ * A PostgreSQL with pgvector, compiled to WebAssembly: one backend behind all connections, which take turns, so that statements cannot be prepared, as behind a
+ * pooler.
  * Resolves to the URL of its only database, to which the extension is not yet added.
  */
 export async function startPgvector(): Promise<{ url: string; stop(): Promise<unknown> }> {
