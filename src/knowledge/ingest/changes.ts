@@ -15,6 +15,7 @@ const FLUSH_MS = 40
 const MOST_BUSY_AT_END_MS = 1_000
 
 interface Change {
+  addedAt: number
   /** It shares no transaction. */
   isAlone: boolean
   run: (base: KnowledgeBase) => unknown
@@ -41,8 +42,8 @@ export interface ChangesParts {
 export class Changes {
   readonly #parts: ChangesParts
   readonly #waiting = new InTurn<Change>()
-  /** By agent whose base another process is changing: since when, and until when it is not tried. */
-  readonly #busy = new Map<string, { since: number; until: number }>()
+  /** By agent whose base another process is changing: until when it is not tried. */
+  readonly #busyUntil = new Map<string, number>()
   #isAwake = false
   /** When the next transactions may begin. */
   #nextAt = Number.NEGATIVE_INFINITY
@@ -59,7 +60,7 @@ export class Changes {
     if (this.#isClosed)
       return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
     return new Promise((resolve, reject) => {
-      this.#waiting.add(this.#parts.ownerOf(agentId), { isAlone: false, run, resolve, reject })
+      this.#waiting.add(this.#parts.ownerOf(agentId), { addedAt: performance.now(), isAlone: false, run, resolve, reject })
       this.#wake()
     })
   }
@@ -103,7 +104,7 @@ export class Changes {
 
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
-    this.#busy.delete(agentId)
+    this.#busyUntil.delete(agentId)
     // Its owner may have changed since some of them were added.
     for (const owner of [...this.#waiting.owners()].filter((owner) => partOf(owner) === agentId))
       for (let change = this.#waiting.takeFrom(owner); change !== undefined; change = this.#waiting.takeFrom(owner))
@@ -147,13 +148,15 @@ export class Changes {
           results.push(change.run(base))
         }
       })
-      this.#busy.delete(agentId)
-      for (const [i, change] of taken.entries()) change.resolve(results[i] as never)
-      this.#parts.changed(agentId)
     } catch (error) {
-      this.#putBack(owner, taken, results.length, error)
+      this.#fail(owner, taken, results.length, error)
+      this.#parts.spent?.(owner, performance.now() - start)
+      return true
     }
+    for (const [i, change] of taken.entries()) change.resolve(results[i] as never)
+    this.#busyUntil.delete(agentId)
     this.#parts.spent?.(owner, performance.now() - start)
+    this.#parts.changed(agentId)
     return true
   }
 
@@ -165,27 +168,30 @@ export class Changes {
     return isEnd ? undefined : this.#waiting.takeFrom(owner)
   }
 
-  /** The others must not fail with one that fails. `failed`: its place, or the number of all, where all could be run: then each gets a transaction of its own. */
-  #putBack(owner: string, taken: Change[], failed: number, error: unknown): void {
-    const isToWait = error instanceof BaseBusy && this.#mayWait(partOf(owner))
-    if (!isToWait && taken.length <= 1) {
-      const change = taken[0] ?? this.#waiting.takeFrom(owner)
-      change?.reject(error)
+  /**
+   * Rejects the change that failed, or puts all back that may be tried again: the others must not fail with one that fails. `failed`: its place, or the number of all,
+   * where all could be run. Then each gets a transaction of its own.
+   */
+  #fail(owner: string, taken: Change[], failed: number, error: unknown): void {
+    const first = taken[0] ?? this.#waiting.takeFrom(owner)!
+    if (error instanceof BaseBusy && performance.now() < first.addedAt + this.#mostBusyMs) {
+      this.#busyUntil.set(partOf(owner), performance.now() + BUSY_MS)
+      this.#waiting.putBack(owner, taken.length === 0 ? [first] : taken)
       return
     }
-    if (!isToWait) for (const change of taken[failed] === undefined ? taken : [taken[failed]]) change.isAlone = true
+    if (taken.length <= 1) {
+      first.reject(error)
+      return
+    }
+    for (const change of taken[failed] === undefined ? taken : [taken[failed]]) change.isAlone = true
     this.#waiting.putBack(owner, taken)
   }
 
-  /** Notes that another process is changing the base. Returns false if that has lasted for too long. */
-  #mayWait(agentId: string): boolean {
-    const now = performance.now()
-    const { since } = this.#busy.get(agentId) ?? { since: now }
-    this.#busy.set(agentId, { since, until: now + BUSY_MS })
-    return now < since + (this.#isClosed ? MOST_BUSY_AT_END_MS : MOST_BUSY_MS)
+  get #mostBusyMs(): number {
+    return this.#isClosed ? MOST_BUSY_AT_END_MS : MOST_BUSY_MS
   }
 
   #isBusy(agentId: string, now: number): boolean {
-    return !this.#isClosed && now < (this.#busy.get(agentId)?.until ?? 0)
+    return !this.#isClosed && now < (this.#busyUntil.get(agentId) ?? 0)
   }
 }
