@@ -335,7 +335,7 @@ export const settings = {
     fallback: 4_096,
     min: 1,
     about:
-      'Model calls at the same time. An agent may have as many as remain free, up to half of them, and the keys that use it divide its part in the same way. Other calls wait.',
+      'Model calls at the same time. A key may have as many as remain free, up to half of them, and an agent two thirds. Other calls wait.',
   },
   breaker: {
     env: 'REPARTEE_BREAKER',

@@ -1,4 +1,4 @@
-// One agent with many slow calls leaves slots for others, and no line of waiting calls grows without end.
+// One key or agent with many slow calls leaves slots for others, and no line of waiting calls grows without end.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -39,20 +39,41 @@ describe('the slots for model calls', () => {
 
   test('leave always one for another key of an agent', async () => {
     const { ask, had } = open(27)
-    for (const name of ['a 1', 'a 2', 'b 1']) await ask(name, 100)
-    assert.deepEqual(['a 1', 'a 2', 'b 1'].map(had), [9, 3, 5])
+    for (const name of ['a 1', 'a 2', 'b 3']) await ask(name, 100)
+    assert.deepEqual(['a 1', 'a 2', 'b 3'].map(had), [13, 4, 5])
+  })
+
+  test('leave always one for another key, however many agents a key asks', async () => {
+    const { ask, had } = open(16)
+    for (const name of ['a 1', 'b 1', 'c 1', 'd 2', 'e 3']) await ask(name, 100)
+    assert.deepEqual(['a 1', 'b 1', 'c 1', 'd 2', 'e 3'].map(had), [8, 0, 0, 4, 2])
+  })
+
+  test('go to the keys in turn, however many agents a key asks', async () => {
+    const { ask, give, had } = open(4)
+    for (const name of ['w 4', 'x 5', 'y 6']) await ask(name, 1)
+    for (const name of ['a 1', 'b 1', 'c 1', 'd 2']) await ask(name, 3)
+    assert.equal(had('a 1'), 1)
+    await give('w 4')
+    await give('x 5')
+    assert.deepEqual(['a 1', 'b 1', 'c 1', 'd 2'].map(had), [1, 0, 0, 1])
   })
 
   test('go to the keys of an agent in turn', async () => {
-    const { ask, give, had } = open(6)
-    await ask('a 1', 20)
-    await ask('a 2', 20)
-    const had12 = () => ['a 1', 'a 2'].map(had)
-    assert.deepEqual(had12(), [2, 1])
-    await give('a 1')
-    assert.deepEqual(had12(), [3, 1])
-    await give('a 1')
-    assert.deepEqual(had12(), [3, 2])
+    const { ask, give, had } = open(12)
+    for (const name of ['a 1', 'a 2']) await ask(name, 40)
+    const after = [['a 1', 'a 2'].map(had)]
+    for (let i = 0; i < 4; i++) {
+      await give('a 1')
+      after.push(['a 1', 'a 2'].map(had))
+    }
+    assert.deepEqual(after, [
+      [6, 1],
+      [6, 2],
+      [6, 3],
+      [7, 3],
+      [7, 4],
+    ])
   })
 
   test('are given to one agent alone where there is one only', async () => {

@@ -1,9 +1,9 @@
 import { ReparteeError } from '../core/errors.ts'
 import { InTurn } from '../core/in-turn.ts'
-import { Shares } from '../core/shares.ts'
+import { type Asker, TenantShares } from '../core/shares.ts'
 import { stopped } from './failure.ts'
 
-/** Calls of all agents that may wait. `Shares` divides the places. */
+/** Calls that may wait. `TenantShares` divides the places. */
 const MOST_WAITING = 4_096
 const RETRY_AFTER_SECONDS = 5
 
@@ -14,9 +14,9 @@ export interface CallOwner {
   keyId?: string | undefined
 }
 
-/** Names are given to `Shares`: the keys divide the part of their agent. */
-const toSharer = ({ agentId, keyId }: CallOwner) => ({ id: agentId, userId: keyId })
-const toLine = ({ agentId, keyId = '' }: CallOwner): string => `${agentId} ${keyId}`
+/** What an agent does for no key counts as that of a key of its own. */
+const toAsker = ({ agentId, keyId = agentId }: CallOwner): Asker => ({ caller: { id: keyId }, agentId })
+const toLine = ({ agentId, keyId = agentId }: CallOwner): string => `${keyId}/${agentId}`
 
 interface Waiting {
   owner: CallOwner
@@ -24,28 +24,28 @@ interface Waiting {
 }
 
 /**
- * Limits the number of calls at the same time. An agent may have as many slots as remain free, so there is always one left for another agent, and the keys that
- * use it divide its part in the same way. Other calls wait, for each agent and key in a line of its own. Free slots go to the lines in turn.
+ * Limits the number of calls at the same time. `TenantShares` divides the slots among keys and agents, so there is always one left for another key. Other calls wait,
+ * for each key and agent in a line of its own. Free slots go to the keys in turn, and to the agents of a key.
  */
 export class CallSlots {
-  readonly #slots: Shares
-  readonly #places: Shares
+  readonly #slots: TenantShares
+  readonly #places: TenantShares
   readonly #waiting = new InTurn<Waiting>()
 
   constructor(slots: number, mostWaiting = MOST_WAITING) {
-    this.#slots = new Shares(slots)
-    this.#places = new Shares(mostWaiting)
+    this.#slots = new TenantShares(slots)
+    this.#places = new TenantShares(mostWaiting)
   }
 
   /** Resolves when the call has a slot. Throws `model_failed` if the signal comes first, `unavailable` if too many calls wait. */
   async take(owner: CallOwner, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw stopped(signal)
-    if (this.#mayHave(owner)) this.#slots.take(toSharer(owner), 1)
+    if (this.#mayHave(owner)) this.#slots.take(toAsker(owner), 1)
     else await this.#wait(owner, signal)
   }
 
   give(owner: CallOwner): void {
-    this.#slots.give(toSharer(owner), 1)
+    this.#slots.give(toAsker(owner), 1)
     for (;;) {
       const next = this.#waiting.next((_, waiting) => this.#mayHave(waiting.owner))
       if (next === undefined) return
@@ -55,27 +55,27 @@ export class CallSlots {
 
   /** One is always given, whatever the shares. */
   #mayHave(owner: CallOwner): boolean {
-    return this.#slots.isUntouched || this.#slots.mayHave(toSharer(owner), 1)
+    return this.#slots.isUntouched || this.#slots.mayHave(toAsker(owner), 1)
   }
 
   /** The slot is taken before it resolves, so that no other call gets in between. */
   #wait(owner: CallOwner, signal: AbortSignal): Promise<void> {
-    const sharer = toSharer(owner)
-    if (!this.#places.mayHave(sharer, 1)) throw tooManyWait()
-    this.#places.take(sharer, 1)
+    const asker = toAsker(owner)
+    if (!this.#places.mayHave(asker, 1)) throw tooManyWait()
+    this.#places.take(asker, 1)
     return new Promise<void>((resolve, reject) => {
       const waiting = {
         owner,
         go: () => {
           signal.removeEventListener('abort', leave)
-          this.#places.give(sharer, 1)
-          this.#slots.take(sharer, 1)
+          this.#places.give(asker, 1)
+          this.#slots.take(asker, 1)
           resolve()
         },
       }
       const leave = () => {
         this.#waiting.remove(toLine(owner), waiting)
-        this.#places.give(sharer, 1)
+        this.#places.give(asker, 1)
         reject(stopped(signal))
       }
       this.#waiting.add(toLine(owner), waiting)
@@ -85,6 +85,6 @@ export class CallSlots {
 }
 
 const tooManyWait = () =>
-  new ReparteeError('unavailable', 'Too many model calls of this agent are waiting. Try again in a moment.', {
+  new ReparteeError('unavailable', 'Too many model calls are waiting. Try again in a moment.', {
     retryAfter: RETRY_AFTER_SECONDS,
   })
