@@ -181,6 +181,37 @@ describe('knowledge bases in PostgreSQL', () => {
     second.close()
   })
 
+  test('stay with the replica that has begun something in them, though it has no time for them', async () => {
+    const [agent, other] = [await newAgent(), await newAgent()]
+    const [one, two] = [await newReplica(), await newReplica()]
+    const store = new PostgresKnowledge({ url, pooler: false, holder: one })
+    const keepHeld = store.keepHeld.bind(store)
+    const kept = new Set<string>()
+    store.keepHeld = (agentIds) => {
+      for (const agentId of agentIds) kept.add(agentId)
+      keepHeld(agentIds)
+    }
+    const ingest = new Ingest({ store, clock: Date.now, index: { passages: 1 } })
+    const section = 'The walnut is brown. '.repeat(40)
+    const markdown = Array.from({ length: 2_000 }, (_, i) => `# Part ${i}\n\n${section}`).join('\n\n')
+    for (const agentId of [agent, other]) await ingest.add(agentId, newId(), textOf(markdown, { mediaType: 'text/markdown' }))
+    await until(async () => kept.has(agent) && kept.has(other))
+    const held = `SELECT 1 FROM knowledge_manifest WHERE agent_id = '${agent}' AND held_until > clock_timestamp()`
+    const expire = `UPDATE knowledge_manifest SET held_until = clock_timestamp() - INTERVAL '1 second' WHERE agent_id = '${agent}'`
+    await ingest.close()
+    const first = new PostgresKnowledge({ url, pooler: false, holder: one })
+    assert.notEqual(first.hold(agent), false)
+    await query(url, expire)
+    first.keepHeld([agent])
+    assert.equal((await query(url, held)).length, 1)
+    const second = new PostgresKnowledge({ url, pooler: false, holder: two })
+    await query(url, expire)
+    second.keepHeld([agent])
+    assert.equal((await query(url, held)).length, 0)
+    assert.equal(second.hold(agent), 'taken')
+    for (const opened of [first, second]) opened.close()
+  })
+
   test('stay with the replica that works on them while a change through another is under way', async () => {
     const agent = await newAgent()
     const worker = new PostgresKnowledge({ url, pooler: false, holder: await newReplica() })

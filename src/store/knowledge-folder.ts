@@ -55,7 +55,8 @@ export class KnowledgeFolder implements KnowledgeStore {
     return true
   }
 
-  /** A folder belongs to one process. */
+  keepHeld(): void {}
+
   claimEmbedding(): boolean {
     return true
   }

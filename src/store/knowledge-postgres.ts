@@ -35,6 +35,8 @@ const HOLD = `UPDATE knowledge_manifest SET hold = CASE WHEN holder = $1 THEN ho
 const FREE_ROW = '(SELECT agent_id FROM knowledge_manifest WHERE agent_id = $2 FOR UPDATE NOWAIT)'
 /** While a change locks the row. */
 const IS_HELD = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $2 AND holder = $1 AND hold = $3'
+const KEEP_HELD = `UPDATE knowledge_manifest SET held_until = clock_timestamp() + INTERVAL '${HELD_FOR}' WHERE agent_id IN
+  (SELECT agent_id FROM knowledge_manifest WHERE holder = $1 AND agent_id = ANY(string_to_array($2, ',')) FOR UPDATE SKIP LOCKED)`
 const LET_GO = `UPDATE knowledge_manifest SET is_pending = 0, holder = NULL, held_until = NULL
   WHERE agent_id = $1 AND holder = $2 AND work = $3 RETURNING agent_id`
 /** A batch of passages takes far less where the provider answers. */
@@ -131,6 +133,16 @@ export class PostgresKnowledge implements KnowledgeStore {
   #isHeld(agentId: string, hold: number): boolean {
     const [rows] = this.#write.run([{ sql: IS_HELD, params: [this.#holder, agentId, hold], prepared: true }])
     return rows!.length > 0
+  }
+
+  keepHeld(agentIds: readonly string[]): void {
+    if (agentIds.length === 0) return
+    this.#write.run([
+      { sql: 'BEGIN' },
+      { sql: 'SET LOCAL synchronous_commit = off' },
+      { sql: KEEP_HELD, params: [this.#holder, agentIds.join(',')], prepared: true },
+      { sql: 'COMMIT' },
+    ])
   }
 
   claimEmbedding(agentId: string): boolean {

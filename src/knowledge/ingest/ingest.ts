@@ -357,9 +357,11 @@ export class Ingest {
     }
   }
 
-  /** Takes up what other processes left, and keeps what is under way here. */
+  /** Takes up what other processes left, and keeps what is under way here: otherwise another process would take it, and begin again. */
   #look(): void {
-    for (const agentId of this.#marked) if (this.#isUnderWay(agentId)) this.#store.hold(agentId)
+    const isBegun = (agentId: string) =>
+      this.#isUnderWay(agentId) || this.#large.of(agentId) !== undefined || this.#merges.has(agentId)
+    this.#store.keepHeld([...this.#marked, ...this.#tidying].filter(isBegun))
     this.resume(this.#store.list().pending.filter((agentId) => !this.#marked.has(agentId)))
     for (const agentId of this.#store.listForsaken()) this.#onIndexed(agentId)
     this.#web.lookForDue()
