@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { ReparteeError } from '../src/core/errors.ts'
 import { DueSites } from '../src/knowledge/ingest/due-sites.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
 
@@ -24,5 +25,23 @@ describe('when sites are due', () => {
     second.set('later', null)
     assert.deepEqual(readdirSync(folder), [])
     second.close()
+  })
+
+  test('is noted later where the store is out of reach', () => {
+    const store = new KnowledgeFolder(folder)
+    const sites = new DueSites(store, () => {})
+    const markDue = store.markDue.bind(store)
+    store.markDue = () => {
+      throw new ReparteeError('unavailable', 'The knowledge base is out of reach.')
+    }
+    const at = Date.now() + 3_600_000
+    sites.set('a', at)
+    sites.set('b', null)
+    assert.deepEqual(store.listDue(), new Map())
+    store.markDue = markDue
+    sites.look()
+    assert.deepEqual(store.listDue(), new Map([['a', at]]))
+    sites.set('a', null)
+    sites.close()
   })
 })

@@ -1,4 +1,4 @@
-import { BaseBusy, type KnowledgeStore } from '../../store/knowledge-base.ts'
+import type { KnowledgeStore } from '../../store/knowledge-base.ts'
 
 /** The longest that a timer waits, so that a clock that was set is noticed. */
 const LOOK_EVERY_MS = 60_000
@@ -8,7 +8,7 @@ export class DueSites {
   readonly #store: KnowledgeStore
   readonly #wake: (agentId: string) => void
   readonly #due: Map<string, number>
-  /** Notes that could not be made yet, because another process was changing the base. */
+  /** Notes that could not be made yet: the store is out of reach, or another process is changing the base. */
   readonly #unnoted = new Map<string, number | null>()
   #timer: NodeJS.Timeout | undefined
 
@@ -22,15 +22,16 @@ export class DueSites {
   /** When the agent's next site is due; null: none is. */
   set(agentId: string, at: number | null): void {
     if (at !== null && this.#due.get(agentId) === at) return
-    this.#note(agentId, at)
     if (at === null) this.#due.delete(agentId)
     else this.#due.set(agentId, at)
+    this.#unnoted.set(agentId, at)
+    this.#noteAll()
     this.#plan()
   }
 
   /** What other processes noted is noticed, too. */
   look(): void {
-    for (const [agentId, at] of this.#unnoted) this.#note(agentId, at)
+    this.#noteAll()
     for (const [agentId, at] of this.#store.listDue()) if (!this.#unnoted.has(agentId)) this.#due.set(agentId, at)
     this.#look()
   }
@@ -39,25 +40,27 @@ export class DueSites {
     clearTimeout(this.#timer)
   }
 
-  #note(agentId: string, at: number | null): void {
-    this.#unnoted.delete(agentId)
-    try {
-      this.#store.markDue(agentId, at)
-    } catch (error) {
-      if (!(error instanceof BaseBusy)) throw error
-      this.#unnoted.set(agentId, at)
+  #noteAll(): void {
+    for (const [agentId, at] of this.#unnoted) {
+      try {
+        this.#store.markDue(agentId, at)
+        this.#unnoted.delete(agentId)
+      } catch {
+        // The next time.
+      }
     }
   }
 
   #plan(): void {
     clearTimeout(this.#timer)
-    if (this.#due.size === 0) return
+    if (this.#due.size + this.#unnoted.size === 0) return
     const next = Math.min(...this.#due.values())
     this.#timer = setTimeout(() => this.#look(), Math.min(LOOK_EVERY_MS, Math.max(0, next - Date.now())))
     this.#timer.unref()
   }
 
   #look(): void {
+    this.#noteAll()
     for (const [agentId, at] of this.#due) {
       if (at > Date.now()) continue
       this.#due.delete(agentId)
