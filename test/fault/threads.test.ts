@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { setTimeout as pauseMs } from 'node:timers/promises'
 import { faultsOf, type Sent, send, speakSlowly } from '../support/acknowledged.ts'
 import { isError, isOk } from '../support/assert.ts'
 import { limit } from '../support/limits.ts'
@@ -99,9 +100,11 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
     // needed, and not accepted. Then it is done again, and given more time.
     let id: string
     let patienceMs = 30_000
+    let closingMs = 10
     do {
       for (const pid of readerPids()) process.kill(pid, 'SIGKILL')
       await until('no process reads', () => readerPids().length === 0)
+      await pauseMs(closingMs)
       // The next request uses the connection of this one. What it does to the database takes one more descriptor, and a process takes several.
       isOk(await client.get('/agents'))
       const lift = limit(service.pid()!, 'nofile', thirdFree(service.pid()!))
@@ -112,7 +115,8 @@ describe('the process that reads documents', { skip: needsProcess }, () => {
       } finally {
         clearTimeout(lifting)
         lift()
-        patienceMs *= 2
+        patienceMs = Math.min(2 * patienceMs, 600_000)
+        closingMs = Math.min(2 * closingMs, 10_000)
       }
     } while (!isReported())
     assert.equal((await settled(agent, id)).status, 'ready')
