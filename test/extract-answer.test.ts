@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
+import { describe as describeUnits } from '../src/knowledge/answer/features.ts'
 import { quotable } from '../src/knowledge/answer/quotable.ts'
 import { unitsOf } from '../src/knowledge/answer/units.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
@@ -121,6 +122,20 @@ describe('answers from any passage', () => {
 
   test('a passage that is all heading has nothing to quote', () => {
     assert.deepEqual(quotesOf('What is a lamp?', '# What is a lamp?'), [])
+  })
+
+  test('of many passages of tiny sentences, or of much text, only the best are looked at', () => {
+    const asking = { question: 'What is a lamp?', history: [] }
+    const lookedAt = (text: string) => {
+      const { hits } = retrievalOf(...Array.from({ length: 100 }, () => text))
+      const alike = hits.map((hit) => ({ ...hit, score: 10 }))
+      return describeUnits(asking, alike, statistics).candidates.map(({ hit }) => hit)
+    }
+    const tiny = lookedAt('店。门？周！'.repeat(300))
+    assert.equal(tiny.length, 600)
+    assert.equal(Math.max(...tiny), 2)
+    const long = lookedAt(`${'The lamp burns with oil that is bought in the harbour of the town on Monday. '.repeat(26)}`)
+    assert.equal(Math.max(...long), 14)
   })
 
   test('the same sentence in two passages is quoted once', () => {

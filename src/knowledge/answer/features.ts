@@ -36,7 +36,7 @@ export interface Candidate extends Unit {
 export interface Described {
   type: AnswerType | undefined
   candidates: Candidate[]
-  /** All units of each hit, headings too. */
+  /** The units of each hit, headings too; none of a hit that is left out. */
   units: Unit[][]
   pieces: QuestionPieces
   /** Of the best passage. */
@@ -51,22 +51,27 @@ const USUAL_WORDS = 25
 const NEWS_WORDS = 4
 // Passages that score less than this share of the best one never held the answer chosen: leaving them out halves the time.
 const LEAST_SCORE = 0.5
+/** Of one question, the best passages first: some 40 ms in which all other questions wait. Fifteen long passages of prose hold less. */
+const MOST_CHARS = 30_000
+const MOST_UNITS = 600
+const MOST_UNITS_OF_PASSAGE = 250
 
 // What a fit says of the answer, by type, on the sets of bench/fit-answers.ts: a year is rarer than a name or a place, and tells more.
 // Those sets hardly ask how; there it is steps and code that fit, and they are the answer.
 const TYPE_COUNTS: Record<AnswerType, number> = { when: 1.25, number: 1, who: 0.5, where: 0.6, why: 0.4, how: 1 }
 
-/** Describes every unit of the hits. Pure; linear in the passages. `statistics` gives each stem its weight. */
+/** Describes the units of the hits, as many as one question may take. Pure; linear in the passages. `statistics` gives each stem its weight. */
 export function describe(asking: Asking, hits: readonly Hit[], statistics: TermStatistics): Described {
   const type = answerTypeOf(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
   const pieces = new QuestionPieces(asking.question)
   const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0 }
   const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE)
+  const left = { chars: MOST_CHARS, units: MOST_UNITS }
   for (const [at, hit] of hits.entries()) {
     const units: Unit[] = []
     described.units.push(units)
-    if (hit.score < LEAST_SCORE * best) continue
+    if (hit.score < LEAST_SCORE * best || left.chars <= 0 || left.units <= 0) continue
     const analysis = analyse(hit.text)
     let asked = byLanguage.get(analysis.language)
     if (asked === undefined) {
@@ -79,7 +84,9 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       described.idf = asked.idf
       described.terms = asked.terms.length
     }
-    units.push(...unitsOf(hit.text))
+    units.push(...unitsOf(hit.text).slice(0, Math.min(left.units, MOST_UNITS_OF_PASSAGE)))
+    left.chars -= hit.text.length
+    left.units -= units.length
     const context = analyse(`${hit.title}\n${hit.heading}`, analysis.language).tokens.reduce(
       (mask, token) => mask | bitOf(asked, token),
       0,
