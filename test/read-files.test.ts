@@ -255,6 +255,11 @@ describe('Excel', () => {
   test('a cell far away makes no room of its own', async () => {
     assert.equal(await textOf(xlsx([['S', '<row><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row>']])), '## S\n\n1 | 2')
   })
+
+  test('read a sheet once, however often the workbook names it', async () => {
+    const twice = 'Sales" sheetId="9" r:id="s0"/><sheet name="Again'
+    assert.equal(await textOf(xlsx([[twice, '<row><c r="A1"><v>1</v></c></row>']])), '## Sales\n\n1')
+  })
 })
 
 describe('PowerPoint', () => {

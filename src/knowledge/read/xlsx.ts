@@ -63,8 +63,13 @@ export async function readXlsx(content: Uint8Array): Promise<Reading> {
   const format = await readFormats(file, part('styles'), from1904)
   const blocks: Block[] = []
   const count = { cells: 0 }
+  const seen = new Set<string>()
   for (const [at, sheet] of sheets.entries()) {
-    const rows = await readSheet(file, relations.get(sheet.id)?.target ?? '', { shared, format, count })
+    const target = relations.get(sheet.id)?.target ?? ''
+    // Programs that make workbooks name no sheet twice.
+    if (seen.has(target)) continue
+    seen.add(target)
+    const rows = await readSheet(file, target, { shared, format, count })
     const lines = rowLines(rows)
     if (lines.length === 0) continue
     const page = at + 1
