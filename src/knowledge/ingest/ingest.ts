@@ -328,7 +328,11 @@ export class Ingest {
     this.#leaveRooms(agentId)
     const wasMarked = this.#marked.delete(agentId)
     this.#onMarked(this.#marked.size)
-    await this.#whenFree(() => this.#bases.remove(agentId))
+    await this.#whenFree(() => this.#bases.remove(agentId)).catch((error) => {
+      // The next look removes it.
+      this.#looks = 0
+      throw error
+    })
     this.#removals.start()
     if (wasMarked) this.#store.unmarkPending(agentId)
   }
