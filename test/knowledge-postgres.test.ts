@@ -251,6 +251,21 @@ describe('knowledge bases in PostgreSQL', () => {
     for (const store of stores) store.close()
   })
 
+  test('are read again after the server may have crashed, though their version is the same', async () => {
+    const agent = await newAgent()
+    const knowledge = open(await newReplica())
+    await knowledge.addDocument(agent, textOf('The walnut is brown.'))
+    await settled(knowledge, agent)
+    const text = async () => (await find(knowledge, agent, 'walnut'))[0]?.text
+    assert.equal(await text(), 'The walnut is brown.')
+    await query(url, `UPDATE knowledge_passage SET text = 'The walnut is green.' WHERE agent_id = '${agent}'`)
+    assert.equal(await text(), 'The walnut is brown.')
+    await query(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'repartee questions'")
+    // The service notices a moment later.
+    await until(async () => (await text().catch(() => undefined)) === 'The walnut is green.')
+    await knowledge.close()
+  })
+
   test('fail a document that cannot be written, at the fifth attempt, and index those after it', async () => {
     const agent = await newAgent()
     await query(

@@ -185,7 +185,13 @@ export class Questions {
 
   #open(agentId: string): KnowledgeIndex | undefined {
     let index = this.#indexes.get(agentId)
-    if (index === undefined) {
+    if (index?.isOutdated === true) {
+      this.#vectors.get(index)?.close()
+      index.forget()
+      // A question under way goes on with the same base.
+      index = new KnowledgeIndex(index.base, this.#budget)
+      this.#indexes.delete(agentId)
+    } else if (index === undefined) {
       const base = this.#store.openToRead(agentId)
       if (base === undefined) return undefined
       index = new KnowledgeIndex(base, this.#budget)

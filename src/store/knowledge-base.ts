@@ -31,6 +31,8 @@ export interface KnowledgeBase {
   readonly isOpen: boolean
   /** Gives out so many numbers of a table, for rows that are inserted later. In a transaction. Returns the first. */
   reserve(table: 'passage', count: number): number
+  /** Changes when the database server may have crashed: then what was read before may be lost, and its version and numbers given to something else. */
+  readonly epoch: number
   /** Something that was read just now is not there yet, and will be read again: what was made of it must not be kept. */
   readonly isPartial: boolean
   /** The same base, for work that one process alone may do (see `KnowledgeStore.hold`): a change throws `HoldLost` where another has taken over. */

@@ -148,6 +148,10 @@ export class KnowledgeFile implements KnowledgeBase {
     return this.get<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)')?.busy === 0
   }
 
+  get epoch(): number {
+    return 0
+  }
+
   get isPartial(): boolean {
     return false
   }

@@ -351,6 +351,10 @@ class PostgresBase implements KnowledgeBase {
     return true
   }
 
+  get epoch(): number {
+    return 0
+  }
+
   get isPartial(): boolean {
     return false
   }
@@ -372,6 +376,7 @@ class PostgresBase implements KnowledgeBase {
       scrub: () => this.scrub(),
       near: this.near,
       isOpen: true,
+      epoch: 0,
       isPartial: false,
       held: this,
       close: () => this.close(),

@@ -75,6 +75,7 @@ const MAX_SKETCH_CHARS = 8_000
 /** Reads one agent's index. Everything inside one `read` sees one state of the file. */
 export class KnowledgeIndex {
   readonly #base: KnowledgeBase
+  readonly #epoch: number
   readonly vocabulary: Vocabulary
   #version = -1
   #segments: PlacedSegment[] = []
@@ -111,6 +112,7 @@ export class KnowledgeIndex {
 
   constructor(base: KnowledgeBase, budget = new CacheBudget()) {
     this.#base = base
+    this.#epoch = base.epoch
     this.vocabulary = new Vocabulary(base)
     this.#filters = new Filters(base)
     this.#lists = new ByteCache(budget)
@@ -143,8 +145,18 @@ export class KnowledgeIndex {
     return this.#base
   }
 
+  /** True where the database may have lost what was read. */
+  get isOutdated(): boolean {
+    return this.#base.epoch !== this.#epoch
+  }
+
   close(): void {
     this.#base.close()
+    this.forget()
+  }
+
+  /** Gives back the memory of what was read. */
+  forget(): void {
     for (const cache of [this.#lists, this.#passages, this.#sketches, this.#memory]) cache.close()
   }
 

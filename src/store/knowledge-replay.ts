@@ -4,7 +4,7 @@ import { BaseGone, type KnowledgeBase, type NearTables, type SqlRow, type SqlVal
 import { nearTable, scope } from './knowledge-scope.ts'
 import { PLACE, selectTogether } from './knowledge-together.ts'
 import { KNOWLEDGE_TYPES, type Step, sendTogether } from './postgres-batch.ts'
-import { isLost, isTableGone } from './postgres-errors.ts'
+import { isLost, isSilence, isTableGone } from './postgres-errors.ts'
 import { isTransient } from './transient.ts'
 import type { ConnectionSettings } from './waiting-connection.ts'
 
@@ -45,6 +45,8 @@ export class KnowledgeReplay {
   readonly #pool: pg.Pool
   readonly #pooler: boolean
   readonly #bases = new Map<string, ReplayedBase>()
+  /** A crash of the server closes all connections. */
+  #lostConnections = 0
 
   constructor({ url, pooler }: ConnectionSettings) {
     this.#pooler = pooler
@@ -58,7 +60,9 @@ export class KnowledgeReplay {
       pipeline: !pooler,
       max: CONNECTIONS,
     })
-    this.#pool.on('error', () => {})
+    this.#pool.on('error', () => {
+      this.#lostConnections++
+    })
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
@@ -66,7 +70,11 @@ export class KnowledgeReplay {
   base(agentId: string): ReplayedBase {
     let base = this.#bases.get(agentId)
     if (base === undefined) {
-      base = new ReplayedBase(agentId, () => this.#bases.delete(agentId))
+      base = new ReplayedBase(
+        agentId,
+        () => this.#bases.delete(agentId),
+        () => this.#lostConnections,
+      )
       this.#bases.set(agentId, base)
     }
     return base
@@ -149,6 +157,7 @@ export class KnowledgeReplay {
       return await sendTogether(client, steps, this.#pooler)
     } catch (error) {
       broken = true
+      if (isLost(error) && !isSilence(error)) this.#lostConnections++
       if (isTableGone(error)) return 'table gone'
       if (!isTransient(error) && !isLost(error)) throw error
       throw new ReparteeError('unavailable', 'The knowledge base is out of reach. Try again.', { retryAfter: 1, cause: error })
@@ -188,6 +197,7 @@ class ReplayedBase implements KnowledgeBase {
   readonly agentId: string
   readonly near: NearTables
   readonly close: () => void
+  readonly #epochOf: () => number
   /** As of the last trip. */
   version: number | undefined
   #view: View = { version: undefined, rows: new Map() }
@@ -196,8 +206,9 @@ class ReplayedBase implements KnowledgeBase {
   #shared: { key: string; row: SqlRow | undefined } | undefined
   readonly #arrivals = new Map<string, Promise<void>>()
 
-  constructor(agentId: string, close: () => void) {
+  constructor(agentId: string, close: () => void, epochOf: () => number) {
     this.agentId = agentId
+    this.#epochOf = epochOf
     this.near = {
       from: Number.POSITIVE_INFINITY,
       nameOf: (space) => nearTable(agentId, space),
@@ -220,6 +231,10 @@ class ReplayedBase implements KnowledgeBase {
       }
     }
     return { missing: [...this.#missing.values()], outcome }
+  }
+
+  get epoch(): number {
+    return this.#epochOf()
   }
 
   get isPartial(): boolean {
