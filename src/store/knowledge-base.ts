@@ -60,7 +60,7 @@ export interface NearTables {
 
 /** Where the knowledge bases of all agents lie, with notes of the work in them that outlive the process. */
 export interface KnowledgeStore {
-  /** For the one thread that writes: makes a base where there is none, and brings its schema up to date. */
+  /** For the one thread that writes: makes a base where there is none, and brings its schema up to date. Throws `BaseBusy`. */
   openToWrite(agentId: string): KnowledgeBase
   /** Undefined where there is no base of this agent, or nothing in it yet. */
   openToRead(agentId: string): KnowledgeBase | undefined

@@ -21,6 +21,7 @@ const MOST_WAITING_BYTES = 4 * 1_024 * 1_024
 const TOGETHER_FROM = 3
 const ROWS_AT_ONCE = 2_000
 const COUNTERS = Object.keys(NUMBERED)
+const IS_MADE = 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1'
 /** Whoever remembers that an agent has no base must forget it (see `generation`). */
 const MAKE = `WITH made AS (INSERT INTO knowledge_manifest (agent_id) SELECT id FROM agent WHERE id = $1 FOR SHARE ON CONFLICT DO NOTHING
   RETURNING agent_id) UPDATE generation SET n = n + 1 WHERE EXISTS (SELECT agent_id FROM made)`
@@ -71,16 +72,18 @@ export class PostgresKnowledge implements KnowledgeStore {
     this.#nearFrom = nearFrom
   }
 
-  /** Throws `not_found` where there is no such agent. */
+  /** Of an agent that is gone, the base refuses every change. */
   openToWrite(agentId: string): KnowledgeBase {
-    this.#write.run([{ sql: MAKE, params: [agentId] }])
+    const [made] = this.#write.run([{ sql: IS_MADE, params: [agentId], prepared: true }])
+    if (made!.length === 0)
+      this.#write.run([{ sql: 'BEGIN' }, { sql: SHORT_LOCK }, { sql: MAKE, params: [agentId] }, { sql: 'COMMIT' }])
     const isHeld = (row: SqlRow) => row['holder'] === this.#holder && row['hold'] === this.#held.get(agentId)?.hold
     return new PostgresBase(this.#write, agentId, this.#nearFrom, isHeld)
   }
 
   openToRead(agentId: string): KnowledgeBase | undefined {
     this.#reading ??= new WaitingConnection(this.#settings)
-    const [rows] = this.#reading.run([{ sql: 'SELECT 1 FROM knowledge_manifest WHERE agent_id = $1', params: [agentId] }])
+    const [rows] = this.#reading.run([{ sql: IS_MADE, params: [agentId], prepared: true }])
     return rows!.length === 0 ? undefined : new PostgresBase(this.#reading, agentId, this.#nearFrom)
   }
 
