@@ -31,10 +31,10 @@ function open(slots: number, mostWaiting?: number) {
 }
 
 describe('the slots for model calls', () => {
-  test('leave always one for an agent that has none', async () => {
+  test('leave always one for a key that has none', async () => {
     const { ask, had } = open(16)
-    for (const agent of ['a', 'b', 'c', 'd', 'e']) await ask(agent, 100)
-    assert.deepEqual(['a', 'b', 'c', 'd', 'e'].map(had), [8, 4, 2, 1, 1])
+    for (const agent of ['a 1', 'b 2', 'c 3', 'd 4', 'e 5']) await ask(agent, 100)
+    assert.deepEqual(['a 1', 'b 2', 'c 3', 'd 4', 'e 5'].map(had), [8, 4, 2, 1, 1])
   })
 
   test('leave always one for another key of an agent', async () => {
@@ -47,6 +47,14 @@ describe('the slots for model calls', () => {
     const { ask, had } = open(16)
     for (const name of ['a 1', 'b 1', 'c 1', 'd 2', 'e 3']) await ask(name, 100)
     assert.deepEqual(['a 1', 'b 1', 'c 1', 'd 2', 'e 3'].map(had), [8, 0, 0, 4, 2])
+  })
+
+  test('of calls for no key are half at most, and each agent has some', async () => {
+    const { ask, give, had } = open(16)
+    for (const name of ['a', 'b', 'c', 'd', 'e 1']) await ask(name, 100)
+    assert.deepEqual(['a', 'b', 'c', 'd', 'e 1'].map(had), [6, 2, 0, 0, 4])
+    for (let i = 0; i < 4; i++) await give('a')
+    for (const agent of ['b', 'c', 'd']) assert.ok(had(agent) > 0, agent)
   })
 
   test('go to the keys in turn, however many agents a key asks', async () => {
@@ -84,16 +92,16 @@ describe('the slots for model calls', () => {
     assert.equal(had('a'), 2)
   })
 
-  test('go to the agents in turn, past those that have their share', async () => {
+  test('go to the keys in turn, past those that have their share', async () => {
     const { ask, give, had } = open(4)
-    await ask('busy', 10)
-    await ask('other', 3)
-    await ask('third', 3)
-    assert.deepEqual(['busy', 'other', 'third'].map(had), [2, 1, 1])
-    await give('busy')
-    assert.deepEqual(['busy', 'other', 'third'].map(had), [2, 1, 1], 'the last free one is for a fourth agent')
-    await ask('fourth', 1)
-    assert.equal(had('fourth'), 1)
+    await ask('busy 1', 10)
+    await ask('other 2', 3)
+    await ask('third 3', 3)
+    assert.deepEqual(['busy 1', 'other 2', 'third 3'].map(had), [2, 1, 1])
+    await give('busy 1')
+    assert.deepEqual(['busy 1', 'other 2', 'third 3'].map(had), [2, 1, 1], 'the last free one is for a fourth key')
+    await ask('fourth 4', 1)
+    assert.equal(had('fourth 4'), 1)
   })
 
   test('are all given in the end', async () => {
@@ -111,16 +119,16 @@ describe('the slots for model calls', () => {
 })
 
 describe('the calls that wait for a slot', () => {
-  test('are bounded, with some left for another agent', async () => {
+  test('are bounded, with some left for another key', async () => {
     const { ask, refused } = open(2, 8)
-    await ask('a', 1 + 4)
+    await ask('a 1', 1 + 4)
     assert.equal(refused.length, 0)
-    await ask('a', 3)
+    await ask('a 1', 3)
     assert.deepEqual(
       refused.map(({ code }) => code),
       ['unavailable', 'unavailable', 'unavailable'],
     )
-    await ask('b', 1 + 2)
+    await ask('b 2', 1 + 2)
     assert.equal(refused.length, 3)
   })
 

@@ -14,9 +14,12 @@ export interface CallOwner {
   keyId?: string | undefined
 }
 
-/** What an agent does for no key counts as that of a key of its own. */
-const toAsker = ({ agentId, keyId = agentId }: CallOwner): Asker => ({ caller: { id: keyId }, agentId })
-const toLine = ({ agentId, keyId = agentId }: CallOwner): string => `${keyId}/${agentId}`
+/** Calls for no key, such as those for the vectors of documents, count as those of one key, of which each agent has its share. */
+const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
+  caller: keyId === undefined ? { id: '', userId: agentId } : { id: keyId },
+  agentId,
+})
+const toLine = ({ agentId, keyId = '' }: CallOwner): string => `${keyId}/${agentId}`
 
 interface Waiting {
   owner: CallOwner
