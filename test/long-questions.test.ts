@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe, mock, test } from 'node:test'
 import { Questions } from '../src/knowledge/questions.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { NotYet } from '../src/store/knowledge-filters.ts'
 import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
+import { inTurns } from './support/in-turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-long-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -134,5 +135,45 @@ describe('a long question', () => {
     questions.count('a')
     assert.equal(timesOpened(), 2, 'closed when it was answered and others came')
     questions.close()
+  })
+})
+
+describe('suggestions', () => {
+  const names = ['walnut', 'hazel', 'copper', 'silver', 'lantern', 'harbour']
+  const texts = names.map((name) => `How does the ${name} shine? The ${name} shines in the evening light.`)
+  const file = baseOf('suggestions.db', texts)
+  const questions = new Questions({ openToRead: () => file })
+  const { result: retrieval } = inTurns(() =>
+    questions.retrieve('a', { query: 'What shines in the evening?', history: [], topK: 6, filter: null }),
+  )
+  const suggest = () => {
+    const input = { retrieval, asked: ['What shines in the evening?'], count: 3, filter: null }
+    return inTurns(() => questions.suggest('a', input))
+  }
+  // Of a clock that goes on by so much each time that somebody looks at it.
+  const withClock = <T>(stepMs: number, work: () => T): T => {
+    let now = performance.now()
+    const clock = mock.method(performance, 'now', () => {
+      now += stepMs
+      return now
+    })
+    try {
+      return work()
+    } finally {
+      clock.mock.restore()
+    }
+  }
+
+  test('let others have their turn after a search, and are the same', () => {
+    const quick = withClock(0, suggest)
+    const slow = withClock(21, suggest)
+    assert.equal(quick.turns, 1)
+    assert.ok(slow.turns > 2, `${slow.turns} turns`)
+    assert.equal(quick.result.length, 3)
+    assert.deepEqual(slow.result, quick.result)
+  })
+
+  test('are given up when whoever asked has gone on', () => {
+    assert.deepEqual(withClock(3_000, suggest), { result: [], turns: 2 })
   })
 })

@@ -28,6 +28,10 @@ import { VectorSearch } from './vectors/search.ts'
 const OPEN_BASES = 64
 /** A suggestion is judged by the best that is found with it. */
 const HITS_OF_A_SUGGESTION = 5
+/** Suggestions take many searches, each up to some 0.2 s where the base is large: after so long, other questions have their turn. */
+const SUGGEST_TURN_MS = 20
+/** Whoever asked has gone on without them by then. */
+const SUGGEST_WITHIN_MS = 2_000
 
 /** The parts of the messages that are searched. */
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
@@ -47,6 +51,8 @@ export class Questions {
 
   /** By agent: questions that throw `NotYet` and are not answered yet. */
   readonly #underWay = new Map<string, Set<object>>()
+  /** Suggestions that take several turns: since when, and what was found for the questions that were tried. */
+  readonly #suggesting = new WeakMap<object, { startedAt: number; found: Map<string, Retrieval> }>()
 
   constructor(store: Pick<KnowledgeStore, 'openToRead'>) {
     this.#store = store
@@ -116,14 +122,27 @@ export class Questions {
 
   suggest(agentId: string, given: SuggestInput): Suggestion[] {
     const input = { ...given, asked: given.asked.map(searched) }
+    const startedAt = performance.now()
+    const begun = this.#suggesting.get(given) ?? { startedAt, found: new Map<string, Retrieval>() }
+    this.#suggesting.set(given, begun)
+    if (startedAt > begun.startedAt + SUGGEST_WITHIN_MS) {
+      this.#end(agentId, given)
+      return []
+    }
     return this.#in(
       agentId,
       [],
       (index) => {
         index.prepare(input.filter)
-        return suggestQuestions(input, (query) =>
-          retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter }),
-        )
+        let searches = 0
+        return suggestQuestions(input, (query) => {
+          const known = begun.found.get(query)
+          if (known !== undefined) return known
+          if (searches++ > 0 && performance.now() > startedAt + SUGGEST_TURN_MS) throw new NotYet()
+          const found = retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter })
+          if (!index.base.isPartial) begun.found.set(query, found)
+          return found
+        })
       },
       given,
     )
