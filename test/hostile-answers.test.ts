@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { httpRequest, limitInformation } from '../src/core/node-http.ts'
 import { readJson, send } from '../src/models/http.ts'
 import { vendorModel } from '../src/models/vendor-model.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
@@ -57,6 +58,19 @@ describe('informational responses without an end', () => {
       await assert.rejects(ask(url), { code: 'fetch_failed', message: /too many informational responses/ })
       await closed
     }
+  })
+
+  test('are not parsed when they come in one piece', async () => {
+    const { url } = await startServer(EARLY_HINTS.repeat(1_000), '')
+    const asked = httpRequest(url)
+    let parsed = 0
+    asked.on('information', () => parsed++)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    limitInformation(asked, resolve)
+    asked.on('error', () => {}).end()
+    await promise
+    await once(asked, 'close')
+    assert.ok(parsed <= 20, `${parsed} were parsed`)
   })
 
   test('are read over if there are a few', async () => {
