@@ -664,6 +664,11 @@ describe('ingestion', () => {
     const passages = () => file.get<{ n: number }>('SELECT count(*) AS n FROM passage')!.n
     const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
     const questions = new Questions(new KnowledgeFolder(folder))
+    // The process that reads is there: a turn that waited for it would be followed by as much time to erase.
+    const other = newId()
+    const first = newId()
+    await ingest.add(other, first, textOf('The hazel is red.'))
+    await until(async () => questions.findDocument(other, first)!.status === 'ready')
     ingest.resume([agent])
     while (questions.findDocument(agent, small)!.status !== 'ready') await nextTurn()
     assert.ok(passages() > 1_000, `${passages()} passages are left`)
