@@ -1,4 +1,5 @@
 import type { ClientRequest } from 'node:http'
+import type { Socket } from 'node:net'
 
 // An `import` of node:http reads everything that it exports, and with its WebSocket the whole of undici comes along: 13 MB, and a tenth of a start.
 export const { request: httpRequest, STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -17,18 +18,33 @@ const MOST_HEAD_CHARS = 16_384
  */
 export function limitInformation(request: ClientRequest, onTooMany: () => void): void {
   request.on('socket', (socket) => {
-    const count = new InformationCount()
-    const look = (chunk: Buffer) => {
-      const found = count.add(chunk)
-      if (found === 'answer') socket.removeListener('data', look)
-      if (found !== 'too many') return
-      // Nothing in it is a response any more: the parser stops at once.
-      chunk.fill(0)
+    const stop = () => {
       onTooMany()
       request.destroy()
     }
-    socket.prependListener('data', look)
+    const watch = watches.get(socket)
+    watches.set(socket, { count: new InformationCount(), stop })
+    if (watch === undefined) socket.prependListener('data', (chunk: Buffer) => look(socket, chunk))
   })
+}
+
+interface Watch {
+  /** Undefined once the answer has begun. */
+  count: InformationCount | undefined
+  stop: () => void
+}
+
+/** Of the requests under way. A connection serves one after another, and adding and removing a listener for each would take long. */
+const watches = new WeakMap<Socket, Watch>()
+
+function look(socket: Socket, chunk: Buffer): void {
+  const watch = watches.get(socket)!
+  const found = watch.count?.add(chunk)
+  if (found === 'answer') watch.count = undefined
+  if (found !== 'too many') return
+  // Nothing in it is a response any more: the parser stops at once.
+  chunk.fill(0)
+  watch.stop()
 }
 
 class InformationCount {
