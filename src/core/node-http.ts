@@ -42,7 +42,7 @@ function look(socket: Socket, chunk: Buffer): void {
   const found = watch.count?.add(chunk)
   if (found === 'answer') watch.count = undefined
   if (found !== 'too many') return
-  // Nothing in it is a response any more: the parser stops at once.
+  // The parser stops at the first zero.
   chunk.fill(0)
   watch.stop()
 }

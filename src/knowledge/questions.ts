@@ -30,7 +30,7 @@ const OPEN_BASES = 64
 const HITS_OF_A_SUGGESTION = 5
 /** Suggestions take many searches, each up to some 0.2 s where the base is large: after so long, other questions have their turn. */
 const SUGGEST_TURN_MS = 20
-/** Whoever asked has gone on without them by then. */
+/** The caller waits for one second. */
 const SUGGEST_WITHIN_MS = 2_000
 
 /** The parts of the messages that are searched. */
@@ -207,7 +207,7 @@ export class Questions {
     if (index?.isOutdated === true) {
       this.#vectors.get(index)?.close()
       index.forget()
-      // A question under way goes on with the same base.
+      // The base stays: a question under way uses it.
       index = new KnowledgeIndex(index.base, this.#budget)
       this.#indexes.delete(agentId)
     } else if (index === undefined) {

@@ -14,7 +14,7 @@ export interface CallOwner {
   keyId?: string | undefined
 }
 
-/** Calls for no key, such as those for the vectors of documents, count as those of one key, of which each agent has its share. */
+/** Calls without a key, such as those that embed documents, share the part of one key. */
 const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
   caller: keyId === undefined ? { id: '', userId: agentId } : { id: keyId },
   agentId,

@@ -9,7 +9,7 @@ import type { Answer, ConnectionStart, Request } from './waiting-connection.ts'
 const { url, pooler, port, signal } = workerData as ConnectionStart
 
 const CONNECT_WITHIN_MS = 5_000
-/** For whoever holds a base: changes from outside are short. */
+/** The process that holds a base waits so long for a change of it. Changes are short. */
 const LOCK_WITHIN_MS = 5_000
 const ANSWER_WITHIN_MS = 60_000
 

@@ -37,7 +37,7 @@ export interface ChangesParts {
 
 /**
  * Commits changes of knowledge files. Changes of one agent at about the same time share a transaction and a wait for the disk. Keys take turns, and the agents of a
- * key. Those of an agent whose base another process is changing wait until that is over.
+ * key. While another process is changing a base, the changes of its agent wait.
  */
 export class Changes {
   readonly #parts: ChangesParts

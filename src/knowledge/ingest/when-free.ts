@@ -3,7 +3,7 @@ import { BaseBusy } from '../../store/knowledge-base.ts'
 
 /** A base that another process is changing is tried again after so long. */
 export const BUSY_MS = 50
-/** After so long, whoever asked hears that the base is busy. */
+/** After so long, the caller gets `BaseBusy`. */
 export const MOST_BUSY_MS = 10_000
 
 /** Runs it again while another process is changing the base; other agents are served in between. Throws `BaseBusy` after `MOST_BUSY_MS`, and at once when `isOver`. */
