@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { httpRequest, limitInformation } from '../src/core/node-http.ts'
+import { httpRequest, limitUnparsedInformation } from '../src/core/node-http.ts'
 import { readJson, send } from '../src/models/http.ts'
 import { vendorModel } from '../src/models/vendor-model.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
@@ -66,7 +66,7 @@ describe('informational responses without an end', () => {
     let parsed = 0
     asked.on('information', () => parsed++)
     const { promise, resolve } = Promise.withResolvers<void>()
-    limitInformation(asked, resolve)
+    limitUnparsedInformation(asked, resolve)
     asked.on('error', () => {}).end()
     await promise
     await once(asked, 'close')

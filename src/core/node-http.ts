@@ -1,5 +1,4 @@
 import type { ClientRequest } from 'node:http'
-import type { Socket } from 'node:net'
 
 // An `import` of node:http reads everything that it exports, and with its WebSocket the whole of undici comes along: 13 MB, and a tenth of a start.
 export const { request: httpRequest, STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -12,39 +11,34 @@ const CLASS_AT = 'HTTP/1.1 '.length
 const INFORMATION_CLASS = '1'.charCodeAt(0)
 const MOST_HEAD_CHARS = 16_384
 
-/**
- * Destroys a request whose server sends more than 20 informational responses (1xx) before its answer. Nothing else ends them. Calls `onTooMany` first. They are
- * counted before Node parses them: it would parse thousands that came in one piece.
- */
+/** Destroys a request whose server sends more than 20 informational responses (1xx) before its answer. Nothing else ends them. Calls `onTooMany` first. */
 export function limitInformation(request: ClientRequest, onTooMany: () => void): void {
-  request.on('socket', (socket) => {
-    const stop = () => {
-      onTooMany()
-      request.destroy()
-    }
-    const watch = watches.get(socket)
-    watches.set(socket, { count: new InformationCount(), stop })
-    if (watch === undefined) socket.prependListener('data', (chunk: Buffer) => look(socket, chunk))
+  let count = 0
+  request.on('information', () => {
+    if (++count <= MOST_INFORMATION) return
+    onTooMany()
+    request.destroy()
   })
 }
 
-interface Watch {
-  /** Undefined once the answer has begun. */
-  count: InformationCount | undefined
-  stop: () => void
-}
-
-/** Of the requests under way. A connection serves one after another, and adding and removing a listener for each would take long. */
-const watches = new WeakMap<Socket, Watch>()
-
-function look(socket: Socket, chunk: Buffer): void {
-  const watch = watches.get(socket)!
-  const found = watch.count?.add(chunk)
-  if (found === 'answer') watch.count = undefined
-  if (found !== 'too many') return
-  // The parser stops at the first zero.
-  chunk.fill(0)
-  watch.stop()
+/**
+ * The same for servers that anybody may have made. It counts before Node parses: Node would parse thousands that came in one piece. For a request with a connection of
+ * its own.
+ */
+export function limitUnparsedInformation(request: ClientRequest, onTooMany: () => void): void {
+  const count = new InformationCount()
+  request.on('socket', (socket) => {
+    const look = (chunk: Buffer) => {
+      const found = count.add(chunk)
+      if (found === 'answer') socket.removeListener('data', look)
+      if (found !== 'too many') return
+      // The parser stops at the first zero.
+      chunk.fill(0)
+      onTooMany()
+      request.destroy()
+    }
+    socket.prependListener('data', look)
+  })
 }
 
 class InformationCount {

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
+import { httpRequest, httpsRequest, limitUnparsedInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
 import { addressIn, isPublicAddress } from './address.ts'
 import { FetchError } from './fetch-error.ts'
@@ -196,7 +196,9 @@ export async function open(
         resolve(response)
       },
     )
-    limitInformation(request, () => fail(new FetchError('fetch_failed', 'was answered with too many informational responses')))
+    limitUnparsedInformation(request, () =>
+      fail(new FetchError('fetch_failed', 'was answered with too many informational responses')),
+    )
     request.on('error', (cause) => fail(stopped(signal, cause)))
     // Where the answer switches to another protocol (101) there is no error.
     request.on('close', () => fail(stopped(signal)))
