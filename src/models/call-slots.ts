@@ -14,7 +14,7 @@ export interface CallOwner {
   keyId?: string | undefined
 }
 
-/** Calls without a key, such as those that embed documents, share the part of one key. */
+/** Calls without a key share the part of one key: for example, calls that embed documents. */
 const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
   caller: keyId === undefined ? { id: '', userId: agentId } : { id: keyId },
   agentId,

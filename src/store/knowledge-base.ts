@@ -79,7 +79,7 @@ export interface KnowledgeStore {
    * False where another process has it.
    */
   hold(agentId: string): 'taken' | 'kept' | false
-  /** Renews the hold of those of these bases that this process holds. */
+  /** Renews the hold of each of these bases that this process holds. */
   keepHeld(agentIds: readonly string[]): void
   /** Lets this process alone have passages of a base embedded, for a while. False where another does. Throws `BaseBusy`. */
   claimEmbedding(agentId: string): boolean
