@@ -45,7 +45,7 @@ function openTurn(deps: Deps, turn: Turn, session: Session, { history, message, 
   // As many as stay word by word in a session.
   const messages = history
     .slice(-(NEWEST + STEP - 1))
-    .map((m, i) => ({ ...m, bytes: Buffer.byteLength(m.content), seq: i + 1, failed: undefined }))
+    .map((m, i) => ({ ...m, bytes: Buffer.byteLength(m.content), seq: i + 1, isFailed: false }))
   return {
     session,
     userMessage,

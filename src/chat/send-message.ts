@@ -1,6 +1,6 @@
 import type { Message, ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { findMessageAt, type RecentMessage } from '../store/messages.ts'
+import { findMessageAt } from '../store/messages.ts'
 import { beginTurn, completeTurn, continueTurn } from '../store/turns.ts'
 import { withBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
@@ -61,18 +61,6 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { message, for
   }
 }
 
-/** Whether a message, of which the past may hold only a part, says exactly this. */
-async function isContentOf(
-  { db }: Deps,
-  { agentId, id }: Session,
-  { content, bytes, seq }: RecentMessage,
-  asked: string,
-): Promise<boolean> {
-  const isWhole = Buffer.byteLength(content) === bytes
-  if (isWhole || Buffer.byteLength(asked) !== bytes) return asked === content
-  return (await findMessageAt(db, agentId, id, seq))?.content === asked
-}
-
 async function readTurn(
   deps: Deps,
   session: Session,
@@ -80,8 +68,10 @@ async function readTurn(
 ): Promise<{ userMessage: Message; past: Past; isContinued: boolean }> {
   const past = await readPast(deps, session, session.totalMessages)
   const last = past.messages.at(-1)
-  if (last?.failed !== undefined && (await isContentOf(deps, session, last, content))) {
-    const { id, createdAt } = last.failed
+  // The past may hold only a part of it.
+  const failed = last?.isFailed ? await findMessageAt(deps.db, session.agentId, session.id, last.seq) : undefined
+  if (failed?.content === content) {
+    const { id, createdAt } = failed
     const before = { ...past, messages: past.messages.slice(0, -1) }
     return { userMessage: { id, role: 'USER', content, createdAt }, past: before, isContinued: true }
   }

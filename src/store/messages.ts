@@ -234,8 +234,8 @@ export async function listVersions(
 export interface RecentMessage extends HistoryEntry {
   seq: number
   bytes: number
-  /** What it takes to go on with it, where its turn has failed. */
-  failed: Pick<Message, 'id' | 'createdAt'> | undefined
+  /** Whether its turn has failed. */
+  isFailed: boolean
 }
 
 /** A row of this role is the summary, and its `seq` is the place that the summary reaches to. */
@@ -251,10 +251,9 @@ const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(mark
         THEN coalesce(markdown, content)
         ELSE substr(coalesce(markdown, content), 1, ${BEGINNING}) || ' … ' || substr(coalesce(markdown, content), length(coalesce(markdown, content)) - ${END - 1})
       END AS content, seq,
-      coalesce(octet_length(markdown), octet_length(content)) AS bytes,
-      CASE WHEN turn = 'failed' THEN id END AS failed_id, CASE WHEN turn = 'failed' THEN created_at END AS failed_at
+      coalesce(octet_length(markdown), octet_length(content)) AS bytes, turn
     FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq) AS recent
-  UNION ALL SELECT '${SUMMARY}', text, upto, 0, NULL, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
+  UNION ALL SELECT '${SUMMARY}', text, upto, 0, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
 
 /**
  * The messages from a place on, oldest first, as prompts need them, and the session's summary. Of a message above `maxBytes`, which
@@ -268,19 +267,12 @@ export async function listRecent(
   maxBytes: number,
 ): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
   const recent: { messages: RecentMessage[]; summary: Summary | undefined } = { messages: [], summary: undefined }
-  for (const [role, text, place, bytes, id, createdAt] of await db.readValues(RECENT, [
-    agentId,
-    sessionId,
-    from,
-    Math.max(maxBytes, LONGER_BYTES),
-  ])) {
+  const rows = await db.readValues(RECENT, [agentId, sessionId, from, Math.max(maxBytes, LONGER_BYTES)])
+  for (const [role, text, place, size, turn] of rows) {
     const content = text as string
     const seq = place as number
     if (role === SUMMARY) recent.summary = { upto: seq, text: content }
-    else {
-      const failed = id === null ? undefined : { id: id as string, createdAt: createdAt as number }
-      recent.messages.push({ role: role as Role, content, seq, bytes: bytes as number, failed })
-    }
+    else recent.messages.push({ role: role as Role, content, seq, bytes: size as number, isFailed: turn === 'failed' })
   }
   return recent
 }
