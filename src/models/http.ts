@@ -1,4 +1,5 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { urlToHttpOptions } from 'node:url'
 import type { ReparteeError } from '../core/errors.ts'
 import { hasMoreValues, ValueCount } from '../core/json-values.ts'
 import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
@@ -83,8 +84,21 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
 /** Apart from what is kept until the answer ends, so that the prompt is let go once it is sent. */
 function begin(url: URL, headers: Record<string, string>, body: string | undefined): ClientRequest {
   const content = body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-  const options = { method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content } }
-  return (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options).end(body)
+  const options = { ...targetOf(url), method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...content } }
+  return (options.protocol === 'https:' ? httpsRequest : httpRequest)(options).end(body)
+}
+
+type Target = Pick<RequestOptions, 'protocol' | 'hostname' | 'port' | 'path' | 'auth'>
+const targets = new WeakMap<URL, Target>()
+
+/** Returns what Node reads of an address. Given the address, Node would read it at each call. */
+function targetOf(url: URL): Target {
+  const known = targets.get(url)
+  if (known !== undefined) return known
+  const { protocol, hostname, port, path, auth } = urlToHttpOptions(url)
+  const target = { protocol, hostname, port, path, ...(auth ? { auth } : {}) }
+  targets.set(url, target)
+  return target
 }
 
 interface Reading {
@@ -201,9 +215,9 @@ function bodyCheck(
   let bytes = 0
   let parsedBytes = 0
   let lines = 0
-  const values = new ValueCount()
+  const values = mostValues === undefined ? undefined : new ValueCount()
   const hasTooManyValues = (chunk: Buffer, begun: number) => {
-    if (mostValues === undefined) return false
+    if (values === undefined || mostValues === undefined) return false
     const isTooMany = values.add(chunk) > mostValues
     if (begun < 0) return isTooMany
     values.begin()
