@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts'
 import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitModelName } from '../core/model.ts'
 import type { Retrieval } from '../core/retrieval.ts'
-import type { Attributes, SpanOptions } from '../core/tracer.ts'
+import type { Attributes, SpanStart } from '../core/tracer.ts'
 import type { Exchange } from './exchange.ts'
 import type { Query } from './retrieve.ts'
 
@@ -26,20 +26,18 @@ const toUsage = (usage: ModelUsage | null): Attributes =>
         ...(usage.tokensCached > 0 ? { 'gen_ai.usage.cache_read.input_tokens': usage.tokensCached } : {}),
       }
 
-export const agentSpan = (agent: Agent, sessionId: string): [name: string, options: SpanOptions] => [
-  `invoke_agent ${agent.name}`,
-  {
-    kind: 'internal',
-    attributes: {
-      'gen_ai.operation.name': 'invoke_agent',
-      'gen_ai.agent.id': agent.id,
-      'gen_ai.agent.name': agent.name,
-      'gen_ai.conversation.id': sessionId,
-      'gen_ai.data_source.id': agent.id,
-      ...modelOf(agent.model),
-    },
+export const agentSpan = (agent: Agent, sessionId: string): SpanStart => ({
+  name: `invoke_agent ${agent.name}`,
+  kind: 'internal',
+  attributes: {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.id': agent.id,
+    'gen_ai.agent.name': agent.name,
+    'gen_ai.conversation.id': sessionId,
+    'gen_ai.data_source.id': agent.id,
+    ...modelOf(agent.model),
   },
-]
+})
 
 export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Exchange, tellsText: boolean): Attributes => ({
   'gen_ai.response.model': modelOf(aiMessage.model)['gen_ai.request.model'],
@@ -60,19 +58,17 @@ export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Exch
     : {}),
 })
 
-export const retrievalSpan = (agent: Agent, { query, topK }: Query, tellsText: boolean): [name: string, options: SpanOptions] => [
-  `retrieval ${agent.id}`,
-  {
-    kind: 'client',
-    attributes: {
-      'gen_ai.operation.name': 'retrieval',
-      'gen_ai.provider.name': 'repartee',
-      'gen_ai.data_source.id': agent.id,
-      'gen_ai.request.top_k': topK ?? agent.retrieval.topK,
-      ...(tellsText ? { 'gen_ai.retrieval.query.text': query } : {}),
-    },
+export const retrievalSpan = (agent: Agent, { query, topK }: Query, tellsText: boolean): SpanStart => ({
+  name: `retrieval ${agent.id}`,
+  kind: 'client',
+  attributes: {
+    'gen_ai.operation.name': 'retrieval',
+    'gen_ai.provider.name': 'repartee',
+    'gen_ai.data_source.id': agent.id,
+    'gen_ai.request.top_k': topK ?? agent.retrieval.topK,
+    ...(tellsText ? { 'gen_ai.retrieval.query.text': query } : {}),
   },
-]
+})
 
 export const retrievalEnd = ({ hits, confidence, mode }: Retrieval): Attributes => ({
   'repartee.passages': hits.length,
@@ -80,28 +76,26 @@ export const retrievalEnd = ({ hits, confidence, mode }: Retrieval): Attributes 
   'repartee.retrieval.mode': mode ?? 'lexical',
 })
 
-export const chatSpan = (name: string, request: ModelRequest, streams: boolean, tellsText: boolean): [string, SpanOptions] => {
+export const chatSpan = (name: string, request: ModelRequest, streams: boolean, tellsText: boolean): SpanStart => {
   const model = modelOf(name)
-  return [
-    `chat ${model['gen_ai.request.model']}`,
-    {
-      kind: name === EXTRACTIVE ? 'internal' : 'client',
-      attributes: {
-        'gen_ai.operation.name': 'chat',
-        ...model,
-        ...(streams ? { 'gen_ai.request.stream': true } : {}),
-        'gen_ai.request.temperature': request.temperature ?? undefined,
-        'gen_ai.request.max_tokens': request.maxOutputTokens ?? undefined,
-        ...(tellsText
-          ? {
-              'gen_ai.input.messages': JSON.stringify(
-                request.prompt.map(({ role, content }) => ({ role, parts: [{ type: 'text', content }] })),
-              ),
-            }
-          : {}),
-      },
+  return {
+    name: `chat ${model['gen_ai.request.model']}`,
+    kind: name === EXTRACTIVE ? 'internal' : 'client',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      ...model,
+      ...(streams ? { 'gen_ai.request.stream': true } : {}),
+      'gen_ai.request.temperature': request.temperature ?? undefined,
+      'gen_ai.request.max_tokens': request.maxOutputTokens ?? undefined,
+      ...(tellsText
+        ? {
+            'gen_ai.input.messages': JSON.stringify(
+              request.prompt.map(({ role, content }) => ({ role, parts: [{ type: 'text', content }] })),
+            ),
+          }
+        : {}),
     },
-  ]
+  }
 }
 
 export const chatEnd = (
@@ -117,8 +111,8 @@ export const chatEnd = (
   ...(tellsText ? { 'gen_ai.output.messages': toMessages('assistant', reply.text) } : {}),
 })
 
-export const embeddingSpan = (name: string): [string, SpanOptions] => {
+export const embeddingSpan = (name: string): SpanStart => {
   const model = modelOf(name)
   const attributes = { 'gen_ai.operation.name': 'embeddings', ...model }
-  return [`embeddings ${model['gen_ai.request.model']}`, { kind: 'client', attributes }]
+  return { name: `embeddings ${model['gen_ai.request.model']}`, kind: 'client', attributes }
 }

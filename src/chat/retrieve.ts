@@ -23,11 +23,14 @@ export interface Query {
 export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
   const startedAt = performance.now()
   const { tracer } = deps
-  const found = await tracer.span(...retrievalSpan(agent, input, tracer.tellsText), async (span) => {
-    const found = await retrieveRanked(deps, agent, input, signal)
-    span.set(retrievalEnd(found))
-    return found
-  })
+  const found = await tracer.span(
+    () => retrievalSpan(agent, input, tracer.tellsText),
+    async (span) => {
+      const found = await retrieveRanked(deps, agent, input, signal)
+      span.set(() => retrievalEnd(found))
+      return found
+    },
+  )
   deps.meters.retrieved(performance.now() - startedAt)
   return found
 }

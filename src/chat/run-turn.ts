@@ -70,7 +70,10 @@ export function runTurn(
   open: (turn: Turn, session: Session) => Promise<Opened>,
   window: Window,
 ): Promise<{ exchange: Exchange; opened: Opened }> {
-  return deps.tracer.span(...agentSpan(asked.agent, asked.sessionId), (span) => runInTurn(deps, asked, open, window, span))
+  return deps.tracer.span(
+    () => agentSpan(asked.agent, asked.sessionId),
+    (span) => runInTurn(deps, asked, open, window, span),
+  )
 }
 
 async function runInTurn(
@@ -99,7 +102,7 @@ async function runInTurn(
       if (turn.stopped === undefined) await addFollowUps(deps, agent, opened, exchange, draft)
       watch.lap('followUps')
       meterTurn(deps, turn, exchange.trace?.finish === 'cancelled' ? 'cancelled' : 'ok')
-      span.set(agentEnd(exchange, deps.tracer.tellsText))
+      span.set(() => agentEnd(exchange, deps.tracer.tellsText))
       turn.finish({ exchange })
       return { exchange, opened }
     } catch (thrown) {

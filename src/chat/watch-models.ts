@@ -37,8 +37,9 @@ function watchChat(watch: ModelWatch, name: string, model: ChatModel): ChatModel
   const { tracer } = watch
   return {
     generate: (request, call) =>
-      tracer.span(...chatSpan(name, request, call.onText !== undefined, tracer.tellsText), (span) =>
-        metered(watch, name, model, request, call, span),
+      tracer.span(
+        () => chatSpan(name, request, call.onText !== undefined, tracer.tellsText),
+        (span) => metered(watch, name, model, request, call, span),
       ),
   }
 }
@@ -64,7 +65,7 @@ async function metered(
     const usage = name === EXTRACTIVE ? null : counted(reply.usage, request, reply.text)
     const cost = usage && costOf(prices, name, usage)
     meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
-    span.set(chatEnd(reply, usage, firstTextMs, tracer.tellsText))
+    span.set(() => chatEnd(reply, usage, firstTextMs, tracer.tellsText))
     return reply
   } catch (error) {
     meters.modelCalled({ ...told, outcome: outcomeOf(error, call.signal), ms: performance.now() - startedAt, firstTextMs })
@@ -81,7 +82,10 @@ function watchEmbedding({ meters, tracer }: ModelWatch, name: string, model: Emb
       const startedAt = performance.now()
       let outcome: Outcome = 'ok'
       try {
-        return await tracer.span(...embeddingSpan(name), () => model.embed(texts, call))
+        return await tracer.span(
+          () => embeddingSpan(name),
+          () => model.embed(texts, call),
+        )
       } catch (error) {
         outcome = outcomeOf(error, call.signal)
         throw error

@@ -4,10 +4,12 @@ export type Attributes = Record<string, AttributeValue | undefined>
 
 /** A piece of work while it is done. */
 export interface Span {
-  set(attributes: Attributes): void
+  /** Calls `attributes` only if the span is recorded. */
+  set(attributes: () => Attributes): void
 }
 
-export interface SpanOptions {
+export interface SpanStart {
+  name: string
   /** `client`: somebody else is asked. */
   kind: 'internal' | 'client'
   attributes: Attributes
@@ -26,8 +28,8 @@ export interface Tracer {
   readonly tellsText: boolean
   /** Does work as a part of the caller's trace. */
   within<T>(caller: TraceHeaders, work: () => T): T
-  /** Does work as a part of the work that it is called in. Where it throws, the span says so. */
-  span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>
+  /** Does work as a part of the work that it is called in. Where it throws, the span says so. Calls `start` only if the span is recorded. */
+  span<T>(start: () => SpanStart, work: (span: Span) => Promise<T>): Promise<T>
 }
 
 const noSpan: Span = { set() {} }
@@ -36,5 +38,5 @@ const noSpan: Span = { set() {} }
 export const noTracer: Tracer = {
   tellsText: false,
   within: (_caller, work) => work(),
-  span: (_name, _options, work) => work(noSpan),
+  span: (_start, work) => work(noSpan),
 }

@@ -70,8 +70,9 @@ export async function insertSession(db: Database, session: Session, alongside: S
 }
 
 export async function findSession(db: Database, agentId: string, sessionId: string): Promise<Session | undefined> {
-  const [row] = await db.read(`SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND id = $2`, [agentId, sessionId])
-  return row && toSession(row)
+  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND id = $2`
+  const [values] = await db.readValues(sql, [agentId, sessionId])
+  return values && fromValues(values)
 }
 
 /** Resolves to false where the session is gone. */

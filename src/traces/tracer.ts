@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReparteeError } from '../core/errors.ts'
-import { type Attributes, noTracer, type Span, type SpanOptions, type TraceHeaders, type Tracer } from '../core/tracer.ts'
+import { type Attributes, noTracer, type Span, type SpanStart, type TraceHeaders, type Tracer } from '../core/tracer.ts'
 import { newSpanId, newTraceId, readCaller, type TraceContext } from './context.ts'
 import type { EndedSpan } from './otlp.ts'
 import type { Sampler } from './sampler.ts'
@@ -27,19 +27,18 @@ export class SpanTracer implements Tracer {
     return context === undefined ? work() : this.#context.run(context, work)
   }
 
-  span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T> {
+  span<T>(start: () => SpanStart, work: (span: Span) => Promise<T>): Promise<T> {
     const parent = this.#context.getStore()
     const traceId = parent?.traceId ?? newTraceId()
     const isSampled = this.#options.sampler(traceId, parent)
     const context = { traceId, spanId: newSpanId(), isSampled, traceState: parent?.traceState }
     return this.#context.run(context, () =>
-      isSampled ? this.#record(name, options, parent?.spanId, context, work) : noTracer.span(name, options, work),
+      isSampled ? this.#record(start(), parent?.spanId, context, work) : noTracer.span(start, work),
     )
   }
 
   async #record<T>(
-    name: string,
-    { kind, attributes }: SpanOptions,
+    { name, kind, attributes }: SpanStart,
     parentSpanId: string | undefined,
     context: TraceContext,
     work: (span: Span) => Promise<T>,
@@ -48,7 +47,7 @@ export class SpanTracer implements Tracer {
     const startedAt = now()
     let error: string | undefined
     try {
-      return await work({ set: (more) => void Object.assign(all, more) })
+      return await work({ set: (more) => void Object.assign(all, more()) })
     } catch (thrown) {
       error = typeOf(thrown)
       throw thrown
