@@ -100,6 +100,33 @@ test('changes of a base that another process is changing wait, in their order, a
   assert.deepEqual(done, ['other', 'a', 'b', 'c'])
 })
 
+test('changes that have waited long behind others wait on if another process is changing the base', async (t) => {
+  const { changes, files } = open()
+  await changes.commit('k1', () => {})
+  const file = files.get('k1')!
+  const write = file.write
+  let isBusy = false
+  file.write = (work, options) => {
+    isBusy = !isBusy
+    if (isBusy) throw new BaseBusy()
+    return write(work, options)
+  }
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  t.mock.method(globalThis, 'setTimeout', (work: () => void, ms: number) => {
+    now += ms
+    return setImmediate(work)
+  })
+  // Longer than half of the time for which a base may be busy.
+  const slow = (word: string) =>
+    changes.commit('k1', (base) => {
+      now += 6_000
+      return addWord(word)(base)
+    })
+  await Promise.all(['a', 'b', 'c'].map(slow))
+  assert.equal(file.all('SELECT code FROM language').length, 3)
+})
+
 test('changes of a base that another process goes on changing are refused at the end, and the others are made', async () => {
   const { changes, files } = open()
   await changes.commit('k1', () => {})

@@ -42,8 +42,8 @@ export interface ChangesParts {
 export class Changes {
   readonly #parts: ChangesParts
   readonly #waiting = new InTurn<Change>()
-  /** By agent whose base another process is changing: until when it is not tried. */
-  readonly #busyUntil = new Map<string, number>()
+  /** By agent whose base another process is changing: since when, and until when it is not tried. */
+  readonly #busy = new Map<string, { since: number; until: number }>()
   #isAwake = false
   /** When the next transactions may begin. */
   #nextAt = Number.NEGATIVE_INFINITY
@@ -104,7 +104,7 @@ export class Changes {
 
   removeAgent(agentId: string): void {
     for (const writing of this.#writing) if (writing.agentId === agentId) writing.isGone = true
-    this.#busyUntil.delete(agentId)
+    this.#busy.delete(agentId)
     // Its owner may have changed since some of them were added.
     for (const owner of [...this.#waiting.owners()].filter((owner) => partOf(owner) === agentId))
       for (let change = this.#waiting.takeFrom(owner); change !== undefined; change = this.#waiting.takeFrom(owner))
@@ -154,7 +154,7 @@ export class Changes {
       return true
     }
     for (const [i, change] of taken.entries()) change.resolve(results[i] as never)
-    this.#busyUntil.delete(agentId)
+    this.#busy.delete(agentId)
     this.#parts.spent?.(owner, performance.now() - start)
     this.#parts.changed(agentId)
     return true
@@ -174,8 +174,7 @@ export class Changes {
    */
   #fail(owner: string, taken: Change[], failed: number, error: unknown): void {
     const first = taken[0] ?? this.#waiting.takeFrom(owner)!
-    if (error instanceof BaseBusy && performance.now() < first.addedAt + this.#mostBusyMs) {
-      this.#busyUntil.set(partOf(owner), performance.now() + BUSY_MS)
+    if (error instanceof BaseBusy && this.#mayWait(partOf(owner), first.addedAt)) {
       this.#waiting.putBack(owner, taken.length === 0 ? [first] : taken)
       return
     }
@@ -187,11 +186,15 @@ export class Changes {
     this.#waiting.putBack(owner, taken)
   }
 
-  get #mostBusyMs(): number {
-    return this.#isClosed ? MOST_BUSY_AT_END_MS : MOST_BUSY_MS
+  /** Returns false if the base of an agent has been busy for too long since a change was added. While other changes of the agent are made, it is not busy. */
+  #mayWait(agentId: string, addedAt: number): boolean {
+    const now = performance.now()
+    const { since } = this.#busy.get(agentId) ?? { since: now }
+    this.#busy.set(agentId, { since, until: now + BUSY_MS })
+    return now < Math.max(since, addedAt) + (this.#isClosed ? MOST_BUSY_AT_END_MS : MOST_BUSY_MS)
   }
 
   #isBusy(agentId: string, now: number): boolean {
-    return !this.#isClosed && now < (this.#busyUntil.get(agentId) ?? 0)
+    return !this.#isClosed && now < (this.#busy.get(agentId)?.until ?? 0)
   }
 }
