@@ -13,6 +13,8 @@ const MOST_ALIKE = 8
 /** Words of a question that such are looked for. */
 const MOST_WITH_ALIKE = 32
 const LEAST_ALIKE_LETTERS = 3
+/** Some 50 ms. Questions of ordinary words need fewer up to a million passages. */
+const MOST_ENTRIES = 5_000_000
 /** A long word says more; where letters have cases and inflections are short, its stem says part of that already. */
 const LONG_WORD = { latin: 0.2, other: 0.5 }
 
@@ -29,30 +31,65 @@ export interface Candidate {
 let core = new Float32Array(0)
 let extra = new Float32Array(0)
 
-/** The best passages by the lists of the index alone, best first. */
+/** A list, and what is done with it. */
+interface Step {
+  key: string
+  add: (lists: TermLists) => void
+}
+
+/**
+ * The best passages by the lists of the index alone, best first. Of the lists of a question, the shortest count until they have `mostEntries` together: words that
+ * most passages hold tell them hardly apart, and adding up takes 10 ns for each entry, in which others wait.
+ */
 export function findCandidates(
   index: KnowledgeIndex,
   terms: SearchTerms,
   most: number,
   hidden: Uint8Array | undefined,
+  mostEntries = MOST_ENTRIES,
 ): Candidate[] {
+  const steps = withinEntries(index, stepsOf(index, terms), mostEntries)
   if (core.length < index.slots) {
     core = new Float32Array(index.slots)
     extra = new Float32Array(index.slots)
   }
   try {
-    for (const [stem, weight] of terms.stems) {
-      spread(index, index.lists(`s${stem}`), weight, core)
-      spread(index, index.lists(`t${stem}`), TITLE * weight, core)
-    }
-    let words = 0
-    for (const [word, weight] of terms.exact) spreadExact(index, word, weight, words++ < MOST_WITH_ALIKE)
-    for (const [piece, weight] of terms.pieces) spread(index, index.lists(`u${piece}`), GRAMS * weight, extra)
+    for (const { key, add } of steps) add(index.lists(key))
     return topSlots(core, extra, index.slots, most, hidden).map((slot) => ({ slot, core: core[slot]!, extra: extra[slot]! }))
   } finally {
     core.fill(0, 0, index.slots)
     extra.fill(0, 0, index.slots)
   }
+}
+
+function stepsOf(index: KnowledgeIndex, terms: SearchTerms): Step[] {
+  const steps: Step[] = []
+  for (const [stem, weight] of terms.stems) {
+    steps.push({ key: `s${stem}`, add: (lists) => spread(index, lists, weight, core) })
+    steps.push({ key: `t${stem}`, add: (lists) => spread(index, lists, TITLE * weight, core) })
+  }
+  let words = 0
+  for (const [word, weight] of terms.exact) {
+    steps.push({ key: `e${word}`, add: (lists) => spreadExact(index, word, lists, weight) })
+    if (words++ < MOST_WITH_ALIKE && word.length >= LEAST_ALIKE_LETTERS) steps.push(...stepsOfAlike(index, word, weight))
+  }
+  for (const [piece, weight] of terms.pieces)
+    steps.push({ key: `u${piece}`, add: (lists) => spread(index, lists, GRAMS * weight, extra) })
+  return steps
+}
+
+/** Leaves out the longest, and keeps the order. */
+function withinEntries(index: KnowledgeIndex, steps: Step[], most: number): Step[] {
+  const counted = steps.map((step) => ({ step, df: index.frequency(step.key) }))
+  if (counted.reduce((sum, { df }) => sum + df, 0) <= most) return steps
+  const kept = new Set<Step>()
+  let sum = 0
+  for (const { step, df } of counted.sort((a, b) => a.df - b.df)) {
+    sum += df
+    if (sum > most && sum > df) break
+    kept.add(step)
+  }
+  return steps.filter((step) => kept.has(step))
 }
 
 /** What a term says by being rare, never negative. */
@@ -65,23 +102,27 @@ function spread(index: KnowledgeIndex, lists: TermLists, weight: number, slots: 
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, slots, offset)
 }
 
-function spreadExact(index: KnowledgeIndex, word: string, weight: number, withAlike: boolean): void {
-  const lists = index.lists(`e${word}`)
+function spreadExact(index: KnowledgeIndex, word: string, lists: TermLists, weight: number): void {
   if (word.length < LEAST_ALIKE_LETTERS) {
     spread(index, lists, EXACT * weight, core)
     return
   }
-  const long = (/^[a-z0-9]+$/.test(word) ? LONG_WORD.latin : LONG_WORD.other) * (word.length - 2)
   const rare = EXACT * weight * idfOf(index, lists.df)
-  for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, long)
-  if (!withAlike) return
-  const alike = index.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1) ?? []
-  const own = idfOf(index, lists.df)
-  for (const other of alike) {
-    if (other.word === word) continue
-    const others = index.lists(`e${other.word}`)
-    // A rare neighbour must not say more than the word itself.
-    const held = Math.min(1, own / idfOf(index, others.df))
-    spread(index, others, EXACT * weight * other.dice * held * long, extra)
-  }
+  for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, longOf(word))
 }
+
+function stepsOfAlike(index: KnowledgeIndex, word: string, weight: number): Step[] {
+  const alike = index.similar(word, Math.ceil(word.length / 4), LEAST_ALIKE, MOST_ALIKE + 1) ?? []
+  return alike
+    .filter((other) => other.word !== word)
+    .map((other) => ({
+      key: `e${other.word}`,
+      add: (lists) => {
+        // A rare neighbour must not say more than the word itself.
+        const held = Math.min(1, idfOf(index, index.frequency(`e${word}`)) / idfOf(index, lists.df))
+        spread(index, lists, EXACT * weight * other.dice * held * longOf(word), extra)
+      },
+    }))
+}
+
+const longOf = (word: string): number => (/^[a-z0-9]+$/.test(word) ? LONG_WORD.latin : LONG_WORD.other) * (word.length - 2)

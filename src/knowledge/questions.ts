@@ -164,7 +164,7 @@ export class Questions {
   #extract(index: KnowledgeIndex, input: ExtractInput): Extract {
     return extractAnswer(input.retrieval.standsAlone ? { ...input, history: [] } : input, {
       passages: index.slots,
-      frequency: (stem) => index.lists(`s${stem}`).df,
+      frequency: (stem) => index.frequency(`s${stem}`),
     })
   }
 

@@ -41,7 +41,7 @@ const MOST_WITHOUT_OWN = 0.4
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
   const question = toQuestion(input.query, [], index.languages)
   const terms = toSearchTerms(index, question)
-  const missing = [...terms.asked.keys()].some((stem) => isCode(stem) && index.lists(`s${stem}`).df === 0)
+  const missing = [...terms.asked.keys()].some((stem) => isCode(stem) && index.frequency(`s${stem}`) === 0)
   const cosinesOf = nearTo(index, input, vectors)
   const find = (searched: SearchTerms, standsAlone: boolean): Found => {
     const found = search(index, searched, input, standsAlone, cosinesOf)
@@ -171,12 +171,12 @@ function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readon
 function gramWeights(index: KnowledgeIndex, terms: SearchTerms): Map<string, number> {
   const weights = new Map<string, number>()
   for (const [gram, weight] of terms.grams) if (weight > 0) weights.set(gram, weight * idfOf(index, index.gramFrequency(gram)))
-  for (const [piece, weight] of terms.pieces) weights.set(piece, weight * idfOf(index, index.lists(`u${piece}`).df))
+  for (const [piece, weight] of terms.pieces) weights.set(piece, weight * idfOf(index, index.frequency(`u${piece}`)))
   return weights
 }
 
 function pairsOf(index: KnowledgeIndex, sequence: readonly string[]): Pair[] {
-  const rarity = sequence.map((stem) => idfOf(index, index.lists(`s${stem}`).df))
+  const rarity = sequence.map((stem) => idfOf(index, index.frequency(`s${stem}`)))
   const pairs: Pair[] = []
   for (let i = 0; i + 1 < sequence.length; i++) {
     const [first, second] = [sequence[i]!, sequence[i + 1]!]
@@ -188,7 +188,7 @@ function pairsOf(index: KnowledgeIndex, sequence: readonly string[]): Pair[] {
 function signalsOf(index: KnowledgeIndex, terms: SearchTerms, best: Ranked | undefined): TermSignal[] {
   const sketch = best === undefined ? undefined : index.sketch(best.slot)
   return [...terms.asked].map(([stem, weight]) => ({
-    frequency: index.lists(`s${stem}`).df,
+    frequency: index.frequency(`s${stem}`),
     weight: Math.min(1, weight),
     inBest: sketch !== undefined && holdsStem(sketch, hashOf(stem)),
   }))

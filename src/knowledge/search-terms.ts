@@ -51,7 +51,7 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     sequence: question.sequence.filter((stem) => stems.has(stem)),
   }
   for (const { stem, exact, spaced, weight } of words) {
-    const unknown = spaced && index.lists(`s${stem}`).df === 0 && index.vocabulary.frequency(exact) === 0
+    const unknown = spaced && index.frequency(`s${stem}`) === 0 && index.vocabulary.frequency(exact) === 0
     // What was talked of before, and the base does not know, says nothing about the question of now.
     if (unknown && weight < 1) continue
     const meant = unknown ? repair(index, exact) : []

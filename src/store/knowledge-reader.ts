@@ -24,11 +24,21 @@ interface PlacedSegment {
   state: object
 }
 
+/** A list of a segment. A long one is read when it is needed. */
+interface Head extends Omit<Posting, 'data'> {
+  data: Uint8Array | null
+}
+
 /** Lists as they were found in some segments. */
-interface KnownLists extends TermLists {
+interface Heads {
+  df: number
+  parts: { head: Head; segment: number; offset: number }[]
   /** The states of the segments that were looked into. */
   states: ReadonlySet<object>
-  postings: ReadonlyMap<object, Posting>
+  /** By state. */
+  heads: ReadonlyMap<object, Head>
+  /** Once all are read. */
+  lists?: TermLists
 }
 
 /** A passage as it is shown and scored. */
@@ -62,6 +72,8 @@ const ENTRY_BYTES = 200
 /** Memory of one remembered object. */
 const OBJECT_BYTES = 150
 const MAX_MASKS = 16
+/** A list of more passages is read only to add it up: it has pages of its own, and may be long. */
+const MOST_READ_AT_ONCE = 8_000
 /** Some 100 ms where the base is large. A question of ten words looks a hundred times into each segment. */
 const LOOKUPS_OF_TURN = 10_000
 const MOST_YIELDS = 100
@@ -75,6 +87,7 @@ const MAX_SKETCH_CHARS = 8_000
 /** Reads one agent's index. Everything inside one `read` sees one state of the file. */
 export class KnowledgeIndex {
   readonly #base: KnowledgeBase
+  readonly #mostReadAtOnce: number
   readonly #epoch: number
   readonly vocabulary: Vocabulary
   #version = -1
@@ -84,7 +97,7 @@ export class KnowledgeIndex {
   #erased = new Map<number, number>()
   #hidden: Uint8Array | undefined
   /** By term. They outlive changes of the base, and hold lists of segments that are gone until they are asked for again. */
-  readonly #lists: ByteCache<string, KnownLists>
+  readonly #lists: ByteCache<string, Heads>
   readonly #filters: Filters
   /** By filter, as of the version loaded. */
   #masks = new Map<string, Uint8Array>()
@@ -110,8 +123,10 @@ export class KnowledgeIndex {
   /** Those of the passages, most frequent first. */
   languages: Language[] = []
 
-  constructor(base: KnowledgeBase, budget = new CacheBudget()) {
+  /** `mostReadAtOnce`: passages of a list that is read with its number. */
+  constructor(base: KnowledgeBase, budget = new CacheBudget(), mostReadAtOnce = MOST_READ_AT_ONCE) {
     this.#base = base
+    this.#mostReadAtOnce = mostReadAtOnce
     this.#epoch = base.epoch
     this.vocabulary = new Vocabulary(base)
     this.#filters = new Filters(base)
@@ -255,31 +270,61 @@ export class KnowledgeIndex {
     return mask
   }
 
+  /** Passages that hold a term: `df` of its lists, without reading those that are long. */
+  frequency(key: string): number {
+    return this.#heads(key).df
+  }
+
   lists(key: string): TermLists {
+    const heads = this.#heads(key)
+    if (heads.lists !== undefined) return heads.lists
+    const unread = heads.parts.filter(({ head }) => head.data === null)
+    if (unread.length > 0) this.#readData(key, heads, unread)
+    const parts = heads.parts.filter(({ head }) => head.data !== null)
+    const lists = { df: heads.df, parts: parts.map(({ head, offset }) => ({ posting: head as Posting, offset })) }
+    if (parts.length === heads.parts.length) heads.lists = lists
+    return lists
+  }
+
+  #readData(key: string, heads: Heads, unread: Heads['parts']): void {
+    this.#countLookups(unread.length)
+    const found = this.#base.getMany<{ data: Uint8Array }>(
+      'SELECT data FROM post WHERE segment = ? AND key = ?',
+      unread.map(({ segment }) => [segment, key]),
+    )
+    for (const [i, row] of found.entries()) unread[i]!.head.data = row?.data ?? null
+    this.#keep(key, heads)
+  }
+
+  #heads(key: string): Heads {
     const known = this.#lists.get(key)
     if (known?.states === this.#states) return known
     const unknown = this.#segments.filter(({ state }) => known?.states.has(state) !== true)
     this.#countLookups(unknown.length)
-    const found = this.#base.getMany<Posting>(
-      'SELECT df, last, data FROM post WHERE segment = ? AND key = ?',
+    const found = this.#base.getMany<Head>(
+      `SELECT df, last, CASE WHEN df <= ${this.#mostReadAtOnce} THEN data END AS data FROM post WHERE segment = ? AND key = ?`,
       unknown.map(({ segment }) => [segment.number, key]),
     )
-    const postings = new Map<object, Posting>()
-    for (const [i, posting] of found.entries()) if (posting !== undefined) postings.set(unknown[i]!.state, posting)
-    const parts: TermLists['parts'] = []
+    const heads = new Map<object, Head>()
+    for (const [i, head] of found.entries()) if (head !== undefined) heads.set(unknown[i]!.state, head)
+    const parts: Heads['parts'] = []
     let df = 0
-    let bytes = ENTRY_BYTES
-    for (const { state, offset } of this.#segments) {
-      const posting = postings.get(state) ?? known?.postings.get(state)
-      if (posting === undefined) continue
-      postings.set(state, posting)
-      parts.push({ posting, offset })
-      df += posting.df
-      bytes += posting.data.length + ENTRY_BYTES
+    for (const { segment, state, offset } of this.#segments) {
+      const head = heads.get(state) ?? known?.heads.get(state)
+      if (head === undefined) continue
+      heads.set(state, head)
+      parts.push({ head, segment: segment.number, offset })
+      df += head.df
     }
-    const lists = { df, parts, states: this.#states, postings }
-    if (!this.#base.isPartial) this.#lists.set(key, lists, bytes)
-    return lists
+    const all = { df, parts, states: this.#states, heads }
+    this.#keep(key, all)
+    return all
+  }
+
+  #keep(key: string, heads: Heads): void {
+    if (this.#base.isPartial) return
+    const bytes = heads.parts.reduce((sum, { head }) => sum + (head.data?.length ?? 0) + ENTRY_BYTES, ENTRY_BYTES)
+    this.#lists.set(key, heads, bytes)
   }
 
   /** Throws `NotYet` where others come first. What was found is still known then, unless others needed its room: so it ends at some time. */
