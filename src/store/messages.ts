@@ -168,6 +168,13 @@ export async function findMessageAt(
   return row && toWhole(row)
 }
 
+/** The id of the newest reply of a session. */
+export async function findLastReply(db: Database, agentId: string, sessionId: string): Promise<string | undefined> {
+  const sql = `SELECT id FROM message WHERE agent_id = $1 AND session_id = $2 AND role = 'AI' ORDER BY seq DESC LIMIT 1`
+  const [values] = await db.readValues(sql, [agentId, sessionId])
+  return values?.[0] as string | undefined
+}
+
 const VERSIONS = '(SELECT count(*) FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3)'
 
 /** How often a reply was made anew. */

@@ -77,6 +77,17 @@ describe('Responses', { skip: needsProcess }, () => {
     })
   })
 
+  test('behind a message that failed, a conversation goes on from its newest response alone', async () => {
+    const first = await create('How large is it?')
+    const second = await create('And in cups?', { previous_response_id: first.id })
+    model.behaviour = refuses(400)
+    for (const input of ['And in pints?', 'And in pots?'])
+      await assert.rejects(create(input, { previous_response_id: second.id }), { status: 502 })
+    model.reset()
+    await assert.rejects(create('And before?', { previous_response_id: first.id }), { param: 'previous_response_id' })
+    assert.equal((await create('And in pots?', { previous_response_id: second.id })).status, 'completed')
+  })
+
   test('of several requests behind one response at once, one goes on with it', async () => {
     const first = await create('How large is it?')
     const release = model.hold(says('Eight cups.'))

@@ -10,7 +10,7 @@ import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
-import { findMessageAt } from '../../store/messages.ts'
+import { findLastReply, findMessageAt } from '../../store/messages.ts'
 import { getSessionFor, keepUserRate } from '../admit.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { importInTurn } from '../import-places.ts'
@@ -181,7 +181,9 @@ async function findSessionOf(deps: Deps, key: ApiKey, { id: agentId }: Agent, bo
 async function refuseBranch({ db }: Deps, { agentId, id, totalMessages }: Session, previous: string | undefined): Promise<void> {
   if (previous === undefined) return
   const last = await findMessageAt(db, agentId, id, totalMessages)
-  if (last?.id !== readResponseId(previous)?.replyId && last?.turn !== 'failed')
+  // A message that failed has no response.
+  const newest = last?.turn === 'failed' ? await findLastReply(db, agentId, id) : last?.id
+  if (newest !== readResponseId(previous)?.replyId)
     throw unsupported(
       'body.previous_response_id',
       'must be the newest response of its conversation: conversations do not branch.',
