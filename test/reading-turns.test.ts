@@ -5,9 +5,17 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ChatModel, Models } from '../src/core/model.ts'
+import { chatCompletionsModel } from '../src/models/chat-completions.ts'
+import { embeddingModel } from '../src/models/embeddings.ts'
+import { guardModels } from '../src/models/guard.ts'
 import { readBody, send } from '../src/models/http.ts'
-import { ReadingTurns } from '../src/models/reading-turns.ts'
-import { never } from './contract/model.ts'
+import { ollamaModel } from '../src/models/ollama.ts'
+import type { Protocol } from '../src/models/provider.ts'
+import { ReadingTurns, readingTurns } from '../src/models/reading-turns.ts'
+import { openReranker } from '../src/models/reranker.ts'
+import { vendorModel } from '../src/models/vendor-model.ts'
+import { never, request } from './contract/model.ts'
 import { endsBy } from './support/cleanup.ts'
 
 /** A clock that goes on by a millisecond whenever it is read. */
@@ -59,7 +67,7 @@ describe('turns of reading', () => {
   test('go on in the order in which they began to wait', async () => {
     const turns = new ReadingTurns(tickingClock())
     const read: string[] = []
-    for (const name of ['a', 'b', 'c', 'd', 'e']) turns.run(() => read.push(name))
+    for (const name of ['a', 'b', 'c', 'd', 'e']) turns.run('', () => read.push(name))
     assert.deepEqual(read, ['a', 'b'])
     await nextTurn()
     assert.deepEqual(read, ['a', 'b', 'c', 'd'])
@@ -67,12 +75,21 @@ describe('turns of reading', () => {
     assert.deepEqual(read, ['a', 'b', 'c', 'd', 'e'])
   })
 
+  test('go to the keys in turn, and to the agents of a key', async () => {
+    const turns = new ReadingTurns(tickingClock())
+    const read: string[] = []
+    for (const [line, name] of ['k/a', 'k/a', 'k/a', 'k/a', 'k/b', 'l/a'].map((line, i) => [line, `${line} ${i}`] as const))
+      turns.run(line, () => read.push(name))
+    for (let i = 0; i < 10; i++) await nextTurn()
+    assert.deepEqual(read, ['k/a 0', 'k/a 1', 'k/a 2', 'l/a 5', 'k/b 4', 'k/a 3'])
+  })
+
   test('leave out the time that other work takes', () => {
     let now = 0
     const turns = new ReadingTurns(() => now)
     let count = 0
     for (let i = 0; i < 10; i++) {
-      turns.run(() => count++)
+      turns.run('', () => count++)
       now += 1_000
     }
     assert.equal(count, 10)
@@ -83,14 +100,18 @@ describe('turns of reading', () => {
     const turns = new ReadingTurns(() => now)
     const read: string[] = []
     const goesOn = (name: string, ms: number) =>
-      turns.later(async () => {
-        read.push(name)
-        await Promise.resolve()
-        now += ms
-      }, true)
+      turns.later(
+        '',
+        async () => {
+          read.push(name)
+          await Promise.resolve()
+          now += ms
+        },
+        true,
+      )
     for (const name of ['a', 'b', 'c', 'd', 'e']) goesOn(name, 1)
     goesOn('f', 5)
-    turns.later(() => read.push('g'))
+    turns.later('', () => read.push('g'))
     const byTurn: string[] = []
     for (let i = 0; i < 4; i++) {
       await nextTurn()
@@ -98,6 +119,51 @@ describe('turns of reading', () => {
     }
     assert.deepEqual(byTurn, ['ab', 'cd', 'ef', 'g'])
   })
+})
+
+test('answers of every protocol are read in the turns of their key and agent', async (t) => {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  endsBy('a provider of all protocols', () => server.close())
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const lines: string[] = []
+  for (const name of ['run', 'later'] as const) {
+    const method = readingTurns[name].bind(readingTurns) as (line: string, ...rest: unknown[]) => void
+    t.mock.method(readingTurns, name, (line: string, ...rest: unknown[]) => {
+      lines.push(line)
+      method(line, ...rest)
+    })
+  }
+  const provider = (protocol: Protocol) => ({ name: 'p', protocol, baseUrl, apiKey: 'x', headers: {} })
+  const call = { agentId: 'a', keyId: 'k', signal: never }
+  const limits = {
+    modelTimeoutMs: 9_000,
+    maxReplyChars: 9,
+    modelConcurrency: 9,
+    breaker: false,
+    breakerFailures: 9,
+    breakerPauseMs: 9,
+  }
+  const guarded = (model: ChatModel) =>
+    guardModels({ find: () => model } as unknown as Models, limits, Date.now)
+      .find('p/m')
+      .generate(request(), call)
+  const asked: Record<string, () => Promise<unknown>> = {
+    chat: () => guarded(chatCompletionsModel('m', provider('chat'))),
+    ollama: () => guarded(ollamaModel('m', provider('ollama'))),
+    vendor: () => guarded(vendorModel('m', { ...provider('anthropic'), protocol: 'anthropic' })),
+    'OpenAI embeddings': () => embeddingModel('m', provider('chat'))!.embed(['x'], { ...call, purpose: 'question' }),
+    'Ollama embeddings': () => embeddingModel('m', provider('ollama'))!.embed(['x'], { ...call, purpose: 'question' }),
+    'Google embeddings': () => embeddingModel('m', provider('google'))!.embed(['x'], { ...call, purpose: 'question' }),
+    reranker: () => openReranker({ url: baseUrl, model: 'm', apiKey: undefined }).score('x', ['x'], call),
+  }
+  for (const [name, ask] of Object.entries(asked)) {
+    await assert.rejects(ask(), { code: 'model_failed' }, name)
+    assert.deepEqual([...new Set(lines.splice(0))], ['k/a'], name)
+  }
 })
 
 test('a stream whose events are parsed later is handed over few events at a time', async () => {

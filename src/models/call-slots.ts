@@ -19,7 +19,8 @@ const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
   caller: keyId === undefined ? { id: '', userId: agentId } : { id: keyId },
   agentId,
 })
-const toLine = ({ agentId, keyId = '' }: CallOwner): string => `${keyId}/${agentId}`
+/** As owners of `InTurn`. */
+export const toLine = ({ agentId, keyId = '' }: CallOwner): string => `${keyId}/${agentId}`
 
 interface Waiting {
   owner: CallOwner

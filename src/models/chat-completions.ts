@@ -14,12 +14,13 @@ export function chatCompletionsModel(name: string, provider: Provider): ChatMode
   const headers = headersOf(provider)
   /** As the last call that needed another one got its answer. */
   let known = dialectOf(provider, name)
-  const ask = async (request: ModelRequest, { signal, onText }: ModelCall): Promise<IncomingMessage> => {
+  const ask = async (request: ModelRequest, { signal, onText, keyId }: ModelCall): Promise<IncomingMessage> => {
     const first = known
     for (let dialect = first; ; ) {
       try {
         const body = JSON.stringify(toBody(name, dialect, request, onText !== undefined))
-        const response = await send(url, { headers, body, signal })
+        const owner = { agentId: request.grounding.agentId, keyId }
+        const response = await send(url, { headers, body, signal, owner })
         // Refusals alone teach nothing to other callers: one may come from a value or a prompt that only this caller sends.
         if (dialect !== first) known = dialect
         return response

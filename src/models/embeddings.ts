@@ -1,5 +1,6 @@
-import type { EmbeddingModel } from '../core/embedding.ts'
+import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
+import type { CallOwner } from './call-slots.ts'
 import { failed, notUnderstood, Refusal, stopped } from './failure.ts'
 import { openFetch } from './fetch.ts'
 import { below, readJson, send } from './http.ts'
@@ -83,19 +84,20 @@ function openAiEmbeddings(name: string, provider: Provider): Embed {
   const headers = headersOf(provider)
   // A quarter of the bytes, and no numbers to parse; not every server knows it.
   let takesBase64 = true
-  const ask = async (input: readonly string[], signal: AbortSignal): Promise<unknown> => {
+  const ask = async (input: readonly string[], call: EmbeddingCall): Promise<unknown> => {
     const body = { model: name, input, ...(takesBase64 ? { encoding_format: 'base64' } : {}) }
-    return readJson(await send(url, { headers, body: JSON.stringify(body), signal }), signal, ANSWER_LIMITS)
+    const response = await send(url, { headers, body: JSON.stringify(body), signal: call.signal, owner: call })
+    return readJson(response, call.signal, ANSWER_LIMITS)
   }
-  return async (texts, { signal }) => {
+  return async (texts, call) => {
     let answer: unknown
     try {
-      answer = await ask(texts, signal)
+      answer = await ask(texts, call)
     } catch (error) {
       const cause = error instanceof ReparteeError ? error.cause : undefined
       if (!takesBase64 || !(cause instanceof Refusal) || !/encoding_format|base64/i.test(cause.message)) throw error
       takesBase64 = false
-      answer = await ask(texts, signal)
+      answer = await ask(texts, call)
     }
     const { data } = answer as { data?: { index?: number; embedding?: unknown }[] }
     if (!Array.isArray(data)) throw notUnderstood()
@@ -112,8 +114,10 @@ function openAiEmbeddings(name: string, provider: Provider): Embed {
 function ollamaEmbeddings(name: string, provider: Provider): Embed {
   const url = below(provider.baseUrl, '/api/embed')
   const headers = headersOf(provider)
-  return async (texts, { signal }) => {
-    const response = await send(url, { headers, body: JSON.stringify({ model: name, input: texts }), signal })
+  return async (texts, call) => {
+    const { signal } = call
+    const body = JSON.stringify({ model: name, input: texts })
+    const response = await send(url, { headers, body, signal, owner: call })
     const { embeddings } = (await readJson(response, signal, ANSWER_LIMITS)) as { embeddings?: unknown }
     if (!Array.isArray(embeddings)) throw notUnderstood()
     return checkedVectors(embeddings, texts.length)
@@ -124,22 +128,20 @@ function ollamaEmbeddings(name: string, provider: Provider): Embed {
 function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provider): Embed {
   const load = async () => {
     const { createGoogle } = await import('@ai-sdk/google')
-    return createGoogle({
-      baseURL: baseUrl.replace(/\/+$/, ''),
-      apiKey,
-      headers,
-      fetch: openFetch(undefined, '', ANSWER_LIMITS.mostValues),
-    }).embeddingModel(name)
+    const about = { baseURL: baseUrl.replace(/\/+$/, ''), apiKey, headers }
+    return (owner: CallOwner) =>
+      createGoogle({ ...about, fetch: openFetch(owner, undefined, '', ANSWER_LIMITS.mostValues) }).embeddingModel(name)
   }
   let loading: ReturnType<typeof load> | undefined
-  return async (texts, { purpose, signal }) => {
+  return async (texts, call) => {
+    const { purpose, signal } = call
     loading ??= load()
-    const model = await loading.catch((cause: unknown) => {
+    const open = await loading.catch((cause: unknown) => {
       loading = undefined
       throw failed('the package @ai-sdk/google cannot be loaded', { cause })
     })
     try {
-      const { embeddings } = await model.doEmbed({
+      const { embeddings } = await open(call).doEmbed({
         values: [...texts],
         abortSignal: signal,
         providerOptions: { google: { taskType: purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY' } },

@@ -1,3 +1,4 @@
+import type { CallOwner } from './call-slots.ts'
 import { readBody, send } from './http.ts'
 
 /**
@@ -5,11 +6,16 @@ import { readBody, send } from './http.ts'
  * `onBytes` is told of all that comes, which the packages do not tell of each. `leaveOut` names a header's value that is not to be sent.
  * `mostValues` limits the JSON values of an answer, or of one event of a stream: the packages parse each at once.
  */
-export function openFetch(onBytes: (() => void) | undefined, leaveOut: string, mostValues: number): typeof fetch {
+export function openFetch(
+  owner: CallOwner,
+  onBytes: (() => void) | undefined,
+  leaveOut: string,
+  mostValues: number,
+): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal
     const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => !value.endsWith(leaveOut)))
-    const response = await send(new URL(String(input)), { headers, body: String(init?.body), signal })
+    const response = await send(new URL(String(input)), { headers, body: String(init?.body), signal, owner })
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
         // Nobody may be left to hear of it: the reader has turned away.

@@ -142,8 +142,9 @@ async function watched(
   model: ChatModel,
   { modelTimeoutMs, maxReplyChars }: GuardLimits,
   request: ModelRequest,
-  { signal, onText }: ModelCall,
+  call: ModelCall,
 ): Promise<ModelReply> {
+  const { signal, onText } = call
   const stop = new AbortController()
   let why: ReparteeError | undefined
   const giveUp = (error: ReparteeError) => {
@@ -164,7 +165,11 @@ async function watched(
     if (why === undefined) onText?.(text)
   }
   try {
-    const reply = await model.generate(request, { signal: stop.signal, ...(onText === undefined ? {} : { onText: onPiece }) })
+    const reply = await model.generate(request, {
+      ...call,
+      signal: stop.signal,
+      ...(onText === undefined ? {} : { onText: onPiece }),
+    })
     if (why === undefined && onText === undefined) count(reply.text)
     if (why !== undefined) throw why
     return reply

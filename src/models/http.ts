@@ -4,6 +4,7 @@ import type { ReparteeError } from '../core/errors.ts'
 import { hasMoreValues, ValueCount } from '../core/json-values.ts'
 import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
+import { type CallOwner, toLine } from './call-slots.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 import { type ReadingTurns, readingTurns } from './reading-turns.ts'
 
@@ -12,6 +13,8 @@ export interface HttpCall {
   /** JSON, sent by POST. Without it the call is a GET. */
   body?: string
   signal: AbortSignal
+  /** For whom the answer is read. Undefined if it is for nobody in particular. */
+  owner?: CallOwner | undefined
 }
 
 /** An answer of more is no reply. A stream spends a few hundred bytes on every token: this is room for a hundred thousand. */
@@ -49,7 +52,7 @@ const WORDS_WITHIN_MS = 1_000
 const LAST_BYTES_WITHIN_MS = 1_000
 
 /** Resolves to the head of an answer that is a success; redirects are none, because they would carry the key elsewhere. Throws `model_failed`. */
-export async function send(url: URL, { headers, body, signal }: HttpCall): Promise<IncomingMessage> {
+export async function send(url: URL, { headers, body, signal, owner }: HttpCall): Promise<IncomingMessage> {
   if (signal.aborted) throw stopped(signal)
   const request = begin(url, headers, body)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -74,12 +77,16 @@ export async function send(url: URL, { headers, body, signal }: HttpCall): Promi
   })
   const { statusCode = 0 } = response
   if (statusCode >= 200 && statusCode < 300) {
+    if (owner !== undefined) lines.set(response, toLine(owner))
     if (!response.headers['content-type']?.startsWith('text/html')) return response
     response.destroy()
     throw aWebPage()
   }
   throw refused(statusCode, response.headers, await wordsOf(response))
 }
+
+/** By answer: the owner in whose turns it is read. */
+const lines = new WeakMap<IncomingMessage, string>()
 
 /** Apart from what is kept until the answer ends, so that the prompt is let go once it is sent. */
 function begin(url: URL, headers: Record<string, string>, body: string | undefined): ClientRequest {
@@ -127,6 +134,7 @@ export function readBody(
   { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, mostValues, turns = readingTurns }: Reading = {},
 ): Promise<void> {
   const check = bodyCheck(response, maxParsedBytes, mostValues)
+  const line = lines.get(response) ?? ''
   return new Promise((resolve, reject) => {
     let isDone = false
     /** A chunk is not taken to its end. */
@@ -158,7 +166,7 @@ export function readBody(
         const end = takesLater ? endOfLines(chunk, at) : at + SLICE_BYTES
         const slice = at === 0 && end >= chunk.length ? chunk : chunk.subarray(at, end)
         if (takeSlice(slice) || end >= chunk.length) break
-        if (takesLater || !turns.hasTime) return turns.later(() => takeFrom(chunk, end), takesLater)
+        if (takesLater || !turns.hasTime) return turns.later(line, () => takeFrom(chunk, end), takesLater)
         at = end
       }
       isTaking = false
@@ -170,8 +178,8 @@ export function readBody(
       const wrong = check(chunk)
       if (wrong !== undefined) return fail(wrong)
       isTaking = true
-      if (takesLater) turns.later(() => takeFrom(chunk, 0), true)
-      else turns.run(() => takeFrom(chunk, 0))
+      if (takesLater) turns.later(line, () => takeFrom(chunk, 0), true)
+      else turns.run(line, () => takeFrom(chunk, 0))
       if (isTaking) response.pause()
     })
     // It comes with the last chunk, also to a reader that pauses.

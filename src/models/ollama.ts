@@ -26,11 +26,12 @@ export function ollamaModel(name: string, provider: Provider, clock: Clock = Dat
   const { maxContextTokens = MAX_CONTEXT_TOKENS } = provider
   const needed = new RecentMax(KEEP_CONTEXT_MS, clock)
   return {
-    async generate(request, { signal, onText }) {
+    async generate(request, { signal, onText, keyId }) {
       // Ollama loads the model again at every change of the window, so it does not follow each call.
       const context = needed.add(contextFor(request, maxContextTokens))
       const body = JSON.stringify(toBody(name, request, context, onText !== undefined))
-      const response = await send(url, { headers, body, signal })
+      const owner = { agentId: request.grounding.agentId, keyId }
+      const response = await send(url, { headers, body, signal, owner })
       return toReply(name, await readLines(response, signal, onText))
     },
   }

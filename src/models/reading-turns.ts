@@ -1,3 +1,5 @@
+import { InTurn } from '../core/in-turn.ts'
+
 /** Of each turn of the event loop. The rest is for requests. */
 const READ_MS = 2
 /** So little may come from earlier turns: most answers are short, and a turn that begins costs more than their reading. */
@@ -12,10 +14,10 @@ interface Waiting {
 
 /**
  * Limits the time that the answers of providers take in a turn of the event loop. A provider may send as fast as the network allows, in any number of small
- * events, so reading them at once would hold up all requests.
+ * events, so reading them at once would hold up all requests. Keys take turns, and the agents of a key: the answers for one may be thousands.
  */
 export class ReadingTurns {
-  #waiting: Waiting[] = []
+  readonly #waiting = new InTurn<Waiting>()
   /** Spent on reading in this turn. */
   #usedMs = 0
   /** Of the reading that is going on. */
@@ -39,15 +41,15 @@ export class ReadingTurns {
     return this.#usedMs + sinceMs < READ_MS
   }
 
-  /** Calls `read` now, or in a later turn if there is no time left or others wait. */
-  run(read: () => void): void {
-    if (this.#waiting.length === 0 && this.hasTime) this.#read(read)
-    else this.later(read)
+  /** Calls `read` now, or in a later turn if there is no time left or others wait. `line`: as owners of `InTurn`. */
+  run(line: string, read: () => void): void {
+    if (this.#waiting.isEmpty && this.hasTime) this.#read(read)
+    else this.later(line, read)
   }
 
-  /** Calls `read` in a later turn, after all that wait. `goesOn`: its work goes on in promises after it returns, and that time counts, too. */
-  later(read: () => void, goesOn = false): void {
-    this.#waiting.push({ read, goesOn })
+  /** Calls `read` in a later turn. `goesOn`: its work goes on in promises after it returns, and that time counts, too. */
+  later(line: string, read: () => void, goesOn = false): void {
+    this.#waiting.add(line, { read, goesOn })
     if (goesOn) this.#goingOn++
     this.#schedule()
   }
@@ -81,8 +83,8 @@ export class ReadingTurns {
   #step(): void {
     if (this.#goingOnSince !== undefined) this.#usedMs += this.#clock() - this.#goingOnSince
     this.#goingOnSince = undefined
-    while (this.#waiting.length > 0 && this.hasTime) {
-      const { read, goesOn } = this.#waiting.shift()!
+    while (!this.#waiting.isEmpty && this.hasTime) {
+      const { read, goesOn } = this.#waiting.next()!
       if (goesOn) this.#goingOn--
       this.#read(read)
       if (!goesOn) continue

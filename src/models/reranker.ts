@@ -16,9 +16,9 @@ export interface RerankerSettings {
 export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker {
   const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
   return {
-    async score(query, documents, { signal }) {
+    async score(query, documents, { signal, ...owner }) {
       const body = JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents })
-      const answer = await readJson(await send(new URL(url), { headers, body, signal }), signal)
+      const answer = await readJson(await send(new URL(url), { headers, body, signal, owner }), signal)
       const { results, data } = answer as { results?: unknown; data?: unknown }
       const list = (results ?? data ?? answer) as { index?: unknown; relevance_score?: unknown; score?: unknown }[]
       if (!Array.isArray(list)) throw notUnderstood()

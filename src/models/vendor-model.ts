@@ -24,7 +24,7 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
   const baseURL = vendor.toBaseUrl(provider.baseUrl)
   let loading: ReturnType<typeof vendor.load> | undefined
   return {
-    async generate(request, { signal, onText }) {
+    async generate(request, { signal, onText, keyId }) {
       loading ??= vendor.load()
       const open = await loading.catch((cause: unknown) => {
         loading = undefined
@@ -32,7 +32,7 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
       })
       const ended = new AbortController()
       try {
-        const fetch = openFetch(onText && (() => onText('')), NO_KEY, MOST_VALUES)
+        const fetch = openFetch({ agentId: request.grounding.agentId, keyId }, onText && (() => onText('')), NO_KEY, MOST_VALUES)
         const model = open({ baseURL, apiKey, headers, fetch }, name)
         const options = toOptions(request, AbortSignal.any([signal, ended.signal]), vendor)
         const outcome = onText
