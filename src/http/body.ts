@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { hasMoreFields, hasMoreValues } from '../core/json-values.ts'
+import { hasMoreShapes, hasMoreValues } from '../core/json-values.ts'
 
 export const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 /** Lists, objects, and what they hold. More would take too much time and memory. */
 const MAX_VALUES = 50_000
-/** Of one object: names take longer than values. */
-const MAX_FIELDS = 2_000
+/** Of all objects: names take longer than values. */
+const MAX_SHAPES = 5_000
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Only an escape can bring these in: raw U+0000 is no JSON, and a lone surrogate is no UTF-8. */
 const SUSPECT = /\\u(0000|d[89a-f][0-9a-f]{2})/i
@@ -27,8 +27,11 @@ export function parseJson(bytes: Buffer): unknown {
     throw invalid('body', 'is not valid UTF-8')
   }
   if (hasMoreValues(text, MAX_VALUES)) throw invalid('body', `must have at most ${MAX_VALUES.toLocaleString('en')} values`)
-  if (hasMoreFields(text, MAX_FIELDS))
-    throw invalid('body', `must have at most ${MAX_FIELDS.toLocaleString('en')} fields in an object`)
+  if (hasMoreShapes(text, MAX_SHAPES))
+    throw invalid(
+      'body',
+      `must have at most ${MAX_SHAPES.toLocaleString('en')} different fields; a field in another place of its object is different`,
+    )
   let value: unknown
   try {
     value = JSON.parse(text)

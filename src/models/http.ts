@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
 import type { ReparteeError } from '../core/errors.ts'
-import { hasMoreValues, ValueCount } from '../core/json-values.ts'
+import { hasMoreShapes, hasMoreValues, ValueCount } from '../core/json-values.ts'
 import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
 import { PieceCount } from '../core/pieces.ts'
 import { type CallOwner, toLine } from './call-slots.ts'
@@ -22,6 +22,8 @@ const MAX_BYTES = 33_554_432
 /** What is parsed in one go, where it holds no vectors: a JSON answer, one event or one line of a stream. Parsing more would hold up everybody. */
 const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 100_000
+/** Some 10 ms. An answer has a few dozen. */
+const MOST_SHAPES = 5_000
 /** On average. A token of a stream takes a few hundred. */
 const LEAST_PIECE_BYTES = 16
 /** Of one event that is longer than this. Each line takes a hundred bytes of memory until the event ends, however short it is. */
@@ -266,7 +268,7 @@ export async function readJson(
 }
 
 export function parseJson(text: string, mostValues = MOST_VALUES): unknown {
-  if (hasMoreValues(text, mostValues)) throw tooMuch()
+  if (hasMoreValues(text, mostValues) || hasMoreShapes(text, MOST_SHAPES)) throw tooMuch()
   try {
     return JSON.parse(text)
   } catch (error) {
