@@ -6,7 +6,7 @@ export const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?
 /** Lists, objects, and what they hold. More would take too much time and memory. */
 const MAX_VALUES = 50_000
 /** Of all objects: names take longer than values. */
-const MAX_SHAPES = 5_000
+const MAX_SHAPES = 2_000
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Only an escape can bring these in: raw U+0000 is no JSON, and a lone surrogate is no UTF-8. */
 const SUSPECT = /\\u(0000|d[89a-f][0-9a-f]{2})/i

@@ -22,8 +22,8 @@ const MAX_BYTES = 33_554_432
 /** What is parsed in one go, where it holds no vectors: a JSON answer, one event or one line of a stream. Parsing more would hold up everybody. */
 const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 100_000
-/** Some 10 ms. An answer has a few dozen. */
-const MOST_SHAPES = 5_000
+/** Some 5 ms. An answer has a few dozen. */
+const MOST_SHAPES = 2_000
 /** On average. A token of a stream takes a few hundred. */
 const LEAST_PIECE_BYTES = 16
 /** Of one event that is longer than this. Each line takes a hundred bytes of memory until the event ends, however short it is. */
