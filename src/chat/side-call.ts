@@ -31,8 +31,12 @@ export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTok
   return cleanText(text)
 }
 
-/** The value of a JSON text, also where a model put it in a block of code. Throws where there is none. */
+/** What is asked for takes a few thousand. A model may send as much as a reply may hold, and parsing takes long. */
+const MAX_JSON_CHARS = 20_000
+
+/** The value of a JSON text, also where a model put it in a block of code. Throws where there is none, or it is far too long. */
 export function parseJsonReply(text: string): unknown {
+  if (text.length > MAX_JSON_CHARS) throw new Error('the model sent too much')
   const start = text.search(/[[{]/)
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
   return JSON.parse(text.slice(start, end + 1))

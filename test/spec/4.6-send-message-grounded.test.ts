@@ -231,6 +231,20 @@ describe('4.6 the embedded model: extractive', () => {
     assert.deepEqual(await offered(), [questions[2]])
   })
 
+  test('followUps: ideas of a model that are far too long are not read', async () => {
+    const id = await taught({ followUps: { enabled: true, count: 1 } }, MANUAL)
+    const idea = { text: 'How long does the warranty of the Aurora kettle last?', confidence: 0.9 }
+    let filler = 'x'
+    model.behaviour = (call, response) => {
+      const isForIdeas = /Suggest questions/.test(call.body.messages[0]!.content)
+      return says(isForIdeas ? JSON.stringify({ filler, questions: [idea] }) : 'Boil it with citric acid [1].')(call, response)
+    }
+    const offered = async () => (await ask(id, 'How do I clean the kettle?')).followUps.map(({ text }: { text: string }) => text)
+    assert.deepEqual(await offered(), [idea.text])
+    filler = 'x'.repeat(20_000)
+    assert.ok(!(await offered()).includes(idea.text))
+  })
+
   test('minScore: the least grounding confidence at which it answers', async () => {
     const question = 'How long does the warranty of the Aurora kettle last?'
     const { trace } = await ask(agentId, question)
