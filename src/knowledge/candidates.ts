@@ -13,8 +13,8 @@ const MOST_ALIKE = 8
 /** Words of a question that such are looked for. */
 const MOST_WITH_ALIKE = 32
 const LEAST_ALIKE_LETTERS = 3
-/** Some 50 ms. Questions of ordinary words need fewer up to a million passages. */
-const MOST_ENTRIES = 5_000_000
+/** Some 20 ms. Questions of ordinary words mostly need fewer up to a million passages. */
+const MOST_ENTRIES = 2_000_000
 /** A long word says more; where letters have cases and inflections are short, its stem says part of that already. */
 const LONG_WORD = { latin: 0.2, other: 0.5 }
 

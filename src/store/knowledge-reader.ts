@@ -74,8 +74,8 @@ const OBJECT_BYTES = 150
 const MAX_MASKS = 16
 /** A list of more passages is read only to add it up: it has pages of its own, and may be long. */
 const MOST_READ_AT_ONCE = 8_000
-/** Some 100 ms where the base is large. A question of ten words looks a hundred times into each segment. */
-const LOOKUPS_OF_TURN = 10_000
+/** Some 50 ms where the base is large. A question of ten words looks a hundred times into each segment. */
+const LOOKUPS_OF_TURN = 5_000
 const MOST_YIELDS = 100
 /** Entries of spelling lists that are read before others have their turn: some 10 ms. */
 const ENTRIES_OF_TURN = 2_000_000
