@@ -21,8 +21,9 @@ export interface HttpCall {
 const MAX_BYTES = 33_554_432
 /** What is parsed in one go, where it holds no vectors: a JSON answer, one event or one line of a stream. Parsing more would hold up everybody. */
 const MAX_PARSED_BYTES = 4_194_304
-const MOST_VALUES = 100_000
-/** Some 5 ms. An answer has a few dozen. */
+/** Some 10 ms, where each is another short text. An event or an answer has a few hundred. */
+const MOST_VALUES = 10_000
+/** An answer has a few dozen. */
 const MOST_SHAPES = 2_000
 /** On average. A token of a stream takes a few hundred. */
 const LEAST_PIECE_BYTES = 16

@@ -29,6 +29,9 @@ interface Answer {
   models?: { name: unknown }[]
 }
 
+/** Some providers have hundreds of models, and say much of each. */
+const MOST_VALUES = 100_000
+
 /** What a provider says that it has. Nothing where it does not answer, or not in time: a list is no reason to fail. */
 export async function listModels(provider: Provider): Promise<ModelListing[]> {
   const { protocol, baseUrl, name } = provider
@@ -39,7 +42,7 @@ export async function listModels(provider: Provider): Promise<ModelListing[]> {
     const url = below(protocol === 'anthropic' ? vendors.anthropic.toBaseUrl(baseUrl) : baseUrl, pathname)
     for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value)
     const response = await send(url, { headers: { ...headers, ...headersOf(provider) }, signal })
-    const ids = idsIn((await readJson(response, signal)) as Answer) ?? []
+    const ids = idsIn((await readJson(response, signal, { mostValues: MOST_VALUES })) as Answer) ?? []
     return ids.filter((id) => typeof id === 'string').map((id) => toListing(name, id))
   } catch {
     return []
