@@ -9,7 +9,8 @@ import type { ChatModel, Models } from '../src/core/model.ts'
 import { chatCompletionsModel } from '../src/models/chat-completions.ts'
 import { embeddingModel } from '../src/models/embeddings.ts'
 import { guardModels } from '../src/models/guard.ts'
-import { readBody, send } from '../src/models/http.ts'
+import { Held, HeldBytes } from '../src/models/held-bytes.ts'
+import { readBody, readJson, send } from '../src/models/http.ts'
 import { ollamaModel } from '../src/models/ollama.ts'
 import type { Protocol } from '../src/models/provider.ts'
 import { ReadingTurns, readingTurns } from '../src/models/reading-turns.ts'
@@ -130,11 +131,13 @@ test('answers of every protocol are read in the turns of their key and agent', a
   endsBy('a provider of all protocols', () => server.close())
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const lines: string[] = []
+  let goingOn = 0
   for (const name of ['run', 'later'] as const) {
-    const method = readingTurns[name].bind(readingTurns) as (line: string, ...rest: unknown[]) => void
-    t.mock.method(readingTurns, name, (line: string, ...rest: unknown[]) => {
+    const method = readingTurns[name].bind(readingTurns) as (line: string, read: () => void, goesOn?: boolean) => void
+    t.mock.method(readingTurns, name, (line: string, read: () => void, goesOn?: boolean) => {
       lines.push(line)
-      method(line, ...rest)
+      if (goesOn) goingOn++
+      method(line, read, goesOn)
     })
   }
   const provider = (protocol: Protocol) => ({ name: 'p', protocol, baseUrl, apiKey: 'x', headers: {} })
@@ -163,7 +166,65 @@ test('answers of every protocol are read in the turns of their key and agent', a
   for (const [name, ask] of Object.entries(asked)) {
     await assert.rejects(ask(), { code: 'model_failed' }, name)
     assert.deepEqual([...new Set(lines.splice(0))], ['k/a'], name)
+    // The end of the body is parsed in a turn, and so is what follows.
+    assert.ok(goingOn > 0, name)
+    goingOn = 0
   }
+})
+
+describe('what is held of answers', () => {
+  const owner = (keyId: string) => ({ agentId: keyId, keyId })
+
+  test('of one key leaves some for others, and is given back', () => {
+    const all = new HeldBytes(400_000)
+    const [one, same, other] = [all.open(owner('a')), all.open(owner('a')), all.open(owner('b'))]
+    assert.deepEqual([one.set(65_536), same.set(265_536), one.set(100_000), other.set(160_000)], [true, true, false, true])
+    same.set(100_000)
+    assert.equal(one.set(100_000), true)
+    for (const held of [one, one, same, other]) held.end()
+    assert.equal(all.open(owner('c')).set(265_536), true)
+  })
+
+  test('ends an answer for which there is no room, and goes on with small ones', async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify('x'.repeat(Number(request.url!.slice(1)))))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    endsBy('a provider of long texts', () => server.close())
+    const all = new HeldBytes(400_000)
+    const read = async (bytes: number, held: Held) => {
+      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${bytes}`)
+      const response = await send(url, { headers: {}, signal: never })
+      return readBody(response, never, () => {}, { held })
+    }
+    const [one, other] = [all.open(owner('a')), all.open(owner('a'))]
+    await read(250_000, one)
+    await assert.rejects(read(250_000, other), { code: 'model_failed', message: /too much at the same time/ })
+    other.end()
+    await read(50_000, other)
+    one.end()
+    await read(250_000, other)
+  })
+
+  test('is nothing once an answer was read, or failed', async (t) => {
+    const held = t.mock.method(Held.prototype, 'end')
+    const server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.write(`["${'x'.repeat(100_000)}`)
+      if (request.url === '/whole') response.end('"]')
+      else setTimeout(() => response.destroy(), 20)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    endsBy('a provider that may break off', () => server.close())
+    const url = (path: string) => new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`)
+    await readJson(await send(url('/whole'), { headers: {}, signal: never }), never)
+    assert.equal(held.mock.callCount(), 1)
+    await assert.rejects(readJson(await send(url('/half'), { headers: {}, signal: never }), never))
+    assert.equal(held.mock.callCount(), 2)
+    await assert.rejects(readBody(await send(url('/half'), { headers: {}, signal: never }), never, () => {}))
+    assert.equal(held.mock.callCount(), 3)
+  })
 })
 
 test('a stream whose events are parsed later is handed over few events at a time', async () => {

@@ -15,7 +15,7 @@ export interface CallOwner {
 }
 
 /** Calls without a key share the part of one key: for example, calls that embed documents. */
-const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
+export const toAsker = ({ agentId, keyId }: CallOwner): Asker => ({
   caller: keyId === undefined ? { id: '', userId: agentId } : { id: keyId },
   agentId,
 })

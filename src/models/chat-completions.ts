@@ -4,7 +4,7 @@ import { createParser } from 'eventsource-parser'
 import { ReparteeError } from '../core/errors.ts'
 import type { ChatModel, Finish, ModelCall, ModelReply, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
 import { brokeOff, endedEarly, notUnderstood, Refusal } from './failure.ts'
-import { below, isJson, parseJson, readBody, readJson, send } from './http.ts'
+import { below, inTurn, isJson, parseJson, readBody, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
 
@@ -186,7 +186,7 @@ async function readStream(
     hear(decoder.write(chunk))
     return isDone
   })
-  if (!isDone) hear('\n\n') // some servers end with the last line
+  if (!isDone) await inTurn(response, () => hear('\n\n')) // some servers end with the last line
   if (!isDone && finish === undefined) throw endedEarly()
   return toReply(name, { text: parts.join(''), finish: finish ?? 'stop', usage })
 }

@@ -1,5 +1,5 @@
 import type { CallOwner } from './call-slots.ts'
-import { readBody, send } from './http.ts'
+import { inTurn, readBody, send } from './http.ts'
 
 /**
  * As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects.
@@ -29,7 +29,8 @@ export function openFetch(
           onBytes?.()
         }
         readBody(response, signal, take, { takesLater: true, mostValues }).then(
-          () => attempt(() => controller.close()),
+          // The package parses what it has then.
+          () => inTurn(response, () => attempt(() => controller.close())),
           (error: unknown) => attempt(() => controller.error(error)),
         )
       },

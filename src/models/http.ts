@@ -6,6 +6,7 @@ import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.t
 import { PieceCount } from '../core/pieces.ts'
 import { type CallOwner, toLine } from './call-slots.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
+import { type Held, heldBytes } from './held-bytes.ts'
 import { type ReadingTurns, readingTurns } from './reading-turns.ts'
 
 export interface HttpCall {
@@ -80,7 +81,7 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
   })
   const { statusCode = 0 } = response
   if (statusCode >= 200 && statusCode < 300) {
-    if (owner !== undefined) lines.set(response, toLine(owner))
+    if (owner !== undefined) owners.set(response, owner)
     if (!response.headers['content-type']?.startsWith('text/html')) return response
     response.destroy()
     throw aWebPage()
@@ -88,8 +89,10 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
   throw refused(statusCode, response.headers, await wordsOf(response))
 }
 
-/** By answer: the owner in whose turns it is read. */
-const lines = new WeakMap<IncomingMessage, string>()
+/** By answer: for whom it is read. */
+const owners = new WeakMap<IncomingMessage, CallOwner>()
+const NOBODY: CallOwner = { agentId: '' }
+const ownerOf = (response: IncomingMessage): CallOwner => owners.get(response) ?? NOBODY
 
 /** Apart from what is kept until the answer ends, so that the prompt is let go once it is sent. */
 function begin(url: URL, headers: Record<string, string>, body: string | undefined): ClientRequest {
@@ -119,6 +122,8 @@ interface Reading {
   /** Limit of values in one JSON text, if its parser has no limit of its own. */
   mostValues?: number
   turns?: ReadingTurns
+  /** Given: whoever parses the body ends it. */
+  held?: Held
 }
 
 /** Of a chunk, at once. */
@@ -134,17 +139,24 @@ export function readBody(
   response: IncomingMessage,
   signal: AbortSignal,
   take: (slice: Buffer) => unknown,
-  { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, mostValues, turns = readingTurns }: Reading = {},
+  { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, mostValues, turns = readingTurns, held: given }: Reading = {},
 ): Promise<void> {
-  const check = bodyCheck(response, maxParsedBytes, mostValues)
-  const line = lines.get(response) ?? ''
-  return new Promise((resolve, reject) => {
+  const owner = ownerOf(response)
+  const line = toLine(owner)
+  const held = given ?? heldBytes.open(owner)
+  const check = bodyCheck(response, maxParsedBytes, mostValues, held)
+  return new Promise<void>((resolve, reject) => {
+    const finish = () => {
+      if (given === undefined) held.end()
+      resolve()
+    }
     let isDone = false
     /** A chunk is not taken to its end. */
     let isTaking = false
     let hasEnded = false
     const fail = (error: unknown) => {
       isDone = true
+      if (given === undefined) held.end()
       reject(error)
       response.destroy()
     }
@@ -159,7 +171,7 @@ export function readBody(
       isDone = true
       // Mostly the end of the body came along, and the connection is free for the next call once it is seen.
       setImmediate(() => {
-        resolve()
+        finish()
         hangUpUnlessWhole(response)
       })
       return true
@@ -173,22 +185,26 @@ export function readBody(
         at = end
       }
       isTaking = false
-      if (hasEnded) resolve()
+      if (hasEnded) finish()
       else if (response.isPaused()) response.resume()
     }
     response.on('data', (chunk: Buffer) => {
       if (isDone) return
-      const wrong = check(chunk)
-      if (wrong !== undefined) return fail(wrong)
       isTaking = true
-      if (takesLater) turns.later(line, () => takeFrom(chunk, 0), true)
-      else turns.run(line, () => takeFrom(chunk, 0))
-      if (isTaking) response.pause()
+      const takeChunk = () => {
+        if (isDone) return
+        const wrong = check(chunk)
+        if (wrong !== undefined) fail(wrong)
+        else takeFrom(chunk, 0)
+      }
+      if (takesLater) turns.later(line, takeChunk, true)
+      else turns.run(line, takeChunk)
+      if (isTaking && !isDone) response.pause()
     })
     // It comes with the last chunk, also to a reader that pauses.
     response.on('end', () => {
       hasEnded = true
-      if (!isTaking) resolve()
+      if (!isTaking) finish()
     })
     const breakOff = (cause?: Error) => {
       if (!isDone) fail(signal.aborted ? stopped(signal) : broken(cause))
@@ -199,6 +215,23 @@ export function readBody(
     response.on('close', () => {
       if (!response.readableEnded) breakOff()
     })
+  })
+}
+
+/**
+ * Resolves to what `work` returns, such as the parsed end of a body, when it is the turn of the answer. A provider may have thousands of answers end at the same time.
+ * What goes on in promises counts, too.
+ */
+export function inTurn<T>(response: IncomingMessage, work: () => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const attempt = () => {
+      try {
+        resolve(work())
+      } catch (error) {
+        reject(error)
+      }
+    }
+    readingTurns.later(toLine(ownerOf(response)), attempt, true)
   })
 }
 
@@ -219,6 +252,7 @@ function bodyCheck(
   response: IncomingMessage,
   maxParsedBytes: number,
   mostValues: number | undefined,
+  held: Held,
 ): (chunk: Buffer) => ReparteeError | undefined {
   const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
   const findLastPiece = FINDERS[type.trim().toLowerCase()] ?? findLastEvent
@@ -245,7 +279,8 @@ function bodyCheck(
       if (lines > MOST_LINES) return tooMuch()
     }
     if (pieces.isTooMany(chunk)) return failed('the provider sent its answer in pieces that are too small')
-    return bytes > MAX_BYTES || parsedBytes > maxParsedBytes || hasTooManyValues(chunk, begun) ? tooMuch() : undefined
+    if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes || hasTooManyValues(chunk, begun)) return tooMuch()
+    return held.set(parsedBytes) ? undefined : failed('its provider sends too much at the same time', { transient: true })
   }
 }
 
@@ -264,8 +299,13 @@ export async function readJson(
   { mostValues = MOST_VALUES, maxBytes = MAX_PARSED_BYTES } = {},
 ): Promise<unknown> {
   const chunks: Buffer[] = []
-  await readBody(response, signal, (slice) => void chunks.push(slice), { maxParsedBytes: maxBytes })
-  return parseJson(Buffer.concat(chunks).toString('utf8'), mostValues)
+  const held = heldBytes.open(ownerOf(response))
+  try {
+    await readBody(response, signal, (slice) => void chunks.push(slice), { maxParsedBytes: maxBytes, held })
+    return await inTurn(response, () => parseJson(Buffer.concat(chunks).toString('utf8'), mostValues))
+  } finally {
+    held.end()
+  }
 }
 
 export function parseJson(text: string, mostValues = MOST_VALUES): unknown {

@@ -4,7 +4,7 @@ import type { ChatModel, ModelCall, ModelRequest } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { promptTokens } from '../core/tokens.ts'
 import { brokeOff, endedEarly, failed, notUnderstood } from './failure.ts'
-import { below, parseJson, readBody, send } from './http.ts'
+import { below, inTurn, parseJson, readBody, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
 
@@ -124,7 +124,7 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
     if (text.length === before) onText?.('')
     return last !== undefined
   })
-  take(begun.join(''))
+  if (last === undefined) await inTurn(response, () => take(begun.join('')))
   if (last === undefined) throw endedEarly()
   const usage = { tokensIn: count(last.prompt_eval_count), tokensOut: count(last.eval_count), tokensCached: 0 }
   return { text, finish: last.done_reason === 'length' ? 'length' : 'stop', usage }
