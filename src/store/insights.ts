@@ -32,8 +32,8 @@ interface SessionPlace {
 }
 
 const SESSIONS_A_PAGE = 100
-/** Gone through in one go: a message is read whole to find out whether it is a reply, and may have 200,000 characters. */
-const MESSAGES_A_SLICE = 100
+/** Gone through in one go: a message is read whole to find out whether it is a reply, and may have 200,000 characters and as many of sources. */
+const MESSAGES_A_SLICE = 25
 const QUESTION_CHARS = 2_000
 /** Sessions that were active in the span or later, latest first. A condition on `created_at` here would scan any number of sessions in one statement. */
 const SESSIONS = `SELECT id, user_id, last_message_at, created_at, message_count FROM session WHERE agent_id = $1 AND last_message_at >= $2
