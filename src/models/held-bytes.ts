@@ -1,9 +1,9 @@
 import { TenantShares } from '../core/shares.ts'
 import { type CallOwner, toAsker } from './call-slots.ts'
 
-/** Of all answers. */
+/** Of all answers together. */
 const MOST_BYTES = 268_435_456
-/** Of each answer. The number of calls bounds what this comes to. */
+/** So many of each answer do not count: the number of calls limits them. */
 const FREE_BYTES = 65_536
 
 /**

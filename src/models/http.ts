@@ -122,7 +122,7 @@ interface Reading {
   /** Limit of values in one JSON text, if its parser has no limit of its own. */
   mostValues?: number
   turns?: ReadingTurns
-  /** Given: whoever parses the body ends it. */
+  /** If given, the caller ends it, once the body is parsed. */
   held?: Held
 }
 
