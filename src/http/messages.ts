@@ -3,6 +3,7 @@ import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
 import { cancelTurn } from '../chat/cancel.ts'
 import type { Deps } from '../chat/deps.ts'
+import type { ReplyDetail } from '../chat/exchange.ts'
 import { detailOf, getMessage, rate, toFeedback, turnStateOf } from '../chat/read-message.ts'
 import { regenerate } from '../chat/regenerate.ts'
 import { sendMessage } from '../chat/send-message.ts'
@@ -98,8 +99,8 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const include = query.include?.split(',') ?? []
     checkInclude(key, include)
     const message = await getMessage(deps, session, params.messageId)
-    const more = extrasOf(message, include)
-    return { message: { ...(await toOneMessage(deps, session, message)), ...more } }
+    const detail = replyDetailOf(message)
+    return { message: { ...(await toOneMessage(deps, session, message, detail)), ...extrasOf(message, detail, include) } }
   })
 
   route(app, deps, contract.cancelMessage, async ({ session, params }) => {
@@ -150,8 +151,15 @@ async function* versionsOf({ db }: Deps, session: Session, messageId: string): A
 
 type OneMessage = ResponseOf<Contract['getMessage']>['message']
 
-async function toOneMessage(deps: Deps, session: Session, message: WholeMessage): Promise<OneMessage> {
-  const { sources, followUps } = message.role === 'AI' ? detailOf(message) : {}
+/** Parsed, which takes milliseconds where a reply has many sources. */
+const replyDetailOf = (message: WholeMessage): ReplyDetail => (message.role === 'AI' ? detailOf(message) : {})
+
+async function toOneMessage(
+  deps: Deps,
+  session: Session,
+  message: WholeMessage,
+  { sources, followUps } = replyDetailOf(message),
+): Promise<OneMessage> {
   return {
     ...toMessage(message),
     type: 'TEXT',
@@ -164,9 +172,12 @@ async function toOneMessage(deps: Deps, session: Session, message: WholeMessage)
 }
 
 /** What is kept of how a reply came about. */
-function extrasOf(message: WholeMessage, include: string[]): Pick<OneMessage, 'model' | 'usage' | 'trace'> {
+function extrasOf(
+  message: WholeMessage,
+  { usage, trace }: ReplyDetail,
+  include: string[],
+): Pick<OneMessage, 'model' | 'usage' | 'trace'> {
   if (message.role !== 'AI') return {}
-  const { usage, trace } = detailOf(message)
   return {
     ...(include.includes('model') && message.model !== null ? { model: message.model } : {}),
     ...(include.includes('usage') && usage ? { usage } : {}),
