@@ -1,8 +1,32 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
+import { admitBody } from '../src/http/admit.ts'
 import { FairEntry } from '../src/http/fair-entry.ts'
 
 const nextRound = () => new Promise(setImmediate)
+
+test('a body that came in the round of its head begins at once, and of later ones only some in each round', async () => {
+  const fairEntry = new FairEntry()
+  assert.equal(fairEntry.enter('a'), undefined)
+  const request = { server: { fairEntry }, caller: { id: 'a' }, enteredIn: fairEntry.round } as unknown as FastifyRequest
+  let waiting = 0
+  const begin = () => {
+    const turn = admitBody(request)
+    if (turn === undefined) return
+    waiting++
+    turn.then(() => waiting--)
+  }
+  for (let i = 0; i < 100; i++) begin()
+  assert.equal(waiting, 0)
+  await nextRound()
+  for (let i = 0; i < 100; i++) begin()
+  assert.equal(waiting, 84)
+  await nextRound()
+  assert.equal(waiting, 68)
+  for (let i = 0; i < 5; i++) await nextRound()
+  assert.equal(waiting, 0)
+})
 
 describe('work of several keys', () => {
   test('begins at once where there is little of it', () => {

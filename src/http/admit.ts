@@ -11,6 +11,13 @@ import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
 import { keepAddressRate, keepRate } from './rate-limit.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The round of `FairEntry` in which it was admitted. */
+    enteredIn?: number
+  }
+}
+
 /** Whose request it may be. */
 export interface Gate {
   /** One of these is enough; `admin` always is. */
@@ -40,7 +47,17 @@ export async function admit(
   if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
   const turn = app.fairEntry.enter(key.id)
   if (turn !== undefined) await turn
+  request.enteredIn = app.fairEntry.round
   return key
+}
+
+/**
+ * Call it when the body of a request has come. Returns undefined if work may begin at once, else resolves when it may: a request whose body came later than its head waits
+ * for its turn again, because thousands may get their last byte at the same time.
+ */
+export function admitBody({ server: app, caller, enteredIn }: FastifyRequest, units = 1): Promise<void> | undefined {
+  const isAdmitted = units <= 1 && enteredIn === app.fairEntry.round
+  return caller === undefined || isAdmitted ? undefined : app.fairEntry.enter(caller.id, units)
 }
 
 /** Throws `unauthorized`, or `rate_limited` where that comes from one address too often. */

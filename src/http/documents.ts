@@ -11,6 +11,7 @@ import type { Document, ListedDocument, Metadata, NewDocument } from '../core/do
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
+import { admitBody } from './admit.ts'
 import { refuseUnkeepable } from './body.ts'
 import { JsonText } from './json-text.ts'
 import { pageUrl } from './page-url.ts'
@@ -38,8 +39,11 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
   const { knowledge } = deps
   const checkFields = validator(contract.addDocument.body!, 'body')
 
-  const readFile = async (request: FastifyRequest): Promise<NewDocument> =>
-    fromUpload(await readUpload(request, deps.limits.maxUploadBytes), checkFields)
+  const readFile = async (request: FastifyRequest): Promise<NewDocument> => {
+    const upload = await readUpload(request, deps.limits.maxUploadBytes)
+    await admitBody(request)
+    return fromUpload(upload, checkFields)
+  }
 
   /** Reads a document that is sent as JSON with its text or address, or as a file. */
   const read = async (request: FastifyRequest, body: Content): Promise<NewDocument> => {

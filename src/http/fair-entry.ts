@@ -14,6 +14,12 @@ export class FairEntry {
   readonly #begun = new Map<string, number>()
   readonly #waiting = new Map<string, Waiting[]>()
   #isScheduled = false
+  #round = 0
+
+  /** The number of the round. It changes while work begins or waits. */
+  get round(): number {
+    return this.#round
+  }
 
   /** Returns undefined if the work may begin at once, else resolves when it may. Work of more units than a round has takes a round of its key alone. */
   enter(keyId: string, units = 1): Promise<void> | undefined {
@@ -40,6 +46,7 @@ export class FairEntry {
   }
 
   #nextRound(): void {
+    this.#round++
     this.#begun.clear()
     for (const [keyId, line] of this.#waiting) {
       let count = 0

@@ -8,6 +8,7 @@ import type { ApiKey } from '../core/api-key.ts'
 import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { admitBody } from './admit.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE, parseJson } from './body.ts'
@@ -155,10 +156,11 @@ export function openServer(options: ServerOptions): FastifyInstance {
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async ({ caller }: FastifyRequest, bytes: Buffer) => {
-    if (bytes.length <= UNIT_BYTES) return parseJson(bytes)
-    if (caller !== undefined) await app.fairEntry.enter(caller.id, bytes.length / UNIT_BYTES)
-    return parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller))
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    const { caller } = request
+    const turn = admitBody(request, Math.max(1, bytes.length / UNIT_BYTES))
+    if (turn !== undefined) await turn
+    return bytes.length <= UNIT_BYTES ? parseJson(bytes) : parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller))
   })
   app.addContentTypeParser(MULTIPART_TYPE, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
     // The handler reads the file itself, as it comes in.
