@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import type { TurnState } from '../core/message.ts'
+import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { findMessage, findMessageAt, setFeedback, type WholeMessage } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
@@ -61,6 +62,15 @@ export const toFeedback = (json: string): Feedback => JSON.parse(json) as Feedba
 
 export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === null ? {} : (JSON.parse(detail) as ReplyDetail))
 
+/** A longer one takes milliseconds to parse and to send, and a megabyte of sources is possible. */
+const LONG_DETAIL_CHARS = 16_384
+
+/** What is kept of how a reply came about. A long one waits until others had their turn. */
+export async function readDetail(message: WholeMessage, { agentId }: Session): Promise<ReplyDetail> {
+  if ((message.detail?.length ?? 0) > LONG_DETAIL_CHARS) await nextSlice(agentId)
+  return detailOf(message)
+}
+
 const LOOK_EVERY_MS = 500
 
 /**
@@ -102,7 +112,7 @@ async function readEnd(deps: Deps, session: Session, question: WholeMessage): Pr
   if ((await turnStateOf(deps, session, question)) === 'running') return undefined
   const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
   if (reply?.role !== 'AI') return failureOf(question)
-  const { sources = [], usage = null, followUps, include = [], trace } = detailOf(reply)
+  const { sources = [], usage = null, followUps, include = [], trace } = await readDetail(reply, session)
   const agent = await deps.agents.get(session.agentId)
   return {
     session,

@@ -4,7 +4,7 @@ import type { ResponseOf } from '../api/operation.ts'
 import { cancelTurn } from '../chat/cancel.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { ReplyDetail } from '../chat/exchange.ts'
-import { detailOf, getMessage, rate, toFeedback, turnStateOf } from '../chat/read-message.ts'
+import { getMessage, rate, readDetail, toFeedback, turnStateOf } from '../chat/read-message.ts'
 import { regenerate } from '../chat/regenerate.ts'
 import { sendMessage } from '../chat/send-message.ts'
 import { ReparteeError } from '../core/errors.ts'
@@ -99,13 +99,13 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const include = query.include?.split(',') ?? []
     checkInclude(key, include)
     const message = await getMessage(deps, session, params.messageId)
-    const detail = replyDetailOf(message)
+    const detail = await readReplyDetail(session, message)
     return { message: { ...(await toOneMessage(deps, session, message, detail)), ...extrasOf(message, detail, include) } }
   })
 
   route(app, deps, contract.cancelMessage, async ({ session, params }) => {
     const message = await cancelTurn(deps, session, params.messageId)
-    return { message: await toOneMessage(deps, session, message) }
+    return { message: await toOneMessage(deps, session, message, await readReplyDetail(session, message)) }
   })
 
   route(app, deps, contract.setFeedback, async ({ session, params, body }) => {
@@ -151,14 +151,14 @@ async function* versionsOf({ db }: Deps, session: Session, messageId: string): A
 
 type OneMessage = ResponseOf<Contract['getMessage']>['message']
 
-/** Parsed, which takes milliseconds where a reply has many sources. */
-const replyDetailOf = (message: WholeMessage): ReplyDetail => (message.role === 'AI' ? detailOf(message) : {})
+const readReplyDetail = async (session: Session, message: WholeMessage): Promise<ReplyDetail> =>
+  message.role === 'AI' ? readDetail(message, session) : {}
 
 async function toOneMessage(
   deps: Deps,
   session: Session,
   message: WholeMessage,
-  { sources, followUps } = replyDetailOf(message),
+  { sources, followUps }: ReplyDetail,
 ): Promise<OneMessage> {
   return {
     ...toMessage(message),

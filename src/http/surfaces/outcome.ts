@@ -1,7 +1,7 @@
 import type { Source } from '../../chat/cite.ts'
 import type { Deps } from '../../chat/deps.ts'
 import type { Exchange, FollowUp, Trace, Usage } from '../../chat/exchange.ts'
-import { detailOf } from '../../chat/read-message.ts'
+import { readDetail } from '../../chat/read-message.ts'
 import type { Turn } from '../../chat/turn.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import type { Message } from '../../core/message.ts'
@@ -57,9 +57,10 @@ export const toldTo = ({ userId }: ApiKey, outcome: Outcome): Outcome =>
   userId === undefined ? outcome : { ...outcome, usage: null }
 
 /** Of a reply that was kept. */
-export async function readOutcome({ db }: Deps, { agentId, id: sessionId }: Session, reply: WholeMessage): Promise<Outcome> {
+export async function readOutcome({ db }: Deps, session: Session, reply: WholeMessage): Promise<Outcome> {
+  const { agentId, id: sessionId } = session
   const question = await findMessageAt(db, agentId, sessionId, reply.seq - 1)
-  const { sources = [], usage = null, followUps = [], trace } = detailOf(reply)
+  const { sources = [], usage = null, followUps = [], trace } = await readDetail(reply, session)
   return {
     agentId,
     sessionId,

@@ -1,0 +1,22 @@
+// A reply with many sources is read in turns: parsing and sending it takes milliseconds.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readDetail } from '../src/chat/read-message.ts'
+import type { Session } from '../src/core/session.ts'
+import type { WholeMessage } from '../src/store/messages.ts'
+
+const reply = (chars: number) => ({ detail: JSON.stringify({ run: 'x'.repeat(chars) }) }) as WholeMessage
+const session = { agentId: 'a' } as Session
+
+test('of replies with long details, one is read in each round of the event loop, and short ones at once', async () => {
+  const read: string[] = []
+  const begin = (name: string, chars: number) => void readDetail(reply(chars), session).then(() => read.push(name))
+  for (const name of ['a', 'b', 'c']) begin(name, 20_000)
+  begin('short', 10)
+  const byRound: string[] = []
+  for (let i = 0; i < 4; i++) {
+    await new Promise(setImmediate)
+    byRound.push(read.splice(0).join())
+  }
+  assert.deepEqual(byRound, ['short,a', 'b', 'c', ''])
+})
