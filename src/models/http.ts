@@ -81,7 +81,7 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
   })
   const { statusCode = 0 } = response
   if (statusCode >= 200 && statusCode < 300) {
-    if (owner !== undefined) owners.set(response, owner)
+    if (owner !== undefined) (response as Owned)[OWNER] = owner
     if (!response.headers['content-type']?.startsWith('text/html')) return response
     response.destroy()
     throw aWebPage()
@@ -89,10 +89,11 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
   throw refused(statusCode, response.headers, await wordsOf(response))
 }
 
-/** By answer: for whom it is read. */
-const owners = new WeakMap<IncomingMessage, CallOwner>()
+/** Of an answer: for whom it is read. A weak map would cost several microseconds for each. */
+const OWNER = Symbol('owner')
+type Owned = IncomingMessage & { [OWNER]?: CallOwner }
 const NOBODY: CallOwner = { agentId: '' }
-const ownerOf = (response: IncomingMessage): CallOwner => owners.get(response) ?? NOBODY
+const ownerOf = (response: Owned): CallOwner => response[OWNER] ?? NOBODY
 
 /** Apart from what is kept until the answer ends, so that the prompt is let go once it is sent. */
 function begin(url: URL, headers: Record<string, string>, body: string | undefined): ClientRequest {
