@@ -606,6 +606,15 @@ describe('the process that reads', () => {
     assert.equal(owners.has('slow', 600_001), false)
   })
 
+  test('takes a key as slow whose agents had many slow documents together', () => {
+    const owners = new SlowOwners()
+    for (let i = 0; i < 5; i++) owners.note(`k/${i}`, i)
+    assert.deepEqual([owners.has('k/0', 10), owners.has('k/new', 10)], [false, false])
+    owners.note('k/5', 10)
+    assert.deepEqual([owners.has('k/0', 10), owners.has('k/new', 10), owners.has('l/new', 10)], [true, true, false])
+    assert.equal(owners.has('k/new', 600_001), false)
+  })
+
   test('may be killed by somebody else: each document is read', async () => {
     const reader = newReader({ timeoutMs: 300_000, memoryMb: 512 })
     const started = await processOf(reader)

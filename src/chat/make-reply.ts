@@ -63,13 +63,15 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   if (turn.length === 0) turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
   const text = cleanText(reply.text)
-  const { markdown, sources, citations } = (await citer?.cite(text, agent.id)) ?? uncited(text)
+  // Long replies of the keys take turns, and those of the agents of a key.
+  const owner = `${deps.askedBy ?? ''}/${agent.id}`
+  const { markdown, sources, citations } = (await citer?.cite(text, owner)) ?? uncited(text)
   const grounding = reply.grounding ?? {
     answered: retrieval.emptyBase === true || sources.length > 0,
     confidence: retrieval.confidence,
   }
   const isHtml = input.format === 'html'
-  const content = isHtml ? await renderHtml(markdown, agent.imageHosts, agent.id) : markdown
+  const content = isHtml ? await renderHtml(markdown, agent.imageHosts, owner) : markdown
   const usage = reply.usage && { ...reply.usage, cost: costOf(deps.prices, reply.model, reply.usage) }
   watch.lap('render')
   const trace: Trace = {
