@@ -37,7 +37,7 @@ async function readBytes(url: URL, turns: ReadingTurns): Promise<number[]> {
   const take = (slice: Buffer) => {
     byTurn[byTurn.length - 1]! += slice.length
   }
-  await readBody(response, never, take, { turns })
+  await readBody(response, never, take, { pieces: 'events', turns })
   isReading = false
   await counting
   return byTurn
@@ -196,7 +196,7 @@ describe('what is held of answers', () => {
     const read = async (bytes: number, held: Held) => {
       const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${bytes}`)
       const response = await send(url, { headers: {}, signal: never })
-      return readBody(response, never, () => {}, { held })
+      return readBody(response, never, () => {}, { pieces: 'whole', held })
     }
     const [one, other] = [all.open(owner('a')), all.open(owner('a'))]
     await read(250_000, one)
@@ -222,9 +222,24 @@ describe('what is held of answers', () => {
     assert.equal(held.mock.callCount(), 1)
     await assert.rejects(readJson(await send(url('/half'), { headers: {}, signal: never }), never))
     assert.equal(held.mock.callCount(), 2)
-    await assert.rejects(readBody(await send(url('/half'), { headers: {}, signal: never }), never, () => {}))
+    await assert.rejects(readBody(await send(url('/half'), { headers: {}, signal: never }), never, () => {}, { pieces: 'whole' }))
     assert.equal(held.mock.callCount(), 3)
   })
+})
+
+test('an event has its limit whatever type the provider names', async () => {
+  for (const type of ['text/event-stream', 'application/x-ndjson', 'text/plain']) {
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', type)
+      response.end(`data: ${'x'.repeat(60_000)}\n`.repeat(80))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    endsBy('a provider of one long event', () => server.close())
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const model = chatCompletionsModel('m', { name: 'p', protocol: 'chat', baseUrl, apiKey: 'x', headers: {} })
+    const asked = model.generate(request(), { signal: never, onText() {} })
+    await assert.rejects(asked, { code: 'model_failed', message: /more than a reply can hold/ }, type)
+  }
 })
 
 test('a stream whose events are parsed later is handed over few events at a time', async () => {
@@ -235,7 +250,7 @@ test('a stream whose events are parsed later is handed over few events at a time
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   const response = await send(url, { headers: {}, signal: never })
   const slices: string[] = []
-  await readBody(response, never, (slice) => void slices.push(slice.toString()), { takesLater: true })
+  await readBody(response, never, (slice) => void slices.push(slice.toString()), { pieces: 'events', takesLater: true })
   assert.equal(slices.join(''), BODY)
   for (const slice of slices) assert.ok(slice.split('ping\n').length <= 4, slice)
 })

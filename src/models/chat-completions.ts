@@ -182,10 +182,11 @@ async function readStream(
     }
   }
   const decoder = new StringDecoder('utf8')
-  await readBody(response, signal, (chunk) => {
+  const take = (chunk: Buffer) => {
     hear(decoder.write(chunk))
     return isDone
-  })
+  }
+  await readBody(response, signal, take, { pieces: 'events' })
   if (!isDone) await inTurn(response, () => hear('\n\n')) // some servers end with the last line
   if (!isDone && finish === undefined) throw endedEarly()
   return toReply(name, { text: parts.join(''), finish: finish ?? 'stop', usage })

@@ -28,7 +28,11 @@ export function openFetch(
           controller.enqueue(slice)
           onBytes?.()
         }
-        readBody(response, signal, take, { takesLater: true, mostValues }).then(
+        readBody(response, signal, take, {
+          pieces: onBytes === undefined ? 'whole' : 'events',
+          takesLater: true,
+          mostValues,
+        }).then(
           // The package parses what it has then.
           () => inTurn(response, () => attempt(() => controller.close())),
           (error: unknown) => attempt(() => controller.error(error)),

@@ -44,10 +44,12 @@ const findLastEvent: FindLastPiece = (chunk) => {
   }
   return -1
 }
-/** Other types are taken for a stream of events. A JSON answer is one piece. */
-const FINDERS: Record<string, FindLastPiece> = {
-  'application/json': () => -1,
-  'application/x-ndjson': (chunk) => chunk.lastIndexOf(LINE_FEED),
+/** What an answer is read as. It is for the reader to say: a provider may name any type. */
+export type Pieces = 'events' | 'lines' | 'whole'
+const FINDERS: Record<Pieces, FindLastPiece> = {
+  events: findLastEvent,
+  lines: (chunk) => chunk.lastIndexOf(LINE_FEED),
+  whole: () => -1,
 }
 /** How much is read, and for how long, of what a provider says about its refusal. */
 const MAX_WORDS_BYTES = 4_096
@@ -116,6 +118,7 @@ function targetOf(url: URL): Target {
 }
 
 interface Reading {
+  pieces: Pieces
   /** Of one JSON text. */
   maxParsedBytes?: number
   /** What `take` begins goes on after it returns. */
@@ -140,12 +143,12 @@ export function readBody(
   response: IncomingMessage,
   signal: AbortSignal,
   take: (slice: Buffer) => unknown,
-  { maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, mostValues, turns = readingTurns, held: given }: Reading = {},
+  { pieces, maxParsedBytes = MAX_PARSED_BYTES, takesLater = false, mostValues, turns = readingTurns, held: given }: Reading,
 ): Promise<void> {
   const owner = ownerOf(response)
   const line = toLine(owner)
   const held = given ?? heldBytes.open(owner)
-  const check = bodyCheck(response, maxParsedBytes, mostValues, held)
+  const check = bodyCheck(FINDERS[pieces], maxParsedBytes, mostValues, held)
   return new Promise<void>((resolve, reject) => {
     const finish = () => {
       if (given === undefined) held.end()
@@ -250,13 +253,11 @@ function endOfLines(chunk: Buffer, start: number): number {
 
 /** Returns what is wrong with a body by the size of its chunks, chunk by chunk. */
 function bodyCheck(
-  response: IncomingMessage,
+  findLastPiece: FindLastPiece,
   maxParsedBytes: number,
   mostValues: number | undefined,
   held: Held,
 ): (chunk: Buffer) => ReparteeError | undefined {
-  const [type = ''] = response.headers['content-type']?.split(';', 1) ?? []
-  const findLastPiece = FINDERS[type.trim().toLowerCase()] ?? findLastEvent
   const pieces = new PieceCount(LEAST_PIECE_BYTES)
   let bytes = 0
   let parsedBytes = 0
@@ -302,7 +303,7 @@ export async function readJson(
   const chunks: Buffer[] = []
   const held = heldBytes.open(ownerOf(response))
   try {
-    await readBody(response, signal, (slice) => void chunks.push(slice), { maxParsedBytes: maxBytes, held })
+    await readBody(response, signal, (slice) => void chunks.push(slice), { pieces: 'whole', maxParsedBytes: maxBytes, held })
     return await inTurn(response, () => parseJson(Buffer.concat(chunks).toString('utf8'), mostValues))
   } finally {
     held.end()

@@ -113,7 +113,7 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
   const decoder = new StringDecoder('utf8')
   // In parts, and joined once: a line that goes on and on costs what it holds, not its square.
   let begun: string[] = []
-  await readBody(response, signal, (chunk) => {
+  const takeChunk = (chunk: Buffer) => {
     const [first, ...more] = decoder.write(chunk).split('\n')
     begun.push(first!)
     const before = text.length
@@ -123,7 +123,8 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
     }
     if (text.length === before) onText?.('')
     return last !== undefined
-  })
+  }
+  await readBody(response, signal, takeChunk, { pieces: 'lines' })
   if (last === undefined) await inTurn(response, () => take(begun.join('')))
   if (last === undefined) throw endedEarly()
   const usage = { tokensIn: count(last.prompt_eval_count), tokensOut: count(last.eval_count), tokensCached: 0 }
