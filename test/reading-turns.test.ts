@@ -96,6 +96,27 @@ describe('turns of reading', () => {
     assert.equal(count, 10)
   })
 
+  test('go on behind work that took all of the time, and behind more than one turn can begin', async () => {
+    let now = 0
+    const turns = new ReadingTurns(() => now)
+    let count = 0
+    const goesOn = (ms: number) =>
+      turns.later(
+        '',
+        async () => {
+          count++
+          await Promise.resolve()
+          now += ms
+        },
+        true,
+      )
+    goesOn(5)
+    goesOn(5)
+    for (let i = 0; i < 100; i++) goesOn(0)
+    for (let i = 0; i < 20; i++) await nextTurn()
+    assert.equal(count, 102)
+  })
+
   test('count the time of work that goes on in promises', async () => {
     let now = 0
     const turns = new ReadingTurns(() => now)

@@ -89,8 +89,9 @@ export class ReadingTurns {
       this.#read(read)
       if (!goesOn) continue
       this.#goingOnSince = this.#clock()
-      return
+      break
     }
+    if (!this.#waiting.isEmpty) this.#schedule()
   }
 }
 
