@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalid, ReparteeError } from '../core/errors.ts'
+import { nextSlice } from '../core/pacer.ts'
 import type { Statement } from '../store/database.ts'
 import * as store from '../store/kept-answers.ts'
 import type { Deps } from './deps.ts'
@@ -32,6 +33,8 @@ export interface Kept {
 }
 
 const SLACK_MS = 60_000
+/** A longer one takes milliseconds to send: others have their turn before each. */
+const LONG_ANSWER_CHARS = 16_384
 /** Hashed in one go: other requests are let in after each. */
 const PIECE_BYTES = 4_194_304
 
@@ -77,6 +80,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
       retryAfter: 1,
     })
   }
+  if (kept.answer.length > LONG_ANSWER_CHARS) await nextSlice(request.apiKeyId)
   return { status: kept.status, answer: kept.answer }
 }
 

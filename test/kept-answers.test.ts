@@ -1,0 +1,40 @@
+// A kept answer that is long is sent in turns: a key may repeat a request a hundred times a second.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { Deps } from '../src/chat/deps.ts'
+import { type Claim, claimRequest } from '../src/chat/keep-answer.ts'
+import { newId } from '../src/core/ids.ts'
+import { SqliteDatabase } from '../src/store/sqlite.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'repartee-kept-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('of long kept answers, one is sent in each round of the event loop, and short ones at once', async () => {
+  const db = new SqliteDatabase(folder)
+  const limits = { maxWaitMs: 1, turnTimeoutMs: 1, keepAnswersMs: 60_000 }
+  const deps = { db, clock: Date.now, newId, limits, warn() {} } as unknown as Deps
+  const request = (key: string) => ({ apiKeyId: 'k', key, parts: ['x'], agentId: '' })
+  for (const [key, chars] of Object.entries({ long: 20_000, short: 10 })) {
+    const claim = (await claimRequest(deps, request(key))) as Claim
+    await db.write([claim.keep({ sessionId: '', userId: '' }, 200, 'x'.repeat(chars))])
+  }
+  let round = 0
+  let isOver = false
+  const counting = (async () => {
+    for (; !isOver; round++) await new Promise(setImmediate)
+  })()
+  const roundOf = async (key: string) => {
+    await claimRequest(deps, request(key))
+    return round
+  }
+  const rounds = await Promise.all([...Array.from({ length: 5 }, () => roundOf('long')), roundOf('short')])
+  isOver = true
+  await counting
+  const short = rounds.pop()!
+  assert.equal(new Set(rounds).size, 5, rounds.join())
+  assert.ok(short <= Math.min(...rounds), `${short} after ${rounds.join()}`)
+  await db.close()
+})
