@@ -63,7 +63,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   if (turn.length === 0) turn.append(reply.text) // of models that do not stream
   watch.lap('generate')
   const text = cleanText(reply.text)
-  // Long replies of the keys take turns, and those of the agents of a key.
+  // Keys take turns at long replies, and so do the agents of a key.
   const owner = `${deps.askedBy ?? ''}/${agent.id}`
   const { markdown, sources, citations } = (await citer?.cite(text, owner)) ?? uncited(text)
   const grounding = reply.grounding ?? {

@@ -65,7 +65,7 @@ export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === n
 /** A longer one takes milliseconds to parse and to send, and a megabyte of sources is possible. */
 const LONG_DETAIL_CHARS = 16_384
 
-/** What is kept of how a reply came about. A long one waits until others had their turn. */
+/** Parses what the store keeps about a reply. A long text waits for a slice of its own. */
 export async function readDetail(message: WholeMessage, { agentId }: Session): Promise<ReplyDetail> {
   if ((message.detail?.length ?? 0) > LONG_DETAIL_CHARS) await nextSlice(agentId)
   return detailOf(message)

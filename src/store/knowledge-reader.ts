@@ -270,7 +270,7 @@ export class KnowledgeIndex {
     return mask
   }
 
-  /** Passages that hold a term: `df` of its lists, without reading those that are long. */
+  /** Returns the number of passages that hold a term. Does not read long lists. */
   frequency(key: string): number {
     return this.#heads(key).df
   }
