@@ -91,7 +91,7 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
   throw refused(statusCode, response.headers, await wordsOf(response))
 }
 
-/** Of an answer: for whom it is read. A weak map would cost several microseconds for each. */
+/** Of an answer: for whom it is read. */
 const OWNER = Symbol('owner')
 type Owned = IncomingMessage & { [OWNER]?: CallOwner }
 const NOBODY: CallOwner = { agentId: '' }
