@@ -52,7 +52,7 @@ describe('a thread for jobs', () => {
   const unavailable = { code: 'unavailable', message: 'It failed.' }
   const open = (module: string, slowMs?: number) =>
     new JobThread<unknown, unknown>({
-      module: new URL(`data:text/javascript,${encodeURIComponent(module)}`),
+      module: new URL(`data:text/javascript,${encodeURIComponent(`${module};parentPort.postMessage('loaded')`)}`),
       heapMb: 32,
       broken: 'It failed.',
       ...(slowMs === undefined ? {} : { slowMs }),

@@ -16,28 +16,34 @@ export interface JobThreadParts {
   heapMb: number
   /** The error message if the thread ends during a job. */
   broken: string
-  /** A job that takes longer while others wait begins again in a second thread, and so do all jobs of an owner of several such jobs. Left out: no second thread. */
+  /** A job that takes longer while others wait begins again in a thread for slow jobs. All jobs of an owner of several such jobs go there. Left out: one thread for all. */
   slowMs?: number
 }
 
 const IDLE_MS = 10_000
-/** How much longer the first job of a thread may take, for its start. */
-const START_MS = 2_000
+/** A job that has taken so much of `slowMs` while others wait starts the thread that takes over from its own: a start may take seconds on a busy machine. */
+const SPARE_AT = 0.2
 
-/** Runs jobs one by one in a thread. The thread starts with the first job and ends when it is idle. Its module must answer each message with one message. */
+interface Thread {
+  worker: Worker
+  /** Its module is loaded. */
+  isReady: boolean
+}
+
+/** Runs jobs one by one in a thread. The thread starts with the first job and ends when it is idle. Its module must send one message when it is loaded, and one message for each that it gets. */
 export class JobThread<Asked, Answer> {
   readonly #parts: JobThreadParts
   readonly #waiting = new InTurn<Job<Asked, Answer>>()
   #current: Job<Asked, Answer> | undefined
-  #worker: Worker | undefined
+  #thread: Thread | undefined
+  /** Takes over when the current job is slow. */
+  #spare: Thread | undefined
   #idleTimer: NodeJS.Timeout | undefined
   readonly #forSlow: JobThread<Asked, Answer> | undefined
   readonly #slowOwners = new SlowOwners()
   #slowTimer: NodeJS.Timeout | undefined
-  /** When the current job began. */
+  /** When the current job began, in a thread that is ready. */
   #since = 0
-  /** The thread has answered before. */
-  #isUsed = false
 
   constructor(parts: JobThreadParts) {
     this.#parts = parts
@@ -65,14 +71,14 @@ export class JobThread<Asked, Answer> {
     for (;;) {
       this.#current = this.#waiting.next()
       if (this.#current === undefined) {
-        this.#worker?.unref()
-        this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref()
+        this.#thread?.worker.unref()
+        this.#idleTimer = setTimeout(() => this.#endAll(), IDLE_MS).unref()
         return
       }
       try {
-        this.#worker ??= this.#start()
-        this.#worker.ref()
-        this.#worker.postMessage(this.#current.asked, this.#current.transferred)
+        this.#thread ??= this.#start()
+        this.#thread.worker.ref()
+        this.#thread.worker.postMessage(this.#current.asked, this.#current.transferred)
         this.#since = performance.now()
         this.#watch()
         return
@@ -88,32 +94,53 @@ export class JobThread<Asked, Answer> {
     const { slowMs } = this.#parts
     // What was transferred is gone from here.
     if (slowMs === undefined || this.#waiting.isEmpty || this.#current?.transferred.length !== 0) return
-    const leftMs = this.#since + slowMs + (this.#isUsed ? 0 : START_MS) - performance.now()
-    this.#slowTimer = setTimeout(() => this.#moveSlow(), Math.max(0, leftMs)).unref()
+    if (!this.#thread?.isReady) return
+    const hasSpare = this.#spare !== undefined
+    const leftMs = this.#since + slowMs * (hasSpare ? 1 : SPARE_AT) - performance.now()
+    this.#slowTimer = setTimeout(() => (hasSpare ? this.#moveSlow() : this.#startSpare()), Math.max(0, leftMs)).unref()
+  }
+
+  #startSpare(): void {
+    try {
+      this.#spare = this.#start()
+      this.#spare.worker.unref()
+      this.#watch()
+    } catch {
+      // The next job tries again.
+    }
   }
 
   #moveSlow(): void {
     const slow = this.#current
     if (slow === undefined || this.#waiting.isEmpty) return
     this.#slowOwners.note(slow.owner, performance.now())
-    this.#end()
+    const { worker } = this.#thread!
+    this.#thread = this.#spare
+    this.#spare = undefined
+    void worker.terminate()
     this.#forSlow!.#add(slow)
     this.#next()
   }
 
-  #start(): Worker {
+  #start(): Thread {
     const { module, heapMb } = this.#parts
-    this.#isUsed = false
     const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: heapMb } })
+    const thread: Thread = { worker, isReady: false }
     let cause: unknown
     worker.on('message', (answer: Answer) => {
-      if (worker !== this.#worker) return
-      this.#isUsed = true
-      this.#current?.resolve(answer)
-      this.#next()
+      const isAnswer = thread.isReady
+      thread.isReady = true
+      if (thread !== this.#thread) return
+      if (isAnswer) {
+        this.#current?.resolve(answer)
+        this.#next()
+      } else {
+        this.#since = performance.now()
+        this.#watch()
+      }
     })
     worker.on('messageerror', (error) => {
-      if (worker !== this.#worker) return
+      if (thread !== this.#thread) return
       this.#current?.reject(this.#broken(error))
       this.#next()
     })
@@ -121,21 +148,22 @@ export class JobThread<Asked, Answer> {
       cause = error
     })
     worker.on('exit', () => {
-      if (worker !== this.#worker) return
-      this.#worker = undefined
+      if (thread === this.#spare) this.#spare = undefined
+      if (thread !== this.#thread) return
+      this.#thread = undefined
       this.#current?.reject(this.#broken(cause))
       this.#next()
     })
-    return worker
+    return thread
   }
 
   #broken(cause: unknown): ReparteeError {
     return new ReparteeError('unavailable', this.#parts.broken, { retryAfter: 1, cause })
   }
 
-  #end(): void {
-    const worker = this.#worker
-    this.#worker = undefined
-    void worker?.terminate()
+  #endAll(): void {
+    const ended = [this.#thread, this.#spare]
+    this.#thread = this.#spare = undefined
+    for (const thread of ended) void thread?.worker.terminate()
   }
 }

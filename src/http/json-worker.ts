@@ -11,6 +11,8 @@ const MAX_DEPTH = 100
 parentPort!.on('message', (bytes: Uint8Array) => {
   parentPort!.postMessage(parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
 })
+// Loaded.
+parentPort!.postMessage(undefined)
 
 function parse(bytes: Buffer): Parsed {
   try {

@@ -10,3 +10,5 @@ export interface RenderRequest {
 parentPort!.on('message', ({ source, imageHosts }: RenderRequest) => {
   parentPort!.postMessage(renderHtml(source, imageHosts))
 })
+// Loaded.
+parentPort!.postMessage(undefined)
