@@ -62,12 +62,12 @@ export const toFeedback = (json: string): Feedback => JSON.parse(json) as Feedba
 
 export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === null ? {} : (JSON.parse(detail) as ReplyDetail))
 
-/** A longer one takes milliseconds to parse and to send, and a megabyte of sources is possible. */
-const LONG_DETAIL_CHARS = 16_384
+/** A longer reply takes milliseconds to parse and to send. A megabyte of text or sources is possible. */
+const LONG_CHARS = 16_384
 
-/** Parses what the store keeps about a reply. A long text waits for a slice of its own. */
+/** Parses what the store keeps about a reply. A long reply waits for a slice of its own. */
 export async function readDetail(message: WholeMessage, { agentId }: Session): Promise<ReplyDetail> {
-  if ((message.detail?.length ?? 0) > LONG_DETAIL_CHARS) await nextSlice(agentId)
+  if (message.content.length + (message.detail?.length ?? 0) > LONG_CHARS) await nextSlice(agentId)
   return detailOf(message)
 }
 
