@@ -323,6 +323,66 @@ describe('the packages of the vendors', () => {
     assert.ok(pieces.length < 100, `${pieces.length} pieces`)
   })
 
+  describe('a tool that nobody offered', () => {
+    const said = { model: 'some', text: 'Yes.', reason: 'stop' } as const
+    /** Answers "Yes." behind other events. */
+    const saysAfter =
+      (events: string): typeof server.behaviour =>
+      ({ format }, response) =>
+        response
+          .writeHead(200, { 'content-type': format.mediaType })
+          .end(format.begin(said) + events + format.piece(said, said.text) + format.end(said))
+    const named = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
+    const parts = (...parts: object[]) => `data: ${JSON.stringify({ candidates: [{ content: { parts } }] })}\n\n`
+    const cases = {
+      anthropic: {
+        begin: named('content_block_start', { index: 1, content_block: { type: 'tool_use', id: 't', name: 'f', input: {} } }),
+        piece: (text: string) =>
+          named('content_block_delta', { index: 1, delta: { type: 'input_json_delta', partial_json: text } }),
+      },
+      google: {
+        begin: parts({ functionCall: { name: 'f', willContinue: true } }),
+        piece: (text: string) =>
+          parts({
+            functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: text, willContinue: true }], willContinue: true },
+          }),
+      },
+      responses: {
+        begin: named('response.output_item.added', {
+          output_index: 1,
+          item: { type: 'function_call', id: 'fc', call_id: 'c', name: 'f', arguments: '' },
+        }),
+        piece: (text: string) => named('response.function_call_arguments.delta', { item_id: 'fc', output_index: 1, delta: text }),
+      },
+    }
+    for (const protocol of ['anthropic', 'google', 'responses'] as const) {
+      const { begin, piece } = cases[protocol]
+      const askIt = () => ask(vendorModel('some', provider(protocol)), {}, true)
+      const calls = (pieces: number) => saysAfter(begin + piece('x'.repeat(1_000)).repeat(pieces))
+
+      test(`is of no use in an answer of ${protocol}`, async () => {
+        server.behaviour = calls(10)
+        assert.equal((await askIt()).reply.text, 'Yes.')
+      })
+
+      test(`ends an answer of ${protocol} that says much of it`, async () => {
+        server.behaviour = calls(100)
+        await assert.rejects(askIt(), { code: 'model_failed', message: /more than a reply can hold/ })
+      })
+    }
+
+    test('ends an answer with an event that is long', async () => {
+      const long = parts({
+        functionCall: { name: 'f', partialArgs: [{ jsonPath: `$${'.'.repeat(200_000)}`, stringValue: 'x' }] },
+      })
+      server.behaviour = saysAfter(long)
+      await assert.rejects(ask(vendorModel('some', provider('google')), {}, true), {
+        code: 'model_failed',
+        message: /more than a reply can hold/,
+      })
+    })
+  })
+
   test('a provider without a key is sent none, also where the environment has one for another', async () => {
     const names = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
     for (const name of names) process.env[name] = 'sk-of-another'

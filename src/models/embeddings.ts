@@ -130,7 +130,7 @@ function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provi
     const { createGoogle } = await import('@ai-sdk/google')
     const about = { baseURL: baseUrl.replace(/\/+$/, ''), apiKey, headers }
     return (owner: CallOwner) =>
-      createGoogle({ ...about, fetch: openFetch(owner, undefined, '', ANSWER_LIMITS.mostValues) }).embeddingModel(name)
+      createGoogle({ ...about, fetch: openFetch(owner, { mostValues: ANSWER_LIMITS.mostValues }) }).embeddingModel(name)
   }
   let loading: ReturnType<typeof load> | undefined
   return async (texts, call) => {

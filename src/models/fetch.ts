@@ -1,20 +1,24 @@
 import type { CallOwner } from './call-slots.ts'
 import { inTurn, readBody, send } from './http.ts'
 
-/**
- * As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects.
- * `onBytes` is told of all that comes, which the packages do not tell of each. `leaveOut` names a header's value that is not to be sent.
- * `mostValues` limits the JSON values of an answer, or of one event of a stream: the packages parse each at once.
- */
-export function openFetch(
-  owner: CallOwner,
-  onBytes: (() => void) | undefined,
-  leaveOut: string,
-  mostValues: number,
-): typeof fetch {
+interface FetchOptions {
+  /** Limits the JSON values of an answer, or of one event of a stream. The packages parse each at once. */
+  mostValues: number
+  /** Limits one event of a stream. */
+  maxEventBytes?: number | undefined
+  /** The answer is a stream. Called for all that comes, because the packages do not report all of it. */
+  onBytes?: (() => void) | undefined
+  /** The value of a header that is not to be sent. */
+  leaveOut?: string
+}
+
+/** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. */
+export function openFetch(owner: CallOwner, { mostValues, maxEventBytes, onBytes, leaveOut }: FetchOptions): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal
-    const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => !value.endsWith(leaveOut)))
+    const headers = Object.fromEntries(
+      [...new Headers(init?.headers)].filter(([, value]) => leaveOut === undefined || !value.endsWith(leaveOut)),
+    )
     const response = await send(new URL(String(input)), { headers, body: String(init?.body), signal, owner })
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
@@ -29,7 +33,7 @@ export function openFetch(
           onBytes?.()
         }
         readBody(response, signal, take, {
-          pieces: onBytes === undefined ? 'whole' : 'events',
+          ...(onBytes === undefined ? { pieces: 'whole' } : { pieces: 'events', maxParsedBytes: maxEventBytes }),
           takesLater: true,
           mostValues,
         }).then(

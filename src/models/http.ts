@@ -120,7 +120,7 @@ function targetOf(url: URL): Target {
 interface Reading {
   pieces: Pieces
   /** Of one JSON text. */
-  maxParsedBytes?: number
+  maxParsedBytes?: number | undefined
   /** What `take` begins goes on after it returns. */
   takesLater?: boolean
   /** Limit of values in one JSON text, if its parser has no limit of its own. */
@@ -292,7 +292,7 @@ function countLineEnds(chunk: Buffer, start: number): number {
   return count
 }
 
-const tooMuch = () => failed('the provider sent more than a reply can hold')
+export const tooMuch = () => failed('the provider sent more than a reply can hold')
 
 /** The whole body, as JSON. Throws `model_failed` for more values or bytes. */
 export async function readJson(

@@ -2,6 +2,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { ChatModel, Finish, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
 import { brokeOff, endedEarly, failed, notUnderstood, stopped } from './failure.ts'
 import { openFetch } from './fetch.ts'
+import { tooMuch } from './http.ts'
 import type { Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
 import { type LanguageModel, type VendorProtocol, vendors } from './vendors.ts'
@@ -16,6 +17,11 @@ const NO_KEY = 'no-key-is-configured'
 
 /** The packages parse this many in tens of milliseconds. An event of a reply has a few hundred. */
 const MOST_VALUES = 20_000
+
+/** Of parts of a stream that are neither text nor thoughts, such as calls of tools. They are of no use here, and the packages hold them until the stream ends. */
+const MOST_USELESS_CHARS = 65_536
+/** What such a part counts beside its text. */
+const PART_CHARS = 100
 
 /** A model that a vendor's package of the AI SDK speaks to, by the model interface that the packages share. */
 export function vendorModel(name: string, provider: Provider & { protocol: VendorProtocol }): ChatModel {
@@ -32,7 +38,15 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
       })
       const ended = new AbortController()
       try {
-        const fetch = openFetch({ agentId: request.grounding.agentId, keyId }, onText && (() => onText('')), NO_KEY, MOST_VALUES)
+        const fetch = openFetch(
+          { agentId: request.grounding.agentId, keyId },
+          {
+            mostValues: MOST_VALUES,
+            maxEventBytes: vendor.maxEventBytes,
+            onBytes: onText && (() => onText('')),
+            leaveOut: NO_KEY,
+          },
+        )
         const model = open({ baseURL, apiKey, headers, fetch }, name)
         const options = toOptions(request, AbortSignal.any([signal, ended.signal]), vendor)
         const outcome = onText
@@ -79,6 +93,7 @@ function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole
 async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (text: string) => void): Promise<Outcome> {
   const reader = stream.getReader()
   let text = ''
+  let uselessChars = 0
   let end: (Part & { type: 'finish' }) | undefined
   const pieces = new Joined(onText)
   try {
@@ -88,6 +103,8 @@ async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (
       if (done) break
       if (value.type === 'error') throw brokenBy(value.error)
       if (value.type === 'finish') end = value
+      uselessChars += uselessCharsOf(value)
+      if (uselessChars > MOST_USELESS_CHARS) throw tooMuch()
       if (value.type !== 'text-delta' || value.delta === '') continue
       text += value.delta
       pieces.add(value.delta)
@@ -100,6 +117,11 @@ async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (
   }
   if (end === undefined) throw endedEarly()
   return { text, finish: toFinish(end.finishReason), usage: toUsage(end.usage) }
+}
+
+function uselessCharsOf(part: Part): number {
+  if (part.type === 'text-delta' || part.type === 'reasoning-delta') return 0
+  return PART_CHARS + (part.type === 'tool-input-delta' ? part.delta.length : 0)
 }
 
 /** Joins the pieces that arrive in one turn of the event loop: one event may hold thousands, and telling each takes time. */

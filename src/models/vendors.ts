@@ -24,6 +24,8 @@ interface Vendor {
   cacheOptions?: ProviderOptions
   /** A whole reply that does not say why it ended is not whole. */
   saysWhyItEnded: boolean
+  /** Limits one event of a stream: some take the package a thousand times longer than others of their size. Left out: the limit of all answers. */
+  maxEventBytes?: number
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
@@ -63,6 +65,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     toBaseUrl: withoutSlash,
     options: {},
     saysWhyItEnded: true,
+    maxEventBytes: 131_072,
   },
 }
 
