@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import type { EmbeddingModel } from '../src/core/embedding.ts'
 import { embeddingModel } from '../src/models/embeddings.ts'
+import { openReranker } from '../src/models/reranker.ts'
+import { listen } from './support/cleanup.ts'
 import { EmbeddingServer } from './support/embedding-server.ts'
 
 describe('an answer with vectors', () => {
@@ -61,5 +64,25 @@ describe('an answer with vectors', () => {
         lengths.filter((length) => length > 1_000),
         [],
       )
+    })
+})
+
+describe('what is no answer', () => {
+  let body: string
+  let url: string
+  before(async () => {
+    url = `http://127.0.0.1:${await listen(createServer((_request, response) => response.end(body)))}`
+  })
+
+  for (const said of ['null', '[null]', '{"data":[null]}', '{"results":[null]}', '{"embeddings":[null]}', '7'])
+    test(`such as ${said}, fails as one of the provider`, async () => {
+      body = said
+      const signal = AbortSignal.timeout(60_000)
+      for (const protocol of ['chat', 'ollama'] as const) {
+        const model = embeddingModel('words', { name: 'test', protocol, baseUrl: url, apiKey: undefined, headers: {} })!
+        await assert.rejects(model.embed(['a'], { agentId: 'one', purpose: 'passage', signal }), { code: 'model_failed' })
+      }
+      const reranker = openReranker({ url, model: undefined, apiKey: undefined })
+      await assert.rejects(reranker.score('a', ['b'], { agentId: 'one', signal }), { code: 'model_failed' })
     })
 })

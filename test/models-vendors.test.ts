@@ -250,6 +250,12 @@ describe('chat completions', () => {
     assert.equal(server.calls.length, 3)
   })
 
+  test('a finish_reason that is no text is none', async () => {
+    const odd = { toString: 1, valueOf: 1 }
+    server.behaviour = sends(JSON.stringify({ choices: [{ message: { content: 'Yes.' }, finish_reason: odd }] }))
+    assert.equal((await ask(gpt())).reply.finish, 'stop')
+  })
+
   test('a finish_reason of error is a failure, with or without text', async () => {
     server.behaviour = sends('{"choices":[{"message":{"content":"Half of"},"finish_reason":"error"}]}')
     await assert.rejects(ask(gpt()), { code: 'model_failed', transient: true })

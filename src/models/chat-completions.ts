@@ -211,7 +211,7 @@ const finishes: Record<string, Finish> = {
   max_tokens: 'length',
   content_filter: 'filtered',
 }
-const toFinish = (reason: unknown): Finish => finishes[String(reason)] ?? 'stop'
+const toFinish = (reason: unknown): Finish => (typeof reason === 'string' ? finishes[reason] : undefined) ?? 'stop'
 
 const toUsage = (usage: Usage | null | undefined): ModelUsage | null =>
   usage

@@ -3,7 +3,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { CallOwner } from './call-slots.ts'
 import { failed, notUnderstood, Refusal, stopped } from './failure.ts'
 import { openFetch } from './fetch.ts'
-import { below, readJson, send } from './http.ts'
+import { below, isListOfObjects, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 
 /** Twice as many as any known model has. */
@@ -99,8 +99,8 @@ function openAiEmbeddings(name: string, provider: Provider): Embed {
       takesBase64 = false
       answer = await ask(texts, call)
     }
-    const { data } = answer as { data?: { index?: number; embedding?: unknown }[] }
-    if (!Array.isArray(data)) throw notUnderstood()
+    const data = (answer as { data?: unknown } | null)?.data as { index?: number; embedding?: unknown }[]
+    if (!isListOfObjects(data)) throw notUnderstood()
     // Their order is not promised.
     const ordered = data.every(({ index }) => Number.isInteger(index)) ? data.toSorted((a, b) => a.index! - b.index!) : data
     return checkedVectors(
@@ -118,7 +118,7 @@ function ollamaEmbeddings(name: string, provider: Provider): Embed {
     const { signal } = call
     const body = JSON.stringify({ model: name, input: texts })
     const response = await send(url, { headers, body, signal, owner: call })
-    const { embeddings } = (await readJson(response, signal, ANSWER_LIMITS)) as { embeddings?: unknown }
+    const embeddings = ((await readJson(response, signal, ANSWER_LIMITS)) as { embeddings?: unknown } | null)?.embeddings
     if (!Array.isArray(embeddings)) throw notUnderstood()
     return checkedVectors(embeddings, texts.length)
   }

@@ -319,6 +319,9 @@ export function parseJson(text: string, mostValues = MOST_VALUES): unknown {
   }
 }
 
+export const isListOfObjects = (json: unknown): boolean =>
+  Array.isArray(json) && json.every((entry) => typeof entry === 'object' && entry !== null)
+
 export const isJson = ({ headers }: IncomingMessage): boolean => headers['content-type']?.startsWith('application/json') === true
 
 /** An address below another, which may end in a slash or have a query. */

@@ -1,6 +1,6 @@
 import type { Reranker } from '../core/reranker.ts'
 import { notUnderstood } from './failure.ts'
-import { readJson, send } from './http.ts'
+import { isListOfObjects, readJson, send } from './http.ts'
 
 export interface RerankerSettings {
   /** Of the whole address, e.g. `https://api.cohere.com/v2/rerank`. */
@@ -19,9 +19,9 @@ export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker
     async score(query, documents, { signal, ...owner }) {
       const body = JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents })
       const answer = await readJson(await send(new URL(url), { headers, body, signal, owner }), signal)
-      const { results, data } = answer as { results?: unknown; data?: unknown }
+      const { results, data } = (answer ?? {}) as { results?: unknown; data?: unknown }
       const list = (results ?? data ?? answer) as { index?: unknown; relevance_score?: unknown; score?: unknown }[]
-      if (!Array.isArray(list)) throw notUnderstood()
+      if (!isListOfObjects(list)) throw notUnderstood()
       const scores = new Map<number, number>()
       for (const { index, relevance_score, score } of list) {
         const value = relevance_score ?? score
