@@ -4,9 +4,12 @@ import type { Turn } from '../chat/turn.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Clock } from '../core/ports.ts'
 import { overloaded } from './errors.ts'
+import { writingTurns } from './writing-turns.ts'
 
 /** Text of one event: a long reply that is caught up with comes in pieces. */
 const PIECE_CHARS = 16_384
+/** Of one stream, until others have their turn. */
+const TURN_CHARS = 65_536
 const TICK_MS = 1_000
 /** How long a reader that knows the rules of EventSource waits before it comes back. */
 const RETRY_MS = 1_000
@@ -36,6 +39,9 @@ const MAX_READERS = 100
 export function checkReaders(turn: Turn): void {
   if (turn.readers >= MAX_READERS) throw overloaded()
 }
+
+/** With an iterator, each text is made when it can be sent. */
+export type LastEvents = string | Buffer | Iterator<string>
 
 /** What is to be sent next of a turn, as the text of events; undefined where there is nothing for now. Asked only when it can be sent. */
 export type Feed = () => string | undefined
@@ -102,43 +108,6 @@ export class EventStreams {
   }
 }
 
-/** After so long, other requests get their turn. */
-const SLICE_MS = 5
-/** Node needs about as long again to send what was written. */
-const PAUSE_TIMES = 4
-const waiting: (() => void)[] = []
-let begunAt = 0
-/** How long the last round over all waiting streams took. */
-let tookMs = 0
-
-/**
- * Calls `write` before the next event of the loop. If writing all streams takes long, pauses limit it to a fifth of the time. Text that arrives during a
- * pause is sent together.
- */
-function soon(write: () => void): void {
-  if (waiting.push(write) > 1) return
-  if (tookMs <= SLICE_MS) queueMicrotask(writeAll)
-  else setTimeout(writeAll, PAUSE_TIMES * tookMs)
-}
-
-function writeAll(): void {
-  begunAt = performance.now()
-  writeSome()
-}
-
-function writeSome(): void {
-  const start = performance.now()
-  let written = 0
-  try {
-    while (written < waiting.length && performance.now() - start < SLICE_MS) waiting[written++]!()
-  } finally {
-    // Also after an error: other streams must go on.
-    waiting.splice(0, written)
-    if (waiting.length > 0) setImmediate(writeSome)
-    else tookMs = performance.now() - begunAt
-  }
-}
-
 /**
  * Server-sent events about one turn. What it has not yet sent stays in the turn, as a position in its text: a slow reader
  * holds no buffer but its socket's.
@@ -148,24 +117,28 @@ export class EventStream {
   readonly #response: ServerResponse
   readonly #warn: Warn
   #next: Feed | undefined
-  #last: (() => string | Buffer) | undefined
+  #makeLast: (() => LastEvents) | undefined
+  /** What is left of the last events. */
+  #last: Iterator<string | Buffer> | undefined
   #isBlocked = false
   #isPumping = false
   #writtenAt = performance.now()
   #unwatch: (() => void) | undefined
+  readonly #line: string
 
   constructor(reply: FastifyReply, key: ApiKey, { headers, text }: StreamHead, warn: Warn) {
     const response = reply.raw
     this.key = key
     this.#warn = warn
     this.#response = response
+    this.#line = `${key.id}/${key.userId ?? ''}`
     const own = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no', ...headers }
     response.writeHead(200, { ...(reply.getHeaders() as OutgoingHttpHeaders), ...own })
     if (text === '') response.flushHeaders()
     else response.write(text)
     response.on('drain', () => {
       this.#isBlocked = false
-      this.#pump()
+      this.#pumpSoon()
     })
     response.on('close', () => this.#unwatch?.())
   }
@@ -191,8 +164,8 @@ export class EventStream {
   }
 
   /** Sends the last events after everything else. They are made when they can be sent, because they may hold a whole reply. */
-  end(events: () => string | Buffer): void {
-    this.#last = events
+  end(events: () => LastEvents): void {
+    this.#makeLast = events
     this.#pumpSoon()
   }
 
@@ -216,7 +189,7 @@ export class EventStream {
   #pumpSoon(): void {
     if (this.#isPumping) return
     this.#isPumping = true
-    soon(() => {
+    writingTurns.soon(this.#line, () => {
       this.#isPumping = false
       this.#pump()
     })
@@ -234,23 +207,38 @@ export class EventStream {
   }
 
   #writeEvents(): void {
-    while (!this.#isBlocked && this.isOpen) {
-      const events = this.#next?.()
-      if (events === undefined) break
+    for (let chars = 0; !this.#isBlocked && this.isOpen; ) {
+      if (chars >= TURN_CHARS) {
+        this.#pumpSoon()
+        return
+      }
+      const events = this.#next?.() ?? this.#nextOfLast()
+      if (events === undefined) return
       this.#write(events)
+      chars += events.length
     }
-    if (this.#last === undefined || this.#isBlocked) return
-    const last = this.#last
-    this.#last = undefined
-    this.#unwatch?.()
-    if (this.isOpen) this.#write(last())
-    this.#response.end()
+  }
+
+  /** Ends the stream behind its last event. */
+  #nextOfLast(): string | Buffer | undefined {
+    if (this.#makeLast !== undefined) {
+      const events = this.#makeLast()
+      this.#makeLast = undefined
+      this.#next = undefined
+      this.#unwatch?.()
+      this.#last = typeof events === 'string' || Buffer.isBuffer(events) ? [events].values() : events
+    }
+    const event = this.#last?.next()
+    if (event?.done === true) this.#response.end()
+    return event?.value
   }
 
   #write(text: string | Buffer): void {
     if (!this.isOpen) return
     this.#writtenAt = performance.now()
-    this.#isBlocked = !this.#response.write(text)
+    // Node holds a string and its bytes until they are sent.
+    const sent = typeof text === 'string' && text.length > PIECE_CHARS ? Buffer.from(text) : text
+    this.#isBlocked = !this.#response.write(sent)
   }
 }
 
@@ -263,6 +251,29 @@ export function deltasOf(turn: Turn, seen: number): Feed {
     sent += text.length
     return toEvent('message.delta', eventId(turn, sent), { text })
   }
+}
+
+/** Joins short texts, so that they are sent together. */
+export function* joined(texts: Iterable<string>): Generator<string, void> {
+  let text = ''
+  for (const more of texts) {
+    text += more
+    if (text.length < PIECE_CHARS) continue
+    yield text
+    text = ''
+  }
+  if (text !== '') yield text
+}
+
+/**
+ * An event with these items in its last empty list of this name. Each is made when it can be sent: together they may be many times as long as the reply.
+ */
+export function* withItems(event: string, name: string, items: object[]): Generator<string, void> {
+  const start = `"${name}":[`
+  const at = event.lastIndexOf(`${start}]`) + start.length
+  yield event.slice(0, at)
+  for (const [i, item] of items.entries()) yield (i === 0 ? '' : ',') + JSON.stringify(item)
+  yield event.slice(at)
 }
 
 export const toEvent = (event: string, id: string | undefined, data: object): string =>

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fastify from 'fastify'
 import type { ApiKey } from '../../src/core/api-key.ts'
 import { EventStreams } from '../../src/http/event-stream.ts'
+import { WritingTurns } from '../../src/http/writing-turns.ts'
 import { endsBy } from '../support/cleanup.ts'
 import { readEvents } from '../support/events.ts'
 import { until } from '../support/poll.ts'
@@ -97,4 +99,68 @@ test('a stream whose last events cannot be made is cut and reported, and others 
   assert.deepEqual(reported, [error])
   streams.close()
   await app.close()
+})
+
+test('the last events of a stream that nobody reads are not made', async () => {
+  const app = fastify()
+  endsBy('the server', () => void app.close())
+  const streams = new EventStreams({ heartbeatMs: 60_000, streamStallMs: 60_000 }, Date.now, assert.fail)
+  const PIECES = 4_000
+  let made = 0
+  function* pieces() {
+    for (; made < PIECES; made++) yield `data: ${'x'.repeat(16_000)}\n\n`
+  }
+  app.get('/', (_request, reply) => {
+    streams.open(reply, { id: 'k', expiresAt: null } as ApiKey).end(pieces)
+  })
+  await app.listen({ port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const answer = await new Promise<IncomingMessage>((resolve) => get({ port }, resolve))
+  let before = -1
+  await until('no more is made', () => {
+    const isSame = before === made && made > 0
+    before = made
+    return isSame
+  })
+  assert.ok(made < PIECES, `${made} of ${PIECES} were made`)
+  let bytes = 0
+  for await (const chunk of answer) bytes += chunk.length
+  assert.equal(bytes > PIECES * 16_000, true)
+})
+
+describe('turns at writing', () => {
+  test('a key with many streams does not hold up another', async () => {
+    const turns = new WritingTurns(() => 0)
+    const written: string[] = []
+    for (const line of ['a/1', 'a/2', 'a/3', 'b/']) turns.soon(line, () => written.push(line))
+    await nextTurn()
+    assert.deepEqual(written, ['a/1', 'b/', 'a/2', 'a/3'])
+  })
+
+  test('a long round is followed by a short pause, and by none where that has gone by', async () => {
+    let now = 0
+    const turns = new WritingTurns(() => now)
+    const write = (ms: number) =>
+      new Promise<void>((resolve) =>
+        turns.soon('a', () => {
+          now += ms
+          resolve()
+        }),
+      )
+    await write(60_000)
+    let isWritten = false
+    const note = () => {
+      isWritten = true
+    }
+    const next = write(0).then(note)
+    await nextTurn()
+    assert.equal(isWritten, false)
+    await next
+    await write(60_000)
+    now += 200
+    isWritten = false
+    void write(0).then(note)
+    await nextTurn()
+    assert.equal(isWritten, true)
+  })
 })

@@ -8,7 +8,7 @@ import { sessionNotFound } from '../../chat/sessions.ts'
 import type { ReparteeError } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { getSessionFor, keepUserRate } from '../admit.ts'
-import type { EventStreams } from '../event-stream.ts'
+import { type EventStreams, withItems } from '../event-stream.ts'
 import { citationsIn } from './citations.ts'
 import { doneOnce } from './once.ts'
 import { toOpenAiError, unsupported } from './openai-errors.ts'
@@ -150,17 +150,17 @@ class ChunkTeller implements Teller {
     return this.#chunk({ role: 'assistant', content: '' })
   }
 
-  delta = (content: string): string => this.#chunk({ content })
+  delta(content: string): string {
+    return this.#chunk({ content })
+  }
 
-  completed(outcome: Outcome, rest: string | undefined): string {
+  *completed(outcome: Outcome, rest: string | undefined): Generator<string> {
     const sources = rest === undefined ? [] : outcome.sources
-    return [
-      rest ? this.delta(rest) : '',
-      sources.length > 0 ? this.#chunk({ annotations: toAnnotations(outcome), sources }) : '',
-      this.#chunk({}, FINISH[outcome.finish]),
-      this.#withUsage ? data({ ...this.#head, choices: [], usage: toUsage(outcome) }) : '',
-      data('[DONE]'),
-    ].join('')
+    if (rest) yield this.delta(rest)
+    if (sources.length > 0) yield* withItems(this.#chunk({ annotations: [], sources }), 'annotations', toAnnotations(outcome))
+    yield this.#chunk({}, FINISH[outcome.finish])
+    if (this.#withUsage) yield data({ ...this.#head, choices: [], usage: toUsage(outcome) })
+    yield data('[DONE]')
   }
 
   failed = (error: ReparteeError): string => data({ error: toOpenAiError(error) })

@@ -1,4 +1,5 @@
 import type { ReparteeError } from '../../core/errors.ts'
+import { withItems } from '../event-stream.ts'
 import { citationsIn } from './citations.ts'
 import { toOpenAiError } from './openai-errors.ts'
 import { tokensOf, toSeconds } from './openai-fields.ts'
@@ -36,9 +37,9 @@ const toItem = (replyId: string | undefined, status: string, content: object[]) 
 })
 
 /** A reply as an item of a conversation. */
-export const toOutputItem = (outcome: Outcome) =>
+export const toOutputItem = (outcome: Outcome, annotations: object[] = toAnnotations(outcome)) =>
   toItem(outcome.replyId, REASONS[outcome.finish] === undefined ? 'completed' : 'incomplete', [
-    textPart(outcome.content, toAnnotations(outcome)),
+    textPart(outcome.content, annotations),
   ])
 
 /** A response; of a turn that is not done yet, or failed, without its output. */
@@ -73,14 +74,14 @@ export function toResponse(begun: Begun, asked: ResponseRequest, more: object = 
   }
 }
 
-export function toDoneResponse(outcome: Outcome, asked: ResponseRequest, now: number) {
+export function toDoneResponse(outcome: Outcome, asked: ResponseRequest, now: number, item: object = toOutputItem(outcome)) {
   const { tokensIn, tokensOut, tokensCached, total } = tokensOf(outcome.usage)
   const reason = REASONS[outcome.finish]
   return toResponse(outcome, asked, {
     status: reason === undefined ? 'completed' : 'incomplete',
     completed_at: toSeconds(now),
     incomplete_details: reason === undefined ? null : { reason },
-    output: [toOutputItem(outcome)],
+    output: [item],
     usage: {
       input_tokens: tokensIn,
       // Writes to a provider's cache are not counted.
@@ -116,22 +117,23 @@ export class ResponseTeller implements Teller {
     ].join('')
   }
 
-  delta = (delta: string): string => this.#event('response.output_text.delta', { ...this.#place, delta, logprobs: [] })
+  delta(delta: string): string {
+    return this.#event('response.output_text.delta', { ...this.#place, delta, logprobs: [] })
+  }
 
-  completed(outcome: Outcome, rest: string | undefined): string {
-    const response = toDoneResponse(outcome, this.#asked, this.#clock())
+  *completed(outcome: Outcome, rest: string | undefined): Generator<string> {
     const annotations = toAnnotations(outcome)
+    const item = toOutputItem(outcome, [])
+    const response = toDoneResponse(outcome, this.#asked, this.#clock(), item)
     const { content: text } = outcome
-    return [
-      rest ? this.delta(rest) : '',
-      ...annotations.map((annotation, i) =>
-        this.#event('response.output_text.annotation.added', { ...this.#place, annotation_index: i, annotation }),
-      ),
-      this.#event('response.output_text.done', { ...this.#place, text, logprobs: [] }),
-      this.#event('response.content_part.done', { ...this.#place, part: textPart(text, annotations) }),
-      this.#event('response.output_item.done', { output_index: 0, item: response.output[0] }),
-      this.#event(`response.${response.status}`, { response }),
-    ].join('')
+    const eventWith = (type: string, fields: object) => withItems(this.#event(type, fields), 'annotations', annotations)
+    if (rest) yield this.delta(rest)
+    for (const [i, annotation] of annotations.entries())
+      yield this.#event('response.output_text.annotation.added', { ...this.#place, annotation_index: i, annotation })
+    yield this.#event('response.output_text.done', { ...this.#place, text, logprobs: [] })
+    yield* eventWith('response.content_part.done', { ...this.#place, part: textPart(text, []) })
+    yield* eventWith('response.output_item.done', { output_index: 0, item })
+    yield* eventWith(`response.${response.status}`, { response })
   }
 
   failed(error: ReparteeError, begun: Begun): string {

@@ -9,17 +9,17 @@ import type { ReparteeError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import { toReparteeError } from '../errors.ts'
-import type { EventStream, EventStreams, StreamHead } from '../event-stream.ts'
+import { type EventStream, type EventStreams, joined, type StreamHead } from '../event-stream.ts'
 import { isKept, keepNothing } from '../idempotency.ts'
 import type { WorkOnce } from './once.ts'
 import { type Begun, type Outcome, toBegun, toldTo, toOutcome } from './outcome.ts'
 
-/** How a protocol tells of one turn: each method returns the text of events. */
+/** How a protocol tells of one turn: each method returns the text of events, or what makes it up. */
 export interface Teller {
   started(begun: Begun): string
   delta(text: string): string
   /** `rest`: what is still to be told of the content; undefined where it does not begin with what was told. */
-  completed(outcome: Outcome, rest: string | undefined): string
+  completed(outcome: Outcome, rest: string | undefined): Iterable<string>
   failed(error: ReparteeError, begun: Begun): string
 }
 
@@ -74,10 +74,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
     const outcome = toldTo(telling.key, isKept(done) ? (JSON.parse(done.answer) as Outcome) : done)
     if (teller === undefined) return outcome
     if (open !== undefined) open.complete(outcome)
-    else
-      streams
-        .open(reply, telling.key, telling.head ?? NO_HEAD)
-        .end(() => teller.started(outcome) + teller.completed(outcome, outcome.content))
+    else streams.open(reply, telling.key, telling.head ?? NO_HEAD).end(() => joined(wholeOf(teller, outcome)))
   } catch (thrown) {
     if (open === undefined) throw thrown
     const error = toReparteeError(thrown)
@@ -85,6 +82,12 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
     open.fail(error)
   }
   return undefined
+}
+
+/** Tells of a turn that is over. */
+function* wholeOf(teller: Teller, outcome: Outcome): Generator<string> {
+  yield teller.started(outcome)
+  yield* teller.completed(outcome, outcome.content)
 }
 
 function stopWithReader({ raw }: FastifyReply, turn: Turn): void {
@@ -117,7 +120,7 @@ export class OpenTelling {
 
   complete(outcome: Outcome): void {
     this.#isOver = true
-    this.#stream.end(() => this.#teller.completed(outcome, this.#text.rest(outcome.content)))
+    this.#stream.end(() => joined(this.#teller.completed(outcome, this.#text.rest(outcome.content))))
   }
 
   fail(error: ReparteeError): void {

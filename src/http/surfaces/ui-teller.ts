@@ -27,22 +27,18 @@ export class UiTeller implements Teller {
     return start + part('text-delta', { id: TEXT, delta: text })
   }
 
-  completed(outcome: Outcome, rest: string | undefined): string {
+  *completed(outcome: Outcome, rest: string | undefined): Generator<string> {
     const { content, sources, followUps, model, usage } = outcome
-    let text = ''
     if (rest === undefined) {
       this.#isBegun = false
-      text = part('reset-step') + this.delta(content)
-    } else if (rest !== '') text = this.delta(rest)
-    return [
-      text,
-      this.#isBegun ? part('text-end', { id: TEXT }) : '',
-      ...sources.map(toPart),
-      followUps.length > 0 ? part('data-followUps', { data: followUps }) : '',
-      part('finish-step'),
-      part('finish', { finishReason: FINISH[outcome.finish], messageMetadata: { ...metadataOf(outcome), model, usage } }),
-      DONE,
-    ].join('')
+      yield part('reset-step') + this.delta(content)
+    } else if (rest !== '') yield this.delta(rest)
+    if (this.#isBegun) yield part('text-end', { id: TEXT })
+    for (const source of sources) yield toPart(source)
+    if (followUps.length > 0) yield part('data-followUps', { data: followUps })
+    yield part('finish-step')
+    const messageMetadata = { ...metadataOf(outcome), model, usage }
+    yield part('finish', { finishReason: FINISH[outcome.finish], messageMetadata }) + DONE
   }
 
   failed = ({ message }: ReparteeError): string => part('error', { errorText: message }) + DONE
