@@ -24,11 +24,7 @@ const provider = <P extends Provider['protocol']>(protocol: P): Provider & { pro
 modelContract(() => server, { name: 'OpenAI chat completions', open: () => chatCompletionsModel('gpt', provider('chat')) })
 modelContract(() => server, { name: 'OpenAI responses', open: () => vendorModel('gpt-4.1', provider('responses')) })
 modelContract(() => server, { name: 'Anthropic', open: () => vendorModel('claude-sonnet-4-5', provider('anthropic')) })
-modelContract(() => server, {
-  name: 'Google',
-  open: () => vendorModel('gemini-2.5-flash', provider('google')),
-  maxEventChars: 100_000,
-})
+modelContract(() => server, { name: 'Google', open: () => vendorModel('gemini-2.5-flash', provider('google')) })
 modelContract(() => server, {
   name: 'Ollama',
   open: () => ollamaModel('llama', provider('ollama')),

@@ -5,6 +5,7 @@ import type { ChatModel, PromptMessage } from '../src/core/model.ts'
 import { chatCompletionsModel } from '../src/models/chat-completions.ts'
 import { contextFor, ollamaModel } from '../src/models/ollama.ts'
 import type { Provider } from '../src/models/provider.ts'
+import { type Sift, siftAnthropic, siftEvents, siftGoogle, siftResponses } from '../src/models/vendor-events.ts'
 import { vendorModel } from '../src/models/vendor-model.ts'
 import { never, request } from './contract/model.ts'
 import { ModelServer, says, sends } from './support/model-server.ts'
@@ -370,22 +371,66 @@ describe('the packages of the vendors', () => {
         server.behaviour = calls(10)
         assert.equal((await askIt()).reply.text, 'Yes.')
       })
-
-      test(`ends an answer of ${protocol} that says much of it`, async () => {
-        server.behaviour = calls(100)
-        await assert.rejects(askIt(), { code: 'model_failed', message: /more than a reply can hold/ })
-      })
     }
 
-    test('ends an answer with an event that is long', async () => {
-      const long = parts({
-        functionCall: { name: 'f', partialArgs: [{ jsonPath: `$${'.'.repeat(200_000)}`, stringValue: 'x' }] },
-      })
-      server.behaviour = saysAfter(long)
-      await assert.rejects(ask(vendorModel('some', provider('google')), {}, true), {
+    test('ends an answer of anthropic that says much of it: some tools are asked for', async () => {
+      const { begin, piece } = cases.anthropic
+      server.behaviour = saysAfter(begin + piece('x'.repeat(1_000)).repeat(100))
+      await assert.rejects(ask(vendorModel('some', provider('anthropic')), {}, true), {
         code: 'model_failed',
         message: /more than a reply can hold/,
       })
+    })
+  })
+
+  describe('what is of no use in a stream is not passed on to the package of', () => {
+    const event = (data: object | string) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+    const pass = (sift: Sift, events: string) => {
+      const take = siftEvents(sift)
+      const bytes = Buffer.from(events)
+      let passed = ''
+      for (let at = 0; at < bytes.length; at += 7) passed += take(bytes.subarray(at, at + 7))
+      return passed
+    }
+
+    test('Anthropic', () => {
+      const useful = [
+        event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Ä字😀\n' } }),
+      ]
+      const useless = [
+        event({ type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', content: [] } }),
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation: {} } }),
+        event({ type: 'content_block_delta', index: 0, delta: null }),
+        event({ type: 'ping' }),
+      ]
+      assert.equal(pass(siftAnthropic, [...useless, ...useful, ...useless].join('')), useful.join(''))
+    })
+
+    test('OpenAI responses', () => {
+      const useful = [
+        event({ type: 'response.output_text.delta', item_id: 'a', delta: 'Yes.' }),
+        event('[DONE]'),
+        event('{"half'),
+      ]
+      const useless = [
+        event({ type: 'response.output_text.annotation.added', annotation: {} }),
+        event({ type: 'response.output_item.added', item: { type: 'function_call' } }),
+        event({ type: 'response.output_item.added', item: null }),
+      ]
+      assert.equal(pass(siftResponses, [...useless, ...useful, ...useless].join('')), useful.join(''))
+    })
+
+    test('Google', () => {
+      const useful = event({ candidates: [{ content: { parts: [{ text: 'Yes.' }] }, finishReason: 'STOP' }] })
+      const call = { functionCall: { name: 'f', partialArgs: [{ jsonPath: '$..', stringValue: 'x' }] } }
+      const mixed = event({
+        usageMetadata: { promptTokenCount: 1 },
+        candidates: [{ content: { parts: [call, { text: 'No.' }, null] }, groundingMetadata: {} }],
+      })
+      const left = event({ usageMetadata: { promptTokenCount: 1 }, candidates: [{ content: { parts: [{ text: 'No.' }] } }] })
+      const odd = event({ candidates: 7 }) + event('null') + event('[1]')
+      assert.equal(pass(siftGoogle, useful + mixed + odd), useful + left + odd)
     })
   })
 

@@ -1,19 +1,18 @@
 import type { CallOwner } from './call-slots.ts'
 import { inTurn, readBody, send } from './http.ts'
+import { type Sift, siftEvents } from './vendor-events.ts'
 
 interface FetchOptions {
   /** Limits the JSON values of an answer, or of one event of a stream. The packages parse each at once. */
   mostValues: number
-  /** Limits one event of a stream. */
-  maxEventBytes?: number | undefined
-  /** The answer is a stream. Called for all that comes, because the packages do not report all of it. */
-  onBytes?: (() => void) | undefined
+  /** For an answer that is a stream. */
+  stream?: { sift: Sift; onBytes: () => void } | undefined
   /** The value of a header that is not to be sent. */
   leaveOut?: string
 }
 
 /** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. */
-export function openFetch(owner: CallOwner, { mostValues, maxEventBytes, onBytes, leaveOut }: FetchOptions): typeof fetch {
+export function openFetch(owner: CallOwner, { mostValues, stream, leaveOut }: FetchOptions): typeof fetch {
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal
     const headers = Object.fromEntries(
@@ -28,12 +27,14 @@ export function openFetch(owner: CallOwner, { mostValues, maxEventBytes, onBytes
             act()
           } catch {}
         }
+        const sift = stream && siftEvents(stream.sift)
         const take = (slice: Uint8Array) => {
-          controller.enqueue(slice)
-          onBytes?.()
+          const kept = sift === undefined ? slice : Buffer.from(sift(slice))
+          if (kept.length > 0) controller.enqueue(kept)
+          stream?.onBytes()
         }
         readBody(response, signal, take, {
-          ...(onBytes === undefined ? { pieces: 'whole' } : { pieces: 'events', maxParsedBytes: maxEventBytes }),
+          pieces: stream === undefined ? 'whole' : 'events',
           takesLater: true,
           mostValues,
         }).then(

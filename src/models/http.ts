@@ -120,7 +120,7 @@ function targetOf(url: URL): Target {
 interface Reading {
   pieces: Pieces
   /** Of one JSON text. */
-  maxParsedBytes?: number | undefined
+  maxParsedBytes?: number
   /** What `take` begins goes on after it returns. */
   takesLater?: boolean
   /** Limit of values in one JSON text, if its parser has no limit of its own. */

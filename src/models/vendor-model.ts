@@ -42,8 +42,7 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
           { agentId: request.grounding.agentId, keyId },
           {
             mostValues: MOST_VALUES,
-            maxEventBytes: vendor.maxEventBytes,
-            onBytes: onText && (() => onText('')),
+            stream: onText && { sift: vendor.sift, onBytes: () => onText('') },
             leaveOut: NO_KEY,
           },
         )

@@ -1,4 +1,5 @@
 import type { Protocol, Provider } from './provider.ts'
+import { type Sift, siftAnthropic, siftGoogle, siftResponses } from './vendor-events.ts'
 
 export type VendorProtocol = Exclude<Protocol, 'chat' | 'ollama'>
 
@@ -24,8 +25,7 @@ interface Vendor {
   cacheOptions?: ProviderOptions
   /** A whole reply that does not say why it ended is not whole. */
   saysWhyItEnded: boolean
-  /** Limits one event of a stream: some take the package a thousand times longer than others of their size. Left out: the limit of all answers. */
-  maxEventBytes?: number
+  sift: Sift
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
@@ -42,6 +42,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     // The conversation is kept here, and nowhere else.
     options: { openai: { store: false } },
     saysWhyItEnded: false,
+    sift: siftResponses,
   },
   anthropic: {
     package: '@ai-sdk/anthropic',
@@ -55,6 +56,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     // The cache ends at a mark: what stands before the newest message begins the next prompt, and is then read at a tenth of the price.
     cacheOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     saysWhyItEnded: true,
+    sift: siftAnthropic,
   },
   google: {
     package: '@ai-sdk/google',
@@ -65,7 +67,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     toBaseUrl: withoutSlash,
     options: {},
     saysWhyItEnded: true,
-    maxEventBytes: 131_072,
+    sift: siftGoogle,
   },
 }
 
