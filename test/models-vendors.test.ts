@@ -395,6 +395,7 @@ describe('the packages of the vendors', () => {
 
     test('Anthropic', () => {
       const useful = [
+        event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } }),
         event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
         event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Ä字😀\n' } }),
       ]
@@ -404,12 +405,16 @@ describe('the packages of the vendors', () => {
         event({ type: 'content_block_delta', index: 0, delta: null }),
         event({ type: 'ping' }),
       ]
-      assert.equal(pass(siftAnthropic, [...useless, ...useful, ...useless].join('')), useful.join(''))
+      const usage = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 7, more: 7, input_tokens: {} } })
+      assert.equal(
+        pass(siftAnthropic, [...useless, ...useful, ...useless, usage].join('')),
+        [...useful, event({ type: 'message_delta', delta: {}, usage: { output_tokens: 7 } })].join(''),
+      )
     })
 
     test('OpenAI responses', () => {
       const useful = [
-        event({ type: 'response.output_text.delta', item_id: 'a', delta: 'Yes.' }),
+        event({ type: 'response.output_text.delta', item_id: 'a', delta: 'x'.repeat(2_000) }),
         event('[DONE]'),
         event('{"half'),
       ]
@@ -418,20 +423,43 @@ describe('the packages of the vendors', () => {
         event({ type: 'response.output_item.added', item: { type: 'function_call' } }),
         event({ type: 'response.output_item.added', item: null }),
       ]
-      assert.equal(pass(siftResponses, [...useless, ...useful, ...useless].join('')), useful.join(''))
+      const created = event({ type: 'response.created', response: { id: 'a', model: 'x'.repeat(2_000), tools: [{}] } })
+      assert.equal(
+        pass(siftResponses, [...useless, ...useful, ...useless, created].join('')),
+        [...useful, event({ type: 'response.created', response: { id: 'a' } })].join(''),
+      )
     })
 
     test('Google', () => {
       const useful = event({ candidates: [{ content: { parts: [{ text: 'Yes.' }] }, finishReason: 'STOP' }] })
-      const call = { functionCall: { name: 'f', partialArgs: [{ jsonPath: '$..', stringValue: 'x' }] } }
+      const functionCall = { name: 'f', partialArgs: [{ jsonPath: '$..', stringValue: 'x' }] }
       const mixed = event({
-        usageMetadata: { promptTokenCount: 1 },
-        candidates: [{ content: { parts: [call, { text: 'No.' }, null] }, groundingMetadata: {} }],
+        candidates: [{ content: { parts: [{ functionCall }, { text: 'No.', functionCall }, null] }, groundingMetadata: {} }],
+        usageMetadata: { promptTokenCount: 1, more: {} },
       })
-      const left = event({ usageMetadata: { promptTokenCount: 1 }, candidates: [{ content: { parts: [{ text: 'No.' }] } }] })
-      const odd = event({ candidates: 7 }) + event('null') + event('[1]')
-      assert.equal(pass(siftGoogle, useful + mixed + odd), useful + left + odd)
+      const left = event({ candidates: [{ content: { parts: [{ text: 'No.' }] } }], usageMetadata: { promptTokenCount: 1 } })
+      const odd = event({ candidates: 7 }) + event('null')
+      assert.equal(pass(siftGoogle, useful + mixed + odd), useful + left + event({}) + event('null'))
     })
+
+    test('any vendor, however many events without text there are', () => {
+      const created = event({ type: 'response.created', response: { id: 'a' } })
+      assert.equal(pass(siftResponses, created.repeat(1_000)).length, created.length * 1_000)
+      assert.throws(() => pass(siftResponses, created.repeat(1_001)), { code: 'model_failed' })
+    })
+  })
+
+  test('an answer that is to be continued is asked for once', async () => {
+    const parts = [{ text: 'Half.' }]
+    const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'CONTINUATION', continuationToken: 'x' }] }
+    const model = () => vendorModel('some', provider('google'))
+    server.behaviour = sends(JSON.stringify(answer))
+    await assert.rejects(ask(model()), { code: 'model_failed' })
+    assert.equal(server.calls.length, 1)
+    server.reset()
+    server.behaviour = sends(`data: ${JSON.stringify(answer)}\n\n`, 'text/event-stream')
+    await ask(model(), {}, true).catch(() => {})
+    assert.equal(server.calls.length, 1)
   })
 
   test('a provider without a key is sent none, also where the environment has one for another', async () => {

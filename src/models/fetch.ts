@@ -1,4 +1,5 @@
 import type { CallOwner } from './call-slots.ts'
+import { failed } from './failure.ts'
 import { inTurn, readBody, send } from './http.ts'
 import { type Sift, siftEvents } from './vendor-events.ts'
 
@@ -11,9 +12,13 @@ interface FetchOptions {
   leaveOut?: string
 }
 
-/** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. */
+/** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. For one call. */
 export function openFetch(owner: CallOwner, { mostValues, stream, leaveOut }: FetchOptions): typeof fetch {
+  let isCalled = false
   return async (input, init) => {
+    // A package goes on asking where an answer says that it is to be continued.
+    if (isCalled) throw failed('the provider did not end its answer')
+    isCalled = true
     const signal = init?.signal ?? new AbortController().signal
     const headers = Object.fromEntries(
       [...new Headers(init?.headers)].filter(([, value]) => leaveOut === undefined || !value.endsWith(leaveOut)),

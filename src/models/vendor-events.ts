@@ -1,67 +1,143 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
+import { tooMuch } from './http.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: events of three protocols, as a provider sends them
-type Event = any
-
-/**
- * Returns what a vendor's package is to see of an event: the event itself, a smaller one, or undefined for nothing. The packages hold what is of no use here,
- * such as the calls of tools and citations, until a stream ends, and make a thousand times its size of some.
- */
-export type Sift = (event: Event) => object | undefined
-
-const onlyIf = (isOfUse: boolean, event: object): object | undefined => (isOfUse ? event : undefined)
-
-const ANTHROPIC = {
-  events: new Set(['message_start', 'content_block_stop', 'message_delta', 'message_stop', 'error']),
-  // A tool is how some models give JSON.
-  blocks: new Set(['text', 'thinking', 'tool_use']),
-  deltas: new Set(['text_delta', 'thinking_delta', 'input_json_delta']),
+/** A string of any length. */
+const TEXT = 'text'
+/** A number, a truth value, null, or a string of up to `MOST_CHARS`. */
+const VALUE = 'value'
+const MOST_CHARS = 1_000
+/** The fields of an object that a vendor's package needs here, with those of the objects in it; in a list, those of its items. */
+interface Shape {
+  [field: string]: typeof TEXT | typeof VALUE | Shape | [Shape]
 }
 
-export const siftAnthropic: Sift = (event) => {
-  const { type, content_block: block, delta } = event
-  if (type === 'content_block_start') return onlyIf(ANTHROPIC.blocks.has(block?.type), event)
-  if (type === 'content_block_delta') return onlyIf(ANTHROPIC.deltas.has(delta?.type), event)
-  return onlyIf(ANTHROPIC.events.has(type), event)
+/** Returns what a vendor's package is to see of an event, undefined for nothing. */
+export type Sift = (event: object) => object | undefined
+
+const tokens = { input_tokens: VALUE, output_tokens: VALUE } as const
+
+const ANTHROPIC: Record<string, Shape> = {
+  message_start: {
+    message: {
+      ...{ id: VALUE, model: VALUE, role: VALUE, stop_reason: VALUE },
+      usage: { ...tokens, cache_read_input_tokens: VALUE, cache_creation_input_tokens: VALUE },
+    },
+  },
+  content_block_start: { index: VALUE, content_block: { type: VALUE, text: TEXT, id: VALUE, name: VALUE, input: {} } },
+  content_block_delta: { index: VALUE, delta: { type: VALUE, text: TEXT, partial_json: TEXT } },
+  content_block_stop: { index: VALUE },
+  message_delta: {
+    delta: { stop_reason: VALUE },
+    usage: { ...tokens, cache_read_input_tokens: VALUE, cache_creation_input_tokens: VALUE },
+  },
+  message_stop: {},
+  error: { error: { type: VALUE, message: TEXT } },
+}
+/** A tool is how some models give JSON. */
+const ANTHROPIC_PARTS = new Set(['text', 'text_delta', 'tool_use', 'input_json_delta'])
+
+export const siftAnthropic: Sift = (event: { type?: unknown; content_block?: Typed; delta?: Typed }) => {
+  const { type } = event
+  const partType = type === 'content_block_start' ? event.content_block?.type : event.delta?.type
+  const isPart = type === 'content_block_start' || type === 'content_block_delta'
+  return isPart && !ANTHROPIC_PARTS.has(String(partType)) ? undefined : siftTyped(ANTHROPIC, event)
 }
 
-const RESPONSES = new Set([
-  'response.created',
-  'response.output_text.delta',
-  'response.refusal.delta',
-  'response.refusal.done',
-  'response.completed',
-  'response.incomplete',
-  'response.failed',
-  'error',
-])
+const responseItem = { output_index: VALUE, item: { type: VALUE, id: VALUE, phase: VALUE } } as const
+const responseEnd = {
+  sequence_number: VALUE,
+  response: {
+    incomplete_details: { reason: VALUE },
+    error: { code: VALUE, message: TEXT },
+    usage: { ...tokens, input_tokens_details: { cached_tokens: VALUE }, output_tokens_details: { reasoning_tokens: VALUE } },
+  },
+} as const
+const responsePlace = { item_id: VALUE, output_index: VALUE, content_index: VALUE } as const
 
-export const siftResponses: Sift = (event) => {
-  const { type, item } = event
-  if (type === 'response.output_item.added' || type === 'response.output_item.done')
-    return onlyIf(item?.type === 'message', event)
-  return onlyIf(RESPONSES.has(type), event)
+const RESPONSES: Record<string, Shape> = {
+  'response.created': { response: { id: VALUE, created_at: VALUE, model: VALUE } },
+  'response.output_item.added': responseItem,
+  'response.output_item.done': responseItem,
+  'response.output_text.delta': { ...responsePlace, delta: TEXT },
+  'response.refusal.delta': { ...responsePlace, delta: TEXT },
+  'response.refusal.done': { ...responsePlace, refusal: TEXT },
+  'response.completed': responseEnd,
+  'response.incomplete': responseEnd,
+  'response.failed': responseEnd,
+  error: {
+    ...{ sequence_number: VALUE, code: VALUE, message: TEXT, param: VALUE },
+    error: { type: VALUE, code: VALUE, message: TEXT, param: VALUE },
+  },
+}
+
+export const siftResponses: Sift = (event: { type?: unknown; item?: Typed }) =>
+  'item' in event && event.item?.type !== 'message' ? undefined : siftTyped(RESPONSES, event)
+
+const GOOGLE: Shape = {
+  candidates: [{ content: { role: VALUE, parts: [{ text: TEXT, thought: VALUE }] }, finishReason: VALUE }],
+  usageMetadata: {
+    ...{ promptTokenCount: VALUE, candidatesTokenCount: VALUE, totalTokenCount: VALUE },
+    ...{ cachedContentTokenCount: VALUE, thoughtsTokenCount: VALUE },
+  },
+  promptFeedback: { blockReason: VALUE },
+  error: { code: VALUE, message: TEXT, status: VALUE },
 }
 
 export const siftGoogle: Sift = (event) => {
-  const [candidate] = Array.isArray(event.candidates) ? event.candidates : []
-  if (typeof candidate !== 'object' || candidate === null) return event
-  const { groundingMetadata, urlContextMetadata, content, ...rest } = candidate
-  const parts = Array.isArray(content?.parts) ? content.parts : []
-  const texts = parts.filter((part: Event) => typeof part?.text === 'string')
-  if (groundingMetadata === undefined && urlContextMetadata === undefined && texts.length === parts.length) return event
-  return { ...event, candidates: [{ ...rest, content: { ...content, parts: texts } }] }
+  const sifted = copy(GOOGLE, event) as { candidates?: { content?: { parts?: { text?: string }[] } }[] }
+  for (const { content } of sifted.candidates ?? [])
+    if (content?.parts) content.parts = content.parts.filter(({ text }) => text !== undefined)
+  return sifted
 }
 
-/** Takes the bytes of a stream of events as they come, and returns those of the events that are complete and that `sift` leaves. */
+type Typed = { type?: unknown } | null
+
+function siftTyped(shapes: Record<string, Shape>, event: { type?: unknown }): object | undefined {
+  const { type } = event
+  // The package reports it as a failure.
+  if (typeof type !== 'string') return {}
+  return Object.hasOwn(shapes, type) ? { type, ...copy(shapes[type]!, event) } : undefined
+}
+
+function copy(shape: Shape, given: object): object {
+  const copied: Record<string, unknown> = {}
+  for (const [field, as] of Object.entries(shape)) {
+    const value = copyAs(as, (given as Record<string, unknown>)[field])
+    if (value !== undefined) copied[field] = value
+  }
+  return copied
+}
+
+function copyAs(as: Shape[string], value: unknown): unknown {
+  if (typeof value === 'string') return as === TEXT || (as === VALUE && value.length <= MOST_CHARS) ? value : undefined
+  if (typeof value !== 'object' || value === null) return as === VALUE || value === null ? value : undefined
+  if (Array.isArray(as)) return Array.isArray(value) ? value.filter(isObject).map((item) => copy(as[0], item)) : undefined
+  return typeof as === 'object' ? copy(as, value) : undefined
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** An answer has a few. The packages may hold each until the stream ends. */
+const MOST_WITHOUT_TEXT = 1_000
+
+/**
+ * Takes the bytes of a stream of events as they come, and returns those of the events that are complete and that `sift` leaves. The packages hold much of what is
+ * of no use here, such as citations and calls of tools, until a stream ends, and make a thousand times its size of some. Throws `model_failed`.
+ */
 export function siftEvents(sift: Sift): (bytes: Uint8Array) => string {
   const decoder = new StringDecoder('utf8')
   let left = ''
+  let withoutText = 0
   const { feed } = createParser({
     onEvent({ data }) {
-      const kept = siftData(data, sift)
-      if (kept !== undefined) left += `data: ${kept.replaceAll('\n', '\ndata: ')}\n\n`
+      const event = parse(data)
+      const sifted = event === undefined ? data : sift(event)
+      if (sifted === undefined) return
+      if (typeof sifted === 'object' && !('delta' in sifted || 'candidates' in sifted) && ++withoutText > MOST_WITHOUT_TEXT)
+        throw tooMuch()
+      const words = typeof sifted === 'string' ? sifted.replaceAll('\n', '\ndata: ') : JSON.stringify(sifted)
+      left += `data: ${words}\n\n`
     },
   })
   return (bytes) => {
@@ -71,15 +147,12 @@ export function siftEvents(sift: Sift): (bytes: Uint8Array) => string {
   }
 }
 
-function siftData(data: string, sift: Sift): string | undefined {
-  let event: unknown
+/** Returns undefined for `[DONE]`, and for what the package reports as a failure. */
+function parse(data: string): object | undefined {
   try {
-    event = JSON.parse(data)
+    const event: unknown = JSON.parse(data)
+    return isObject(event) ? event : undefined
   } catch {
-    // `[DONE]`, or what the package reports as a failure.
-    return data
+    return undefined
   }
-  if (typeof event !== 'object' || event === null) return data
-  const kept = sift(event)
-  return kept === event || kept === undefined ? kept && data : JSON.stringify(kept)
 }
