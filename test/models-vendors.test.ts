@@ -403,6 +403,7 @@ describe('the packages of the vendors', () => {
         event({ type: 'content_block_start', index: 1, content_block: { type: 'web_search_tool_result', content: [] } }),
         event({ type: 'content_block_delta', index: 0, delta: { type: 'citations_delta', citation: {} } }),
         event({ type: 'content_block_delta', index: 0, delta: null }),
+        event({ type: 'content_block_delta', index: 0, delta: { type: { toString: 1 } } }),
         event({ type: 'ping' }),
       ]
       const usage = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 7, more: 7, input_tokens: {} } })

@@ -35,13 +35,13 @@ const ANTHROPIC: Record<string, Shape> = {
   error: { error: { type: VALUE, message: TEXT } },
 }
 /** A tool is how some models give JSON. */
-const ANTHROPIC_PARTS = new Set(['text', 'text_delta', 'tool_use', 'input_json_delta'])
+const ANTHROPIC_PARTS = new Set<unknown>(['text', 'text_delta', 'tool_use', 'input_json_delta'])
 
 export const siftAnthropic: Sift = (event: { type?: unknown; content_block?: Typed; delta?: Typed }) => {
   const { type } = event
   const partType = type === 'content_block_start' ? event.content_block?.type : event.delta?.type
   const isPart = type === 'content_block_start' || type === 'content_block_delta'
-  return isPart && !ANTHROPIC_PARTS.has(String(partType)) ? undefined : siftTyped(ANTHROPIC, event)
+  return isPart && !ANTHROPIC_PARTS.has(partType) ? undefined : siftTyped(ANTHROPIC, event)
 }
 
 const responseItem = { output_index: VALUE, item: { type: VALUE, id: VALUE, phase: VALUE } } as const
