@@ -118,7 +118,7 @@ export class EventStream {
   readonly #warn: Warn
   #next: Feed | undefined
   #makeLast: (() => LastEvents) | undefined
-  /** What is left of the last events. */
+  /** The last events that are not sent yet. */
   #last: Iterator<string | Buffer> | undefined
   #isBlocked = false
   #isPumping = false

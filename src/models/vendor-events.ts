@@ -7,7 +7,7 @@ const TEXT = 'text'
 /** A number, a truth value, null, or a string of up to `MOST_CHARS`. */
 const VALUE = 'value'
 const MOST_CHARS = 1_000
-/** The fields of an object that a vendor's package needs here, with those of the objects in it; in a list, those of its items. */
+/** The fields that a vendor's package needs. An object among them has a shape of its own, and a list has the shape of its items. */
 interface Shape {
   [field: string]: typeof TEXT | typeof VALUE | Shape | [Shape]
 }
@@ -122,8 +122,8 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const MOST_WITHOUT_TEXT = 1_000
 
 /**
- * Takes the bytes of a stream of events as they come, and returns those of the events that are complete and that `sift` leaves. The packages hold much of what is
- * of no use here, such as citations and calls of tools, until a stream ends, and make a thousand times its size of some. Throws `model_failed`.
+ * Returns a reader of a stream of events. It takes bytes as they come, and returns those of the complete events, as `sift` leaves them. A package may hold what
+ * no reply needs, such as citations and calls of tools, until the stream ends, and may make a thousand times its size of it. Throws `model_failed`.
  */
 export function siftEvents(sift: Sift): (bytes: Uint8Array) => string {
   const decoder = new StringDecoder('utf8')

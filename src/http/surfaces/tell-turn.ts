@@ -14,7 +14,7 @@ import { isKept, keepNothing } from '../idempotency.ts'
 import type { WorkOnce } from './once.ts'
 import { type Begun, type Outcome, toBegun, toldTo, toOutcome } from './outcome.ts'
 
-/** How a protocol tells of one turn: each method returns the text of events, or what makes it up. */
+/** Turns one turn into the events of a protocol. Each method returns the text of events, in one piece or in several. */
 export interface Teller {
   started(begun: Begun): string
   delta(text: string): string
@@ -84,7 +84,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
   return undefined
 }
 
-/** Tells of a turn that is over. */
+/** The events of a turn that is over. */
 function* wholeOf(teller: Teller, outcome: Outcome): Generator<string> {
   yield teller.started(outcome)
   yield* teller.completed(outcome, outcome.content)
