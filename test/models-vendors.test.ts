@@ -423,6 +423,8 @@ describe('the packages of the vendors', () => {
         event({ type: 'response.output_text.annotation.added', annotation: {} }),
         event({ type: 'response.output_item.added', item: { type: 'function_call' } }),
         event({ type: 'response.output_item.added', item: null }),
+        event({ type: 'response.output_text.delta', delta: 'x' }),
+        event({ type: 'response.output_text.delta', item_id: 'a', delta: 7 }),
       ]
       const created = event({ type: 'response.created', response: { id: 'a', model: 'x'.repeat(2_000), tools: [{}] } })
       assert.equal(
@@ -445,8 +447,8 @@ describe('the packages of the vendors', () => {
 
     test('any vendor, however many events without text there are', () => {
       const created = event({ type: 'response.created', response: { id: 'a' } })
-      assert.equal(pass(siftResponses, created.repeat(1_000)).length, created.length * 1_000)
-      assert.throws(() => pass(siftResponses, created.repeat(1_001)), { code: 'model_failed' })
+      assert.equal(pass(siftResponses, created.repeat(200)).length, created.length * 200)
+      assert.throws(() => pass(siftResponses, created.repeat(201)), { code: 'model_failed' })
     })
   })
 

@@ -4,35 +4,37 @@ import { tooMuch } from './http.ts'
 
 /** A string of any length. */
 const TEXT = 'text'
-/** A number, a truth value, null, or a string of up to `MOST_CHARS`. */
-const VALUE = 'value'
+/** A string of up to `MOST_CHARS`. */
+const NAME = 'name'
+const NUMBER = 'number'
+const TRUTH = 'boolean'
 const MOST_CHARS = 1_000
 /** The fields that a vendor's package needs. An object among them has a shape of its own, and a list has the shape of its items. */
 interface Shape {
-  [field: string]: typeof TEXT | typeof VALUE | Shape | [Shape]
+  [field: string]: typeof TEXT | typeof NAME | typeof NUMBER | typeof TRUTH | Shape | [Shape]
 }
 
 /** Returns what a vendor's package is to see of an event, undefined for nothing. */
 export type Sift = (event: object) => object | undefined
 
-const tokens = { input_tokens: VALUE, output_tokens: VALUE } as const
+const tokens = { input_tokens: NUMBER, output_tokens: NUMBER } as const
 
 const ANTHROPIC: Record<string, Shape> = {
   message_start: {
     message: {
-      ...{ id: VALUE, model: VALUE, role: VALUE, stop_reason: VALUE },
-      usage: { ...tokens, cache_read_input_tokens: VALUE, cache_creation_input_tokens: VALUE },
+      ...{ id: NAME, model: NAME, role: NAME, stop_reason: NAME },
+      usage: { ...tokens, cache_read_input_tokens: NUMBER, cache_creation_input_tokens: NUMBER },
     },
   },
-  content_block_start: { index: VALUE, content_block: { type: VALUE, text: TEXT, id: VALUE, name: VALUE, input: {} } },
-  content_block_delta: { index: VALUE, delta: { type: VALUE, text: TEXT, partial_json: TEXT } },
-  content_block_stop: { index: VALUE },
+  content_block_start: { index: NUMBER, content_block: { type: NAME, text: TEXT, id: NAME, name: NAME, input: {} } },
+  content_block_delta: { index: NUMBER, delta: { type: NAME, text: TEXT, partial_json: TEXT } },
+  content_block_stop: { index: NUMBER },
   message_delta: {
-    delta: { stop_reason: VALUE },
-    usage: { ...tokens, cache_read_input_tokens: VALUE, cache_creation_input_tokens: VALUE },
+    delta: { stop_reason: NAME },
+    usage: { ...tokens, cache_read_input_tokens: NUMBER, cache_creation_input_tokens: NUMBER },
   },
   message_stop: {},
-  error: { error: { type: VALUE, message: TEXT } },
+  error: { error: { type: NAME, message: TEXT } },
 }
 /** A tool is how some models give JSON. */
 const ANTHROPIC_PARTS = new Set<unknown>(['text', 'text_delta', 'tool_use', 'input_json_delta'])
@@ -44,19 +46,19 @@ export const siftAnthropic: Sift = (event: { type?: unknown; content_block?: Typ
   return isPart && !ANTHROPIC_PARTS.has(partType) ? undefined : siftTyped(ANTHROPIC, event)
 }
 
-const responseItem = { output_index: VALUE, item: { type: VALUE, id: VALUE, phase: VALUE } } as const
+const responseItem = { output_index: NUMBER, item: { type: NAME, id: NAME, phase: NAME } } as const
 const responseEnd = {
-  sequence_number: VALUE,
+  sequence_number: NUMBER,
   response: {
-    incomplete_details: { reason: VALUE },
-    error: { code: VALUE, message: TEXT },
-    usage: { ...tokens, input_tokens_details: { cached_tokens: VALUE }, output_tokens_details: { reasoning_tokens: VALUE } },
+    incomplete_details: { reason: NAME },
+    error: { code: NAME, message: TEXT },
+    usage: { ...tokens, input_tokens_details: { cached_tokens: NUMBER }, output_tokens_details: { reasoning_tokens: NUMBER } },
   },
 } as const
-const responsePlace = { item_id: VALUE, output_index: VALUE, content_index: VALUE } as const
+const responsePlace = { item_id: NAME, output_index: NUMBER, content_index: NUMBER } as const
 
 const RESPONSES: Record<string, Shape> = {
-  'response.created': { response: { id: VALUE, created_at: VALUE, model: VALUE } },
+  'response.created': { response: { id: NAME, created_at: NUMBER, model: NAME } },
   'response.output_item.added': responseItem,
   'response.output_item.done': responseItem,
   'response.output_text.delta': { ...responsePlace, delta: TEXT },
@@ -66,22 +68,30 @@ const RESPONSES: Record<string, Shape> = {
   'response.incomplete': responseEnd,
   'response.failed': responseEnd,
   error: {
-    ...{ sequence_number: VALUE, code: VALUE, message: TEXT, param: VALUE },
-    error: { type: VALUE, code: VALUE, message: TEXT, param: VALUE },
+    ...{ sequence_number: NUMBER, code: NAME, message: TEXT, param: NAME },
+    error: { type: NAME, code: NAME, message: TEXT, param: NAME },
   },
 }
 
-export const siftResponses: Sift = (event: { type?: unknown; item?: Typed }) =>
-  'item' in event && event.item?.type !== 'message' ? undefined : siftTyped(RESPONSES, event)
+export const siftResponses: Sift = (event: { type?: unknown; item?: Typed }) => {
+  if ('item' in event && event.item?.type !== 'message') return undefined
+  const sifted = siftTyped(RESPONSES, event) as { delta?: string; item_id?: string } | undefined
+  // The package holds what it does not know until the first text.
+  const isUnknown =
+    typeof event.type === 'string' &&
+    event.type.endsWith('.delta') &&
+    (sifted?.delta === undefined || sifted.item_id === undefined)
+  return isUnknown ? undefined : sifted
+}
 
 const GOOGLE: Shape = {
-  candidates: [{ content: { role: VALUE, parts: [{ text: TEXT, thought: VALUE }] }, finishReason: VALUE }],
+  candidates: [{ content: { role: NAME, parts: [{ text: TEXT, thought: TRUTH }] }, finishReason: NAME }],
   usageMetadata: {
-    ...{ promptTokenCount: VALUE, candidatesTokenCount: VALUE, totalTokenCount: VALUE },
-    ...{ cachedContentTokenCount: VALUE, thoughtsTokenCount: VALUE },
+    ...{ promptTokenCount: NUMBER, candidatesTokenCount: NUMBER, totalTokenCount: NUMBER },
+    ...{ cachedContentTokenCount: NUMBER, thoughtsTokenCount: NUMBER },
   },
-  promptFeedback: { blockReason: VALUE },
-  error: { code: VALUE, message: TEXT, status: VALUE },
+  promptFeedback: { blockReason: NAME },
+  error: { code: NUMBER, message: TEXT, status: NAME },
 }
 
 export const siftGoogle: Sift = (event) => {
@@ -109,17 +119,19 @@ function copy(shape: Shape, given: object): object {
   return copied
 }
 
+/** Returns undefined for what is of another type. */
 function copyAs(as: Shape[string], value: unknown): unknown {
-  if (typeof value === 'string') return as === TEXT || (as === VALUE && value.length <= MOST_CHARS) ? value : undefined
-  if (typeof value !== 'object' || value === null) return as === VALUE || value === null ? value : undefined
+  if (as === TEXT || as === NAME)
+    return typeof value === 'string' && (as === TEXT || value.length <= MOST_CHARS) ? value : undefined
+  if (as === NUMBER || as === TRUTH) return typeof value === as ? value : undefined
   if (Array.isArray(as)) return Array.isArray(value) ? value.filter(isObject).map((item) => copy(as[0], item)) : undefined
-  return typeof as === 'object' ? copy(as, value) : undefined
+  return isObject(value) ? copy(as, value) : undefined
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** An answer has a few. The packages may hold each until the stream ends. */
-const MOST_WITHOUT_TEXT = 1_000
+const MOST_WITHOUT_TEXT = 200
 
 /**
  * Returns a reader of a stream of events. It takes bytes as they come, and returns those of the complete events, as `sift` leaves them. A package may hold what
