@@ -386,7 +386,7 @@ describe('the packages of the vendors', () => {
   describe('what is of no use in a stream is not passed on to the package of', () => {
     const event = (data: object | string) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
     const pass = (sift: Sift, events: string) => {
-      const take = siftEvents(sift)
+      const take = siftEvents(sift, 20_000)
       const bytes = Buffer.from(events)
       let passed = ''
       for (let at = 0; at < bytes.length; at += 7) passed += take(bytes.subarray(at, at + 7))
@@ -417,7 +417,7 @@ describe('the packages of the vendors', () => {
       const useful = [
         event({ type: 'response.output_text.delta', item_id: 'a', delta: 'x'.repeat(2_000) }),
         event('[DONE]'),
-        event('{"half'),
+        event('7'),
       ]
       const useless = [
         event({ type: 'response.output_text.annotation.added', annotation: {} }),
@@ -443,6 +443,11 @@ describe('the packages of the vendors', () => {
       const left = event({ candidates: [{ content: { parts: [{ text: 'No.' }] } }], usageMetadata: { promptTokenCount: 1 } })
       const odd = event({ candidates: 7 }) + event('null')
       assert.equal(pass(siftGoogle, useful + mixed + odd), useful + left + event({}) + event('null'))
+    })
+
+    test('any vendor, where it is many values behind a comment with a quote', () => {
+      const many = event({ candidates: Array.from({ length: 20_000 }, () => ({})) })
+      assert.throws(() => pass(siftGoogle, `: "\n${many}`), { code: 'model_failed', message: /more than a reply can hold/ })
     })
 
     test('any vendor, however many events without text there are', () => {

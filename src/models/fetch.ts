@@ -32,7 +32,7 @@ export function openFetch(owner: CallOwner, { mostValues, stream, leaveOut }: Fe
             act()
           } catch {}
         }
-        const sift = stream && siftEvents(stream.sift)
+        const sift = stream && siftEvents(stream.sift, mostValues)
         const take = (slice: Uint8Array) => {
           const kept = sift === undefined ? slice : Buffer.from(sift(slice))
           if (kept.length > 0) controller.enqueue(kept)

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
-import { tooMuch } from './http.ts'
+import { parseJson, tooMuch } from './http.ts'
 
 /** A string of any length. */
 const TEXT = 'text'
@@ -135,36 +135,25 @@ const MOST_WITHOUT_TEXT = 200
 
 /**
  * Returns a reader of a stream of events. It takes bytes as they come, and returns those of the complete events, as `sift` leaves them. A package may hold what
- * no reply needs, such as citations and calls of tools, until the stream ends, and may make a thousand times its size of it. Throws `model_failed`.
+ * no reply needs, such as citations and calls of tools, until the stream ends, and may make a thousand times its size of it. `mostValues` limits the JSON values
+ * of an event. Throws `model_failed`.
  */
-export function siftEvents(sift: Sift): (bytes: Uint8Array) => string {
+export function siftEvents(sift: Sift, mostValues: number): (bytes: Uint8Array) => string {
   const decoder = new StringDecoder('utf8')
   let left = ''
   let withoutText = 0
   const { feed } = createParser({
     onEvent({ data }) {
-      const event = parse(data)
-      const sifted = event === undefined ? data : sift(event)
+      const event = data === '[DONE]' ? undefined : parseJson(data, mostValues)
+      const sifted = isObject(event) ? sift(event) : data
       if (sifted === undefined) return
-      if (typeof sifted === 'object' && !('delta' in sifted || 'candidates' in sifted) && ++withoutText > MOST_WITHOUT_TEXT)
-        throw tooMuch()
-      const words = typeof sifted === 'string' ? sifted.replaceAll('\n', '\ndata: ') : JSON.stringify(sifted)
-      left += `data: ${words}\n\n`
+      if (isObject(sifted) && !('delta' in sifted || 'candidates' in sifted) && ++withoutText > MOST_WITHOUT_TEXT) throw tooMuch()
+      left += `data: ${isObject(sifted) ? JSON.stringify(sifted) : sifted}\n\n`
     },
   })
   return (bytes) => {
     left = ''
     feed(decoder.write(bytes))
     return left
-  }
-}
-
-/** Returns undefined for `[DONE]`, and for what the package reports as a failure. */
-function parse(data: string): object | undefined {
-  try {
-    const event: unknown = JSON.parse(data)
-    return isObject(event) ? event : undefined
-  } catch {
-    return undefined
   }
 }
