@@ -434,7 +434,8 @@ describe('the packages of the vendors', () => {
     })
 
     test('Google', () => {
-      const useful = event({ candidates: [{ content: { parts: [{ text: 'Yes.' }] }, finishReason: 'STOP' }] })
+      const candidate = { content: { parts: [{ text: 'Yes.' }] }, finishReason: 'STOP' }
+      const useful = event({ candidates: [candidate] })
       const functionCall = { name: 'f', partialArgs: [{ jsonPath: '$..', stringValue: 'x' }] }
       const mixed = event({
         candidates: [{ content: { parts: [{ functionCall }, { text: 'No.', functionCall }, null] }, groundingMetadata: {} }],
@@ -442,7 +443,7 @@ describe('the packages of the vendors', () => {
       })
       const left = event({ candidates: [{ content: { parts: [{ text: 'No.' }] } }], usageMetadata: { promptTokenCount: 1 } })
       const odd = event({ candidates: 7 }) + event('null')
-      assert.equal(pass(siftGoogle, useful + mixed + odd), useful + left + event({}) + event('null'))
+      assert.equal(pass(siftGoogle, event({ candidates: [candidate, candidate] }) + mixed + odd), useful + left + event({}) + event('null'))
     })
 
     test('any vendor, where it is many values behind a comment with a quote', () => {

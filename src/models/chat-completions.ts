@@ -4,6 +4,7 @@ import { createParser } from 'eventsource-parser'
 import { ReparteeError } from '../core/errors.ts'
 import type { ChatModel, Finish, ModelCall, ModelReply, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
 import { brokeOff, endedEarly, notUnderstood, Refusal } from './failure.ts'
+import { GrowingText } from './growing-text.ts'
 import { below, inTurn, isJson, parseJson, readBody, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
@@ -141,9 +142,6 @@ function toOutcome(answer: unknown): Outcome {
   return { text: refusal || content, finish: refusal ? 'filtered' : toFinish(choice.finish_reason), usage: toUsage(usage) }
 }
 
-/** A text that grows by a few letters at a time, and is not put together now and then, takes many times its size. */
-const MOST_PARTS = 100
-
 /** The end has arrived with `[DONE]`, or with a clean end of the stream behind a `finish_reason`. */
 async function readStream(
   name: string,
@@ -151,7 +149,7 @@ async function readStream(
   signal: AbortSignal,
   onText: (text: string) => void,
 ): Promise<ModelReply> {
-  let parts: string[] = []
+  const text = new GrowingText()
   let finish: Finish | undefined
   let usage: ModelUsage | null = null
   let isDone = false
@@ -177,7 +175,7 @@ async function readStream(
     try {
       feed(words)
     } finally {
-      if (said !== '' && parts.push(said) > MOST_PARTS) parts = [parts.join('')]
+      text.add(said)
       onText(said)
     }
   }
@@ -189,7 +187,7 @@ async function readStream(
   await readBody(response, signal, take, { pieces: 'events' })
   if (!isDone) await inTurn(response, () => hear('\n\n')) // some servers end with the last line
   if (!isDone && finish === undefined) throw endedEarly()
-  return toReply(name, { text: parts.join(''), finish: finish ?? 'stop', usage })
+  return toReply(name, { text: text.toString(), finish: finish ?? 'stop', usage })
 }
 
 function toCompletion(value: unknown): Completion {

@@ -4,6 +4,7 @@ import type { ChatModel, ModelCall, ModelRequest } from '../core/model.ts'
 import type { Clock } from '../core/ports.ts'
 import { promptTokens } from '../core/tokens.ts'
 import { brokeOff, endedEarly, failed, notUnderstood } from './failure.ts'
+import { GrowingText } from './growing-text.ts'
 import { below, inTurn, parseJson, readBody, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
@@ -97,7 +98,7 @@ interface Line {
 
 /** One JSON object a line; a reply that is not streamed is a single such line. */
 async function readLines(response: IncomingMessage, signal: AbortSignal, onText: ModelCall['onText']): Promise<Outcome> {
-  let text = ''
+  const text = new GrowingText()
   let last: Line | undefined
   const take = (line: string) => {
     if (line.trim() === '' || last !== undefined) return
@@ -106,7 +107,7 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
     const { message, done, error } = value as Line
     if (error) throw brokeOff(line)
     const piece = typeof message?.content === 'string' ? message.content : ''
-    text += piece
+    text.add(piece)
     if (piece !== '') onText?.(piece)
     if (done === true) last = value
   }
@@ -128,5 +129,5 @@ async function readLines(response: IncomingMessage, signal: AbortSignal, onText:
   if (last === undefined) await inTurn(response, () => take(begun.join('')))
   if (last === undefined) throw endedEarly()
   const usage = { tokensIn: count(last.prompt_eval_count), tokensOut: count(last.eval_count), tokensCached: 0 }
-  return { text, finish: last.done_reason === 'length' ? 'length' : 'stop', usage }
+  return { text: text.toString(), finish: last.done_reason === 'length' ? 'length' : 'stop', usage }
 }

@@ -96,9 +96,12 @@ const GOOGLE: Shape = {
 
 export const siftGoogle: Sift = (event) => {
   const sifted = copy(GOOGLE, event) as { candidates?: { content?: { parts?: { text?: string }[] } }[] }
-  for (const { content } of sifted.candidates ?? [])
-    if (content?.parts) content.parts = content.parts.filter(({ text }) => text !== undefined)
-  return sifted
+  // The package reads no other.
+  const [candidate] = sifted.candidates ?? []
+  if (candidate === undefined) return sifted
+  const { content } = candidate
+  if (content?.parts) content.parts = content.parts.filter(({ text }) => text !== undefined)
+  return { ...sifted, candidates: [candidate] }
 }
 
 type Typed = { type?: unknown } | null

@@ -2,6 +2,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { ChatModel, Finish, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
 import { brokeOff, endedEarly, failed, notUnderstood, stopped } from './failure.ts'
 import { openFetch } from './fetch.ts'
+import { GrowingText } from './growing-text.ts'
 import { tooMuch } from './http.ts'
 import type { Provider } from './provider.ts'
 import { count, type Outcome, toReply } from './reply.ts'
@@ -91,7 +92,7 @@ function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole
 /** A failure comes as a part of the stream: whoever reads only the text takes a broken reply for a short one. */
 async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (text: string) => void): Promise<Outcome> {
   const reader = stream.getReader()
-  let text = ''
+  const text = new GrowingText()
   let uselessChars = 0
   let end: (Part & { type: 'finish' }) | undefined
   const pieces = new Joined(onText)
@@ -105,7 +106,7 @@ async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (
       uselessChars += uselessCharsOf(value)
       if (uselessChars > MOST_USELESS_CHARS) throw tooMuch()
       if (value.type !== 'text-delta' || value.delta === '') continue
-      text += value.delta
+      text.add(value.delta)
       pieces.add(value.delta)
     }
     pieces.tell()
@@ -115,7 +116,7 @@ async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (
     throw error
   }
   if (end === undefined) throw endedEarly()
-  return { text, finish: toFinish(end.finishReason), usage: toUsage(end.usage) }
+  return { text: text.toString(), finish: toFinish(end.finishReason), usage: toUsage(end.usage) }
 }
 
 function uselessCharsOf(part: Part): number {
