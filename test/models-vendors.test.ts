@@ -443,7 +443,10 @@ describe('the packages of the vendors', () => {
       })
       const left = event({ candidates: [{ content: { parts: [{ text: 'No.' }] } }], usageMetadata: { promptTokenCount: 1 } })
       const odd = event({ candidates: 7 }) + event('null')
-      assert.equal(pass(siftGoogle, event({ candidates: [candidate, candidate] }) + mixed + odd), useful + left + event({}) + event('null'))
+      assert.equal(
+        pass(siftGoogle, event({ candidates: [candidate, candidate] }) + mixed + odd),
+        useful + left + event({}) + event('null'),
+      )
     })
 
     test('any vendor, where it is many values behind a comment with a quote', () => {

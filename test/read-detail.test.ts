@@ -5,7 +5,7 @@ import { readDetail } from '../src/chat/read-message.ts'
 import type { Session } from '../src/core/session.ts'
 import type { WholeMessage } from '../src/store/messages.ts'
 
-const reply = (chars: number) => ({ detail: JSON.stringify({ run: 'x'.repeat(chars) }) }) as WholeMessage
+const reply = (chars: number) => ({ content: '', detail: JSON.stringify({ run: 'x'.repeat(chars) }) }) as WholeMessage
 const session = { agentId: 'a' } as Session
 
 test('of replies with long details, one is read in each round of the event loop, and short ones at once', async () => {
@@ -19,4 +19,15 @@ test('of replies with long details, one is read in each round of the event loop,
     byRound.push(read.splice(0).join())
   }
   assert.deepEqual(byRound, ['short,a', 'b', 'c', ''])
+})
+
+test('a reply with a long text waits, too', async () => {
+  let isRead = false
+  const reading = readDetail({ content: '字'.repeat(20_000), detail: null } as WholeMessage, session).then(() => {
+    isRead = true
+  })
+  await Promise.resolve()
+  await Promise.resolve()
+  assert.equal(isRead, false)
+  await reading
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { isError, isOk } from '../support/assert.ts'
+import { until } from '../support/poll.ts'
 import { makeKey, needsProcess, startService } from '../support/service.ts'
 
 const service = await startService()
@@ -82,7 +83,11 @@ describe('the audit log', { skip: needsProcess }, () => {
     assert.equal((await client.get(`/agents/${agent}/users/${user}/export`)).status, 200)
     isOk(await client.delete(`/agents/${agent}/users/${user}`))
     isError(await client.delete(`/agents/${agent}/users/${user}`), 404, 'user_not_found')
-    const entries = (await read(`&agentId=${agent}`)).filter(({ action }) => /User$/.test(action))
+    // An answer may arrive before its status is noted.
+    const entries = await until('all have a status', async () => {
+      const found = (await read(`&agentId=${agent}`)).filter(({ action }) => /User$/.test(action))
+      return found.every(({ status }) => status !== null) && found
+    })
     assert.deepEqual(
       entries.map(({ action, status }) => [action, status]),
       [
