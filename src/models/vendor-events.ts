@@ -137,9 +137,8 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 const MOST_WITHOUT_TEXT = 200
 
 /**
- * Returns a reader of a stream of events. It takes bytes as they come, and returns those of the complete events, as `sift` leaves them. A package may hold what
- * no reply needs, such as citations and calls of tools, until the stream ends, and may make a thousand times its size of it. `mostValues` limits the JSON values
- * of an event. Throws `model_failed`.
+ * Returns a reader of a stream. For each chunk of bytes it returns the events that are complete, after `sift`. Without that, a package holds citations and calls
+ * of tools until the stream ends. `mostValues` limits the JSON values of an event. Throws `model_failed`.
  */
 export function siftEvents(sift: Sift, mostValues: number): (bytes: Uint8Array) => string {
   const decoder = new StringDecoder('utf8')

@@ -74,7 +74,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
     const outcome = toldTo(telling.key, isKept(done) ? (JSON.parse(done.answer) as Outcome) : done)
     if (teller === undefined) return outcome
     if (open !== undefined) open.complete(outcome)
-    else streams.open(reply, telling.key, telling.head ?? NO_HEAD).end(() => joined(wholeOf(teller, outcome)))
+    else streams.open(reply, telling.key, telling.head ?? NO_HEAD).end(() => joined(eventsOf(teller, outcome)))
   } catch (thrown) {
     if (open === undefined) throw thrown
     const error = toReparteeError(thrown)
@@ -85,7 +85,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
 }
 
 /** The events of a turn that is over. */
-function* wholeOf(teller: Teller, outcome: Outcome): Generator<string> {
+function* eventsOf(teller: Teller, outcome: Outcome): Generator<string> {
   yield teller.started(outcome)
   yield* teller.completed(outcome, outcome.content)
 }
