@@ -5,7 +5,7 @@ import type { ChatModel, PromptMessage } from '../src/core/model.ts'
 import { chatCompletionsModel } from '../src/models/chat-completions.ts'
 import { contextFor, ollamaModel } from '../src/models/ollama.ts'
 import type { Provider } from '../src/models/provider.ts'
-import { type Sift, siftAnthropic, siftEvents, siftGoogle, siftResponses } from '../src/models/vendor-events.ts'
+import { type Sift, siftAnthropic, siftEvents, siftGoogle, siftResponses } from '../src/models/vendor-answers.ts'
 import { vendorModel } from '../src/models/vendor-model.ts'
 import { never, request } from './contract/model.ts'
 import { ModelServer, says, sends } from './support/model-server.ts'
@@ -461,17 +461,61 @@ describe('the packages of the vendors', () => {
     })
   })
 
+  test('what is of no use in a whole answer is not passed on to the package', async () => {
+    const odd = { type: 'thinking', thinking: 1, signature: [] }
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const message = {
+      type: 'message',
+      role: 'assistant',
+      id: 'i',
+      content: [{ type: 'output_text', text: 'Yes.', annotations: [odd] }],
+    }
+    const answers = {
+      anthropic: {
+        ...{ type: 'message', stop_reason: 'end_turn', usage, container: odd },
+        content: [odd, { type: 'text', text: 'Yes.', citations: [odd] }],
+      },
+      responses: { output: [{ type: 'reasoning', summary: odd }, message], usage },
+      google: {
+        candidates: [
+          { content: { parts: [{ functionCall: 1 }, { text: 'Yes.' }] }, finishReason: 'STOP', groundingMetadata: 1 },
+          2,
+        ],
+      },
+    }
+    for (const [protocol, answer] of Object.entries(answers)) {
+      server.behaviour = sends(JSON.stringify(answer))
+      const { reply } = await ask(vendorModel('some', provider(protocol as 'google')))
+      assert.equal(reply.text, 'Yes.', protocol)
+    }
+  })
+
+  test('a whole answer with a part that is not whole is not understood', async () => {
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const content = [{ type: 'text', text: 'Yes.' }, { type: 'text' }]
+    const message = { type: 'message', role: 'assistant', id: 'i', content: [{ type: 'output_text' }] }
+    for (const [protocol, answer] of Object.entries({
+      anthropic: { type: 'message', stop_reason: 'end_turn', usage, content },
+      responses: { output: [message], usage },
+    })) {
+      server.behaviour = sends(JSON.stringify(answer))
+      await assert.rejects(ask(vendorModel('some', provider(protocol as 'google'))), { code: 'model_failed' }, protocol)
+    }
+  })
+
   test('an answer that is to be continued is asked for once', async () => {
     const parts = [{ text: 'Half.' }]
     const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'CONTINUATION', continuationToken: 'x' }] }
     const model = () => vendorModel('some', provider('google'))
     server.behaviour = sends(JSON.stringify(answer))
-    await assert.rejects(ask(model()), { code: 'model_failed' })
-    assert.equal(server.calls.length, 1)
-    server.reset()
-    server.behaviour = sends(`data: ${JSON.stringify(answer)}\n\n`, 'text/event-stream')
-    await ask(model(), {}, true).catch(() => {})
-    assert.equal(server.calls.length, 1)
+    for (const isStreamed of [false, true]) {
+      server.reset()
+      if (isStreamed) server.behaviour = sends(`data: ${JSON.stringify(answer)}\n\n`, 'text/event-stream')
+      else server.behaviour = sends(JSON.stringify(answer))
+      const { reply } = await ask(model(), {}, isStreamed)
+      assert.deepEqual([reply.text, reply.finish], ['Half.', 'length'])
+      assert.equal(server.calls.length, 1)
+    }
   })
 
   test('a provider without a key is sent none, also where the environment has one for another', async () => {

@@ -1,8 +1,6 @@
 import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
-import type { CallOwner } from './call-slots.ts'
-import { failed, notUnderstood, Refusal, stopped } from './failure.ts'
-import { openFetch } from './fetch.ts'
+import { notUnderstood, Refusal } from './failure.ts'
 import { below, isListOfObjects, readJson, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
 
@@ -124,35 +122,23 @@ function ollamaEmbeddings(name: string, provider: Provider): Embed {
   }
 }
 
-/** By the vendor's package: its API takes the purpose, and several texts by an address of their own. */
-function googleEmbeddings(name: string, { baseUrl, apiKey = '', headers }: Provider): Embed {
-  const load = async () => {
-    const { createGoogle } = await import('@ai-sdk/google')
-    const about = { baseURL: baseUrl.replace(/\/+$/, ''), apiKey, headers }
-    return (owner: CallOwner) =>
-      createGoogle({ ...about, fetch: openFetch(owner, { mostValues: ANSWER_LIMITS.mostValues }) }).embeddingModel(name)
-  }
-  let loading: ReturnType<typeof load> | undefined
+/** By Google's own protocol (https://ai.google.dev/api/embeddings). */
+function googleEmbeddings(name: string, provider: Provider): Embed {
+  const model = `models/${name}`
+  const url = below(provider.baseUrl, `/${model}:batchEmbedContents`)
+  const headers = headersOf(provider)
   return async (texts, call) => {
     const { purpose, signal } = call
-    loading ??= load()
-    const open = await loading.catch((cause: unknown) => {
-      loading = undefined
-      throw failed('the package @ai-sdk/google cannot be loaded', { cause })
-    })
-    try {
-      const { embeddings } = await open(call).doEmbed({
-        values: [...texts],
-        abortSignal: signal,
-        providerOptions: { google: { taskType: purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY' } },
-      })
-      return checkedVectors(embeddings, texts.length)
-    } catch (error) {
-      if (error instanceof ReparteeError) throw error
-      if (signal.aborted) throw stopped(signal)
-      const { cause } = error as { cause?: unknown }
-      throw cause instanceof ReparteeError ? cause : notUnderstood(error)
-    }
+    const taskType = purpose === 'passage' ? 'RETRIEVAL_DOCUMENT' : 'RETRIEVAL_QUERY'
+    const requests = texts.map((text) => ({ model, content: { role: 'user', parts: [{ text }] }, taskType }))
+    const response = await send(url, { headers, body: JSON.stringify({ requests }), signal, owner: call })
+    const answer = (await readJson(response, signal, ANSWER_LIMITS)) as { embeddings?: unknown } | null
+    const embeddings = answer?.embeddings as { values?: unknown }[]
+    if (!isListOfObjects(embeddings)) throw notUnderstood()
+    return checkedVectors(
+      embeddings.map(({ values }) => values),
+      texts.length,
+    )
   }
 }
 

@@ -1,29 +1,29 @@
 import type { CallOwner } from './call-slots.ts'
-import { failed } from './failure.ts'
-import { inTurn, readBody, send } from './http.ts'
-import { type Sift, siftEvents } from './vendor-events.ts'
+import { inTurn, readBody, readJson, send } from './http.ts'
+import { isObject, type Sift, siftEvents } from './vendor-answers.ts'
 
 interface FetchOptions {
   /** Limits the JSON values of an answer, or of one event of a stream. The packages parse each at once. */
   mostValues: number
   /** For an answer that is a stream. */
   stream?: { sift: Sift; onBytes: () => void } | undefined
+  /** For one that is none. */
+  siftWhole: Sift
   /** The value of a header that is not to be sent. */
-  leaveOut?: string
+  leaveOut: string
 }
 
-/** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. For one call. */
-export function openFetch(owner: CallOwner, { mostValues, stream, leaveOut }: FetchOptions): typeof fetch {
-  let isCalled = false
+/** As much of `fetch` as the vendors' packages use, over the HTTP of this folder: with its limits and its errors, and without redirects. */
+export function openFetch(owner: CallOwner, { mostValues, stream, siftWhole, leaveOut }: FetchOptions): typeof fetch {
   return async (input, init) => {
-    // A package goes on asking where an answer says that it is to be continued.
-    if (isCalled) throw failed('the provider did not end its answer')
-    isCalled = true
     const signal = init?.signal ?? new AbortController().signal
-    const headers = Object.fromEntries(
-      [...new Headers(init?.headers)].filter(([, value]) => leaveOut === undefined || !value.endsWith(leaveOut)),
-    )
+    const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => !value.endsWith(leaveOut)))
     const response = await send(new URL(String(input)), { headers, body: String(init?.body), signal, owner })
+    if (stream === undefined) {
+      const answer = await readJson(response, signal, { mostValues })
+      return Response.json(isObject(answer) ? siftWhole(answer) : null)
+    }
+    const sift = siftEvents(stream.sift, mostValues)
     const body = new ReadableStream<Uint8Array>({
       async start(controller) {
         // Nobody may be left to hear of it: the reader has turned away.
@@ -32,17 +32,12 @@ export function openFetch(owner: CallOwner, { mostValues, stream, leaveOut }: Fe
             act()
           } catch {}
         }
-        const sift = stream && siftEvents(stream.sift, mostValues)
         const take = (slice: Uint8Array) => {
-          const kept = sift === undefined ? slice : Buffer.from(sift(slice))
-          if (kept.length > 0) controller.enqueue(kept)
-          stream?.onBytes()
+          const events = Buffer.from(sift(slice))
+          if (events.length > 0) controller.enqueue(events)
+          stream.onBytes()
         }
-        readBody(response, signal, take, {
-          pieces: stream === undefined ? 'whole' : 'events',
-          takesLater: true,
-          mostValues,
-        }).then(
+        readBody(response, signal, take, { pieces: 'events', takesLater: true, mostValues }).then(
           // The package parses what it has then.
           () => inTurn(response, () => attempt(() => controller.close())),
           (error: unknown) => attempt(() => controller.error(error)),

@@ -43,7 +43,8 @@ export function vendorModel(name: string, provider: Provider & { protocol: Vendo
           { agentId: request.grounding.agentId, keyId },
           {
             mostValues: MOST_VALUES,
-            stream: onText && { sift: vendor.sift, onBytes: () => onText('') },
+            stream: onText && { sift: vendor.sift.event, onBytes: () => onText('') },
+            siftWhole: vendor.sift.whole,
             leaveOut: NO_KEY,
           },
         )

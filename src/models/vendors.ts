@@ -1,5 +1,5 @@
 import type { Protocol, Provider } from './provider.ts'
-import { type Sift, siftAnthropic, siftGoogle, siftResponses } from './vendor-events.ts'
+import { type Sift, siftAnthropic, siftGoogle, siftResponses, siftWholeAnthropic, siftWholeResponses } from './vendor-answers.ts'
 
 export type VendorProtocol = Exclude<Protocol, 'chat' | 'ollama'>
 
@@ -25,7 +25,8 @@ interface Vendor {
   cacheOptions?: ProviderOptions
   /** A whole reply that does not say why it ended is not whole. */
   saysWhyItEnded: boolean
-  sift: Sift
+  /** For an event of a stream, and for a whole answer. */
+  sift: { event: Sift; whole: Sift }
 }
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
@@ -42,7 +43,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     // The conversation is kept here, and nowhere else.
     options: { openai: { store: false } },
     saysWhyItEnded: false,
-    sift: siftResponses,
+    sift: { event: siftResponses, whole: siftWholeResponses },
   },
   anthropic: {
     package: '@ai-sdk/anthropic',
@@ -56,7 +57,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     // The cache ends at a mark: what stands before the newest message begins the next prompt, and is then read at a tenth of the price.
     cacheOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     saysWhyItEnded: true,
-    sift: siftAnthropic,
+    sift: { event: siftAnthropic, whole: siftWholeAnthropic },
   },
   google: {
     package: '@ai-sdk/google',
@@ -67,7 +68,7 @@ export const vendors: Record<VendorProtocol, Vendor> = {
     toBaseUrl: withoutSlash,
     options: {},
     saysWhyItEnded: true,
-    sift: siftGoogle,
+    sift: { event: siftGoogle, whole: siftGoogle },
   },
 }
 

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
+import { notUnderstood } from './failure.ts'
 import { parseJson, tooMuch } from './http.ts'
 
 /** A string of any length. */
@@ -8,31 +9,27 @@ const TEXT = 'text'
 const NAME = 'name'
 const NUMBER = 'number'
 const TRUTH = 'boolean'
+/** Any JSON. */
+const JSON_VALUE = 'json'
 const MOST_CHARS = 1_000
 /** The fields that a vendor's package needs. An object among them has a shape of its own, and a list has the shape of its items. */
 interface Shape {
-  [field: string]: typeof TEXT | typeof NAME | typeof NUMBER | typeof TRUTH | Shape | [Shape]
+  [field: string]: typeof TEXT | typeof NAME | typeof NUMBER | typeof TRUTH | typeof JSON_VALUE | Shape | [Shape]
 }
 
-/** Returns what a vendor's package is to see of an event, undefined for nothing. */
-export type Sift = (event: object) => object | undefined
+/** Returns what a vendor's package is to see of an event or of a whole answer, undefined for nothing. Throws `model_failed`. */
+export type Sift = (given: object) => object | undefined
 
 const tokens = { input_tokens: NUMBER, output_tokens: NUMBER } as const
 
+const anthropicMessage = { id: NAME, model: NAME, role: NAME, stop_reason: NAME } as const
+const anthropicUsage = { ...tokens, cache_read_input_tokens: NUMBER, cache_creation_input_tokens: NUMBER } as const
 const ANTHROPIC: Record<string, Shape> = {
-  message_start: {
-    message: {
-      ...{ id: NAME, model: NAME, role: NAME, stop_reason: NAME },
-      usage: { ...tokens, cache_read_input_tokens: NUMBER, cache_creation_input_tokens: NUMBER },
-    },
-  },
+  message_start: { message: { ...anthropicMessage, usage: anthropicUsage } },
   content_block_start: { index: NUMBER, content_block: { type: NAME, text: TEXT, id: NAME, name: NAME, input: {} } },
   content_block_delta: { index: NUMBER, delta: { type: NAME, text: TEXT, partial_json: TEXT } },
   content_block_stop: { index: NUMBER },
-  message_delta: {
-    delta: { stop_reason: NAME },
-    usage: { ...tokens, cache_read_input_tokens: NUMBER, cache_creation_input_tokens: NUMBER },
-  },
+  message_delta: { delta: { stop_reason: NAME }, usage: anthropicUsage },
   message_stop: {},
   error: { error: { type: NAME, message: TEXT } },
 }
@@ -46,15 +43,27 @@ export const siftAnthropic: Sift = (event: { type?: unknown; content_block?: Typ
   return isPart && !ANTHROPIC_PARTS.has(partType) ? undefined : siftTyped(ANTHROPIC, event)
 }
 
+const ANTHROPIC_WHOLE: Shape = {
+  type: NAME,
+  ...anthropicMessage,
+  content: [{ type: NAME, text: TEXT, id: NAME, name: NAME, input: JSON_VALUE }],
+  usage: anthropicUsage,
+}
+
+export const siftWholeAnthropic: Sift = (answer) => {
+  const { content = [], ...sifted } = copy(ANTHROPIC_WHOLE, answer) as { content?: Part[] }
+  const parts = content.filter(({ type }) => ANTHROPIC_PARTS.has(type))
+  const isWhole = ({ type, text, id, name }: Part) => (type === 'text' ? isText(text) : isText(id) && isText(name))
+  return { ...sifted, content: allOf(parts, isWhole) }
+}
+
 const responseItem = { output_index: NUMBER, item: { type: NAME, id: NAME, phase: NAME } } as const
-const responseEnd = {
-  sequence_number: NUMBER,
-  response: {
-    incomplete_details: { reason: NAME },
-    error: { code: NAME, message: TEXT },
-    usage: { ...tokens, input_tokens_details: { cached_tokens: NUMBER }, output_tokens_details: { reasoning_tokens: NUMBER } },
-  },
+const responseOutcome = {
+  incomplete_details: { reason: NAME },
+  error: { type: NAME, code: NAME, message: TEXT },
+  usage: { ...tokens, input_tokens_details: { cached_tokens: NUMBER }, output_tokens_details: { reasoning_tokens: NUMBER } },
 } as const
+const responseEnd = { sequence_number: NUMBER, response: responseOutcome } as const
 const responsePlace = { item_id: NAME, output_index: NUMBER, content_index: NUMBER } as const
 
 const RESPONSES: Record<string, Shape> = {
@@ -84,6 +93,32 @@ export const siftResponses: Sift = (event: { type?: unknown; item?: Typed }) => 
   return isUnknown ? undefined : sifted
 }
 
+const RESPONSES_WHOLE: Shape = {
+  ...{ id: NAME, created_at: NUMBER, model: NAME },
+  output: [{ type: NAME, role: NAME, id: NAME, phase: NAME, content: [{ type: NAME, text: TEXT, refusal: TEXT }] }],
+  ...responseOutcome,
+}
+
+const PHASES = new Set([undefined, 'commentary', 'final_answer'])
+
+export const siftWholeResponses: Sift = (answer) => {
+  const { output = [], ...sifted } = copy(RESPONSES_WHOLE, answer) as { output?: Message[] }
+  const messages = allOf(
+    output.filter(({ type }) => type === 'message'),
+    ({ role, id, phase }) => role === 'assistant' && isText(id) && PHASES.has(phase),
+  )
+  const isWhole = ({ type, text, refusal }: Part) =>
+    type === 'refusal' ? isText(refusal) : type === 'output_text' && isText(text)
+  return {
+    ...sifted,
+    // The package insists on citations.
+    output: messages.map(({ content = [], ...message }) => ({
+      ...message,
+      content: allOf(content, isWhole).map((part) => ({ ...part, annotations: [] })),
+    })),
+  }
+}
+
 const GOOGLE: Shape = {
   candidates: [{ content: { role: NAME, parts: [{ text: TEXT, thought: TRUTH }] }, finishReason: NAME }],
   usageMetadata: {
@@ -94,8 +129,9 @@ const GOOGLE: Shape = {
   error: { code: NUMBER, message: TEXT, status: NAME },
 }
 
-export const siftGoogle: Sift = (event) => {
-  const sifted = copy(GOOGLE, event) as { candidates?: { content?: { parts?: { text?: string }[] } }[] }
+/** Events and whole answers have the same fields. */
+export const siftGoogle: Sift = (given) => {
+  const sifted = copy(GOOGLE, given) as { candidates?: { content?: { parts?: { text?: string }[] } }[] }
   // The package reads no other.
   const [candidate] = sifted.candidates ?? []
   if (candidate === undefined) return sifted
@@ -105,6 +141,17 @@ export const siftGoogle: Sift = (event) => {
 }
 
 type Typed = { type?: unknown } | null
+/** Of a whole answer. */
+type Part = Partial<Record<'type' | 'text' | 'refusal' | 'id' | 'name', string>>
+type Message = Partial<Record<'type' | 'role' | 'id' | 'phase', string>> & { content?: Part[] }
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** Returns the items. Throws for one that is not whole: a package takes tens of milliseconds to say what is wrong with each of thousands. */
+function allOf<T>(items: T[], isWhole: (item: T) => boolean): T[] {
+  if (!items.every(isWhole)) throw notUnderstood()
+  return items
+}
 
 function siftTyped(shapes: Record<string, Shape>, event: { type?: unknown }): object | undefined {
   const { type } = event
@@ -127,11 +174,12 @@ function copyAs(as: Shape[string], value: unknown): unknown {
   if (as === TEXT || as === NAME)
     return typeof value === 'string' && (as === TEXT || value.length <= MOST_CHARS) ? value : undefined
   if (as === NUMBER || as === TRUTH) return typeof value === as ? value : undefined
+  if (as === JSON_VALUE) return value
   if (Array.isArray(as)) return Array.isArray(value) ? value.filter(isObject).map((item) => copy(as[0], item)) : undefined
   return isObject(value) ? copy(as, value) : undefined
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** An answer has a few. The packages may hold each until the stream ends. */
 const MOST_WITHOUT_TEXT = 200
