@@ -85,18 +85,18 @@ describe('a knowledge base in a file and one in PostgreSQL', () => {
   }
 
   async function takeThrough(store: KnowledgeStore, agent: string): Promise<unknown[]> {
-    // Each document by itself, one after another: otherwise time decides which are indexed together, or between two parts of a large one, and scores depend on what
-    // was there before. So there are merges, too. No limit of time either: on a slow machine a merge would take more turns, without the documents of those.
-    const untimed = { mergeMs: HOUR_MS, turnMs: HOUR_MS, slowMs: HOUR_MS }
+    // Each document by itself, one after another, with all merges after it: otherwise time decides which are indexed or joined together, and scores depend on
+    // what was there before. No limit of time either: on a slow machine a merge would take more turns, without the documents of those.
+    const untimed = { mergeMs: HOUR_MS, turnMs: HOUR_MS, slowMs: HOUR_MS, analyseMs: HOUR_MS }
     const alike = { words: 10_000, pieces: 100_000 }
-    const ingest = new Ingest({ store, clock: () => 1_000, index: { documents: 1, passages: 30, ...alike, ...untimed } })
+    const index = { documents: 1, passages: 30, ...alike, ...untimed }
+    const ingest = new Ingest({ store, clock: () => 1_000, tidyAfterMs: 0, index })
     const questions = new Questions(store)
     for (const [i, text] of texts.entries()) {
       const metadata = { even: i % 2 === 0 }
       await ingest.add(agent, idOf(i), textOf(text, { title: `Text ${i}`, mediaType: 'text/markdown', metadata }))
-      await ready(questions, agent)
+      await atRest(store, questions, agent)
     }
-    await atRest(store, questions, agent)
     const told: unknown[] = []
     const ask = (text: string, more: object = {}) => {
       const input = { query: text, history: [], topK: 12, filter: null, ...more }

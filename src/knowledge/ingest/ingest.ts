@@ -44,6 +44,8 @@ export interface IngestOptions {
   siteTurnMs?: number
   /** After a turn of an agent that failed. */
   retryAfterMs?: number
+  /** An agent without changes for so long has its index joined into one. */
+  tidyAfterMs?: number
   /** Told when an agent has new passages, or some that nobody embeds any more. */
   onIndexed?: (agentId: string) => void
   /** Told of each document that was indexed, or could not be. */
@@ -63,8 +65,7 @@ const MOST_PATIENCE_MS = 40
 /** Other processes may have left work, and at times bases of agents that were deleted. */
 const LOOK_EVERY_MS = 1_000
 const SWEEP_EVERY = 3_600
-/** An agent without changes for so long has its index joined into one. */
-const REST_AFTER_MS = 1_000
+const TIDY_AFTER_MS = 1_000
 /** An agent with more of them has some joined also while it has documents to index: a search looks into each. */
 const MOST_SEGMENTS = 64
 /** An agent's documents wait no longer for its cleaning. */
@@ -92,6 +93,7 @@ export class Ingest {
   readonly #onMarked: (agents: number) => void
   readonly #warn: (about: string, error: unknown) => void
   readonly #retryAfterMs: number
+  readonly #tidyAfterMs: number
   readonly #limits: IndexLimits
   readonly #reader: DocumentReaders
   readonly #bases: OpenBases
@@ -139,6 +141,7 @@ export class Ingest {
     crawlDelayMs = 250,
     siteTurnMs = 60_000,
     retryAfterMs = RETRY_AFTER_MS,
+    tidyAfterMs = TIDY_AFTER_MS,
     index = {},
     onIndexed = () => {},
     onEnded = () => {},
@@ -153,6 +156,7 @@ export class Ingest {
     this.#onMarked = onMarked
     this.#warn = warn
     this.#retryAfterMs = retryAfterMs
+    this.#tidyAfterMs = tidyAfterMs
     this.#limits = { ...INDEX_LIMITS, ...(store.isShared ? SERVER_LIMITS : {}), ...index }
     const inTurn = {
       owners: this.#owners,
@@ -488,7 +492,7 @@ export class Ingest {
         this.#schedule(rested)
       }
       this.#resting.clear()
-    }, REST_AFTER_MS)
+    }, this.#tidyAfterMs)
   }
 
   async #tryTurn(agentId: string): Promise<boolean> {
