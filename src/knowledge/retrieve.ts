@@ -213,8 +213,11 @@ function toHit(passage: FoundPassage, { score, scores }: Ranked): Hit {
   }
 }
 
+/** On one line: clients put it into links of Markdown. */
+const WEB_ADDRESS = /^https?:\/\/[^\p{Cc}\p{Zl}\p{Zp}]+$/iu
+
 function urlOf(source: string, metadata: string): string | null {
   const { url } = JSON.parse(source) as { url?: string }
   const own = url ?? (metadata.includes('"url"') ? (JSON.parse(metadata) as Metadata)['url'] : undefined)
-  return typeof own === 'string' && /^https?:\/\//i.test(own) ? own : null
+  return typeof own === 'string' && WEB_ADDRESS.test(own) ? own : null
 }

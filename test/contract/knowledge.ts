@@ -315,10 +315,12 @@ export function knowledgeContract(
       await add('Alpha text.', { source: { type: 'url', url: 'https://example.org/a' } })
       await add('Beta text.', { metadata: { url: 'https://example.org/b' } })
       await add('Gamma text.', { metadata: { url: 'javascript:alert(1)' } })
+      await add('Delta text.', { metadata: { url: 'https://example.org/d\n# Heading' } })
       const urls = async (query: string): Promise<string | null | undefined> => (await find(knowledge, agent, query))[0]?.url
       assert.equal(await urls('alpha'), 'https://example.org/a')
       assert.equal(await urls('beta'), 'https://example.org/b')
       assert.equal(await urls('gamma'), null)
+      assert.equal(await urls('delta'), null)
     })
 
     test('documents are listed newest first, page by page, by status', async () => {
