@@ -1,9 +1,9 @@
 import type { CallOwner } from './call-slots.ts'
-import { inTurn, readBody, readJson, send } from './http.ts'
+import { inTurn, parseJson, readBody, readWhole, send } from './http.ts'
 import { isObject, type Sift, siftEvents } from './vendor-answers.ts'
 
 interface FetchOptions {
-  /** Limits the JSON values of an answer, or of one event of a stream. The packages parse each at once. */
+  /** Limits the JSON values of one event of a stream. The packages parse each at once. */
   mostValues: number
   /** For an answer that is a stream. */
   stream?: { sift: Sift; onBytes: () => void } | undefined
@@ -20,8 +20,11 @@ export function openFetch(owner: CallOwner, { mostValues, stream, siftWhole, lea
     const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([, value]) => !value.endsWith(leaveOut)))
     const response = await send(new URL(String(input)), { headers, body: String(init?.body), signal, owner })
     if (stream === undefined) {
-      const answer = await readJson(response, signal, { mostValues })
-      return Response.json(isObject(answer) ? siftWhole(answer) : null)
+      const answer = await readWhole(response, signal, (text) => {
+        const whole = parseJson(text)
+        return JSON.stringify(isObject(whole) ? siftWhole(whole) : null)
+      })
+      return new Response(answer, { headers: { 'content-type': 'application/json' } })
     }
     const sift = siftEvents(stream.sift, mostValues)
     const body = new ReadableStream<Uint8Array>({

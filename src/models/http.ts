@@ -295,16 +295,24 @@ function countLineEnds(chunk: Buffer, start: number): number {
 export const tooMuch = () => failed('the provider sent more than a reply can hold')
 
 /** The whole body, as JSON. Throws `model_failed` for more values or bytes. */
-export async function readJson(
+export const readJson = (
   response: IncomingMessage,
   signal: AbortSignal,
-  { mostValues = MOST_VALUES, maxBytes = MAX_PARSED_BYTES } = {},
-): Promise<unknown> {
+  { mostValues, maxBytes }: { mostValues?: number; maxBytes?: number } = {},
+): Promise<unknown> => readWhole(response, signal, (text) => parseJson(text, mostValues), maxBytes)
+
+/** Resolves to what `take` makes of the whole body, when it is the turn of the answer. Throws `model_failed` for more bytes, and what `take` throws. */
+export async function readWhole<T>(
+  response: IncomingMessage,
+  signal: AbortSignal,
+  take: (text: string) => T,
+  maxBytes = MAX_PARSED_BYTES,
+): Promise<T> {
   const chunks: Buffer[] = []
   const held = heldBytes.open(ownerOf(response))
   try {
     await readBody(response, signal, (slice) => void chunks.push(slice), { pieces: 'whole', maxParsedBytes: maxBytes, held })
-    return await inTurn(response, () => parseJson(Buffer.concat(chunks).toString('utf8'), mostValues))
+    return await inTurn(response, () => take(Buffer.concat(chunks).toString('utf8')))
   } finally {
     held.end()
   }

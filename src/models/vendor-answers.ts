@@ -54,7 +54,7 @@ export const siftWholeAnthropic: Sift = (answer) => {
   const { content = [], ...sifted } = copy(ANTHROPIC_WHOLE, answer) as { content?: Part[] }
   const parts = content.filter(({ type }) => ANTHROPIC_PARTS.has(type))
   const isWhole = ({ type, text, id, name }: Part) => (type === 'text' ? isText(text) : isText(id) && isText(name))
-  return { ...sifted, content: allOf(parts, isWhole) }
+  return { ...sifted, content: joined(allOf(parts, isWhole), (part, next) => part.type === 'text' && next.type === 'text') }
 }
 
 const responseItem = { output_index: NUMBER, item: { type: NAME, id: NAME, phase: NAME } } as const
@@ -109,12 +109,13 @@ export const siftWholeResponses: Sift = (answer) => {
   )
   const isWhole = ({ type, text, refusal }: Part) =>
     type === 'refusal' ? isText(refusal) : type === 'output_text' && isText(text)
+  const areTexts = (part: Part, next: Part) => part.type === 'output_text' && next.type === 'output_text'
   return {
     ...sifted,
     // The package insists on citations.
     output: messages.map(({ content = [], ...message }) => ({
       ...message,
-      content: allOf(content, isWhole).map((part) => ({ ...part, annotations: [] })),
+      content: joined(allOf(content, isWhole), areTexts).map((part) => ({ ...part, annotations: [] })),
     })),
   }
 }
@@ -131,16 +132,24 @@ const GOOGLE: Shape = {
 
 /** Events and whole answers have the same fields. */
 export const siftGoogle: Sift = (given) => {
-  const sifted = copy(GOOGLE, given) as { candidates?: { content?: { parts?: { text?: string }[] } }[] }
+  const sifted = copy(GOOGLE, given) as { candidates?: { content?: { parts?: Piece[] } }[] }
   // The package reads no other.
   const [candidate] = sifted.candidates ?? []
   if (candidate === undefined) return sifted
   const { content } = candidate
-  if (content?.parts) content.parts = content.parts.filter(({ text }) => text !== undefined)
+  if (content?.parts) {
+    const texts = content.parts.filter(({ text }) => text !== undefined)
+    content.parts = joined(texts, (part, next) => part.thought === next.thought)
+  }
   return { ...sifted, candidates: [candidate] }
 }
 
 type Typed = { type?: unknown } | null
+/** Of Google's protocol. */
+interface Piece {
+  text?: string
+  thought?: boolean
+}
 /** Of a whole answer. */
 type Part = Partial<Record<'type' | 'text' | 'refusal' | 'id' | 'name', string>>
 type Message = Partial<Record<'type' | 'role' | 'id' | 'phase', string>> & { content?: Part[] }
@@ -151,6 +160,17 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 function allOf<T>(items: T[], isWhole: (item: T) => boolean): T[] {
   if (!items.every(isWhole)) throw notUnderstood()
   return items
+}
+
+/** Returns the parts, with the texts of neighbours that `mayJoin` put together: a package takes its time for each. */
+function joined<T extends { text?: string }>(parts: readonly T[], mayJoin: (part: T, next: T) => boolean): T[] {
+  const wholes: T[] = []
+  for (const part of parts) {
+    const last = wholes.at(-1)
+    if (last !== undefined && mayJoin(last, part)) last.text = `${last.text}${part.text}`
+    else wholes.push(part)
+  }
+  return wholes
 }
 
 function siftTyped(shapes: Record<string, Shape>, event: { type?: unknown }): object | undefined {
