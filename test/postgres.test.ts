@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import pg from 'pg'
 import type { ReparteeError } from '../src/core/errors.ts'
 import { type Database, statement, type Value } from '../src/store/database.ts'
-import { deleteAgentRows } from '../src/store/deletion.ts'
+import { deleteAgentRows, deleteSession } from '../src/store/deletion.ts'
 import { listRecent } from '../src/store/messages.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { exchange } from '../src/store/postgres-exchange.ts'
-import { insertSession } from '../src/store/sessions.ts'
+import { insertCounts, insertSession } from '../src/store/sessions.ts'
 import { takeFromBudgets } from '../src/store/spending.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
@@ -194,14 +194,40 @@ test('many who wait for one row leave the connections to others', async () => {
   await db.close()
 })
 
+const session = (agentId: string, id: string) => ({
+  ...{ agentId, id, name: 'n', userId: 'u', totalMessages: 0 },
+  ...{ lastMessageAt: 1, createdAt: 1, updatedAt: 1 },
+})
+
+test('sessions are deleted in transactions of their own', async () => {
+  const db = await open()
+  const ids = ['1', '2', '3']
+  await db.write([agent('a'), insertCounts('a')])
+  await Promise.all(ids.map((id) => insertSession(db, session('a', id))))
+  const transactions: unknown[] = []
+  const noted = {
+    async writeIf(...given: Parameters<Database['writeIf']>) {
+      const rows = await db.writeIf(...given)
+      transactions.push(...rows!.flat().flatMap(({ xid }) => xid ?? []))
+      return rows
+    },
+    write: db.write.bind(db),
+    scrub() {},
+  } as unknown as Database
+  const own = statement('SELECT pg_current_xact_id()::text AS xid')
+  await Promise.all(ids.map((id) => deleteSession(noted, { ...session('a', id), totalMessages: 50 }, [own])))
+  assert.equal(transactions.length, ids.length)
+  assert.equal(new Set(transactions).size, ids.length)
+  await db.close()
+})
+
 test('a session is not made beside the deletion of its agent', async () => {
   const url = await newDatabase()
   const [one, two] = await Promise.all([1, 2].map(() => PostgresDatabase.open({ url, connections: 4 })))
   for (let round = 0; round < 20; round++) {
     const agentId = `a${round}`
     await one!.write([agent(agentId)])
-    const session = { agentId, id: 's', name: 'n', userId: 'u', totalMessages: 0, lastMessageAt: 1, createdAt: 1, updatedAt: 1 }
-    await Promise.all([insertSession(one!, session), deleteAgentRows(two!, agentId)])
+    await Promise.all([insertSession(one!, session(agentId, 's')), deleteAgentRows(two!, agentId)])
     assert.deepEqual(await two!.read('SELECT id FROM session WHERE agent_id = $1', [agentId]), [])
   }
   await Promise.all([one!.close(), two!.close()])

@@ -30,7 +30,7 @@ export interface Database {
    */
   write(statements: Statement[], options?: WriteOptions): Promise<Row[][]>
   /** The same, but where the first statement returns no row the rest is not run, and it resolves to undefined. */
-  writeIf(statements: Statement[]): Promise<Row[][] | undefined>
+  writeIf(statements: Statement[], options?: Pick<WriteOptions, 'long'>): Promise<Row[][] | undefined>
   /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */
   stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Value[][]>
   /** How many lists should be streamed at the same time. */

@@ -69,7 +69,9 @@ export async function deleteSession(
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
   const isSmall = session.totalMessages <= SMALL_MESSAGES
   const slices = deleteSlices(agentId, id).slice(0, isSmall ? undefined : PARTS_AT_ONCE)
-  const done = await db.writeIf([remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices])
+  const statements = [remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices]
+  // In a shared transaction it would be counted after the new sessions of others, and two such transactions would wait for each other's counts.
+  const done = await db.writeIf(statements, { long: true })
   if (done === undefined) return undefined
   db.scrub()
   // A failure leaves the mark: the upkeep continues.

@@ -18,7 +18,7 @@ export function meterDatabase(db: Database, meters: Meters): Database {
     scan: (sql, params, sharer) => timed('read', () => db.scan(sql, params, sharer)),
     readValues: (sql, params) => timed('read', () => db.readValues(sql, params)),
     write: (statements, options) => timed('write', () => db.write(statements, options)),
-    writeIf: (statements) => timed('write', () => db.writeIf(statements)),
+    writeIf: (statements, options) => timed('write', () => db.writeIf(statements, options)),
     stream: (sql, params, sliceRows) => db.stream(sql, params, sliceRows),
     listsAtOnce: db.listsAtOnce,
     scrub: () => db.scrub(),

@@ -134,8 +134,8 @@ export class PostgresDatabase implements Database {
     return this.#write({ statements, isGuarded: false, isLong: long, isUnordered: unordered }) as Promise<Row[][]>
   }
 
-  writeIf(statements: Statement[]): Promise<Row[][] | undefined> {
-    return this.#write({ statements, isGuarded: true, isLong: false, isUnordered: false })
+  writeIf(statements: Statement[], { long = false }: Pick<WriteOptions, 'long'> = {}): Promise<Row[][] | undefined> {
+    return this.#write({ statements, isGuarded: true, isLong: long, isUnordered: false })
   }
 
   #write(part: Part): Promise<PartRows> {
