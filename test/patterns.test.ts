@@ -10,7 +10,6 @@ const BOUNDED: Record<string, string> = {
   'src/cli/agents/create.ts /^(\\S*[/\\\\])?\\S+\\.(md|markdown|txt)$/i': OPERATOR,
   'src/cli/serve.ts /\\/+$/': OPERATOR,
   'src/cli/service.ts /\\/+$/': OPERATOR,
-  'src/models/embeddings.ts /\\/+$/': OPERATOR,
   'src/models/http.ts /\\/+$/': OPERATOR,
   'src/models/vendors.ts /\\/+$/': OPERATOR,
   'src/providers.ts /\\/+$/': OPERATOR,
