@@ -9,6 +9,7 @@ import { generated } from '../scripts/generate-docs.ts'
 import { makeKey } from '../src/chat/key-format.ts'
 import { killed, launch } from './support/cleanup.ts'
 import { ModelServer, refuses, says } from './support/model-server.ts'
+import { until } from './support/poll.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const QUICK_START = 'docs/quick-start.md'
@@ -287,6 +288,7 @@ describe('the sample agent', () => {
   let service: Service
   before(async () => {
     service = await openService({ REPARTEE_SAMPLE: 'on' })
+    await untilReady(service)
   })
   after(() => service.close())
 
@@ -386,6 +388,17 @@ function readGreeting(service: ChildProcess): Promise<string> {
       if (/Base URL: \S+\n(.*\n)*\n$/.test(output)) resolve(output)
     })
   })
+}
+
+/** Waits until the sample agent knows every document. On a slow machine the start does not wait that long. */
+async function untilReady({ output, baseUrl, key }: Service): Promise<void> {
+  const [, agentId] = /agents\/([0-9a-f-]{36})/.exec(output)!
+  const documents = `${baseUrl}/agents/${agentId}/documents?limit=1`
+  const count = async (query: string) => {
+    const response = await fetch(documents + query, { headers: { 'x-api-key': key } })
+    return ((await response.json()) as { pagination: { total: number } }).pagination.total
+  }
+  await until('documents ready', async () => (await count('&status=ready')) === (await count('')))
 }
 
 /** The providers that the pages name, all at one server that speaks the protocols of each. */
