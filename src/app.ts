@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs'
-import { Server as NetServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -25,7 +24,7 @@ import { type Config, ConfigError, parseSeconds } from './config.ts'
 import { newId } from './core/ids.ts'
 import { whyUnusable } from './core/model.ts'
 import { noTracer } from './core/tracer.ts'
-import { acceptWaiting } from './http/accept-waiting.ts'
+import { Listeners } from './http/listeners.ts'
 import { Metrics } from './http/metrics/metrics.ts'
 import { openServer } from './http/server.ts'
 import type { Health } from './http/service.ts'
@@ -179,18 +178,19 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       stalled: (stall) => log[stall.ms < WARN_OF_STALL_MS ? 'info' : 'warn'](stall, 'event loop delayed'),
     },
   })
+  const listeners = new Listeners(server)
   return {
     deps,
     newAdminKey,
     async listen() {
-      const address = await server.listen({ host: config.host, port: config.port })
+      const address = await listeners.open(config.host, config.port)
       health.state = 'ready'
       return address
     },
     async close() {
-      if (config.leaveMs > 0) await leave(server, health, config.leaveMs)
+      if (config.leaveMs > 0) await leave(listeners, health, config.leaveMs)
       health.state = 'stopping'
-      await drain(deps, server, config.drainMs)
+      await drain(deps, server, listeners, config.drainMs)
       upkeep.stop()
       embedder.close()
       await deps.courier.close()
@@ -309,12 +309,11 @@ function checkDefaultModel({ models, defaultModel }: Deps): void {
 const LAST_REQUESTS_MS = 500
 
 /** Everything is still served, and every connection ends with its answer; at last none is taken any more. */
-async function leave(server: FastifyInstance, health: Health, ms: number): Promise<void> {
+async function leave(listeners: Listeners, health: Health, ms: number): Promise<void> {
   health.state = 'leaving'
   await pause(ms)
-  await acceptWaiting(server.server)
-  // That of HTTP would also close the connections whose first request is still on its way.
-  NetServer.prototype.close.call(server.server)
+  await listeners.acceptWaiting()
+  listeners.stop()
   await pause(LAST_REQUESTS_MS)
 }
 
@@ -325,7 +324,7 @@ const LAST_WORDS_MS = 1_000
  * No new connection is taken, and connections go as they fall idle. Turns have until the limit to finish, then they are stopped, and
  * can be continued later; a client that has still not taken its answer, or not sent its request, is cut off.
  */
-async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Promise<void> {
+async function drain(deps: Deps, server: FastifyInstance, listeners: Listeners, limitMs: number): Promise<void> {
   const begunAt = performance.now()
   const idle = setInterval(() => {
     server.server.closeIdleConnections()
@@ -333,7 +332,7 @@ async function drain(deps: Deps, server: FastifyInstance, limitMs: number): Prom
   }, 100)
   const limit = setTimeout(() => deps.turns.close(), limitMs)
   const end = setTimeout(() => server.server.closeAllConnections(), limitMs + LAST_WORDS_MS)
-  await server.close()
+  await listeners.close()
   await deps.turns.idle() // those whose client left, too
   clearTimeout(end)
   clearTimeout(limit)

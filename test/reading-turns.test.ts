@@ -62,6 +62,26 @@ describe('the answer of a provider', () => {
     const most = Math.max(...both.flat())
     assert.ok(most <= 16_384, `${most} bytes in one turn`)
   })
+
+  test('is handed over in few slices where small pieces of it came while it waited', async () => {
+    const server = createServer((_request, response) => {
+      for (let i = 0; i < 200; i++) response.write(EVENT)
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    endsBy('a provider of small pieces', () => server.close())
+    const response = await send(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), {
+      headers: {},
+      signal: never,
+    })
+    let now = 0
+    // Each reading takes all the time of a turn.
+    const turns = new ReadingTurns(() => (now += 10))
+    const slices: Buffer[] = []
+    await readBody(response, never, (slice) => void slices.push(slice), { pieces: 'events', turns })
+    assert.equal(Buffer.concat(slices).toString(), EVENT.repeat(200))
+    assert.ok(slices.length < 20, `${slices.length} slices`)
+  })
 })
 
 describe('turns of reading', () => {

@@ -14,6 +14,7 @@ import { auditRoutes } from './audit.ts'
 import { JSON_TYPE, parseJson } from './body.ts'
 import { BufferedBytes } from './buffered-bytes.ts'
 import { closeIfAnsweredEarly, withoutSmallChunks } from './chunked.ts'
+import { watchConnections } from './connections.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
 import { documentRoutes } from './documents.ts'
@@ -43,7 +44,6 @@ import { Attempts } from './surfaces/attempts.ts'
 import { openAiRoutes } from './surfaces/openai.ts'
 import { uiMessageRoutes } from './surfaces/ui-messages.ts'
 import { tokenRoutes } from './tokens.ts'
-import { watchUnused } from './unused-connections.ts'
 import { isUpload, MULTIPART_TYPE } from './upload.ts'
 import { usageRoutes } from './usage.ts'
 import { userRoutes } from './users.ts'
@@ -151,8 +151,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       sendError(reply, request.id, toReparteeError(error))
     },
   })
-  app.server.maxConnections = deps.limits.maxConnections
-  app.decorate('closeUnused', watchUnused(app.server))
+  app.decorate('closeUnused', watchConnections(app.server, deps.limits.maxConnections))
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()

@@ -190,7 +190,8 @@ export function readBody(
       }
       isTaking = false
       if (hasEnded) finish()
-      else if (response.isPaused()) response.resume()
+      // What came during the pause is handed over as one chunk, which takes less time than many.
+      else if (response.isPaused() && response.read() === null) response.resume()
     }
     response.on('data', (chunk: Buffer) => {
       if (isDone) return

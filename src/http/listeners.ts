@@ -1,0 +1,90 @@
+import { type AddressInfo, createServer, type ListenOptions, Server } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyInstance, FastifyListenOptions } from 'fastify'
+
+/** Of an address. */
+const LISTENERS = 32
+/** More than the queues of connections that are not accepted yet, which have 511 places each by default. */
+const MOST_WAITING = 1_000
+
+/**
+ * Listens on one address with several listeners, among which the system divides the connections. Node.js accepts one connection of a listener in each turn of the
+ * event loop, so with one listener a caller that opens a thousand connections would delay those of all others by a thousand turns.
+ */
+export class Listeners {
+  readonly #app: FastifyInstance
+  readonly #more: Server[] = []
+
+  constructor(app: FastifyInstance) {
+    this.#app = app
+  }
+
+  /** Resolves to the URL of the address. Rejects with an error of Node.js where it cannot be listened on. `port` 0 takes any free one. */
+  async open(host: string, port: number): Promise<string> {
+    const reusePort = await canListen({ host, port: 0, reusePort: true })
+    // A port that its listeners share would be shared with another process, too. Listening in the usual way rejects then.
+    const isTaken = reusePort && port !== 0 && !(await canListen({ host, port }))
+    const url = await this.#app.listen({ host, port, reusePort: reusePort && !isTaken } as FastifyListenOptions)
+    if (!reusePort) return url
+    const main = this.#app.server
+    const { address, port: ownPort } = main.address() as AddressInfo
+    while (this.#more.length < LISTENERS - 1) {
+      const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => main.emit('connection', socket))
+      await listen(server, { host: address, port: ownPort, reusePort: true })
+      this.#more.push(server)
+    }
+    return url
+  }
+
+  /** Accepts the connections that wait, because closing a listener resets them. */
+  async acceptWaiting(): Promise<void> {
+    let accepted = 0
+    const count = () => {
+      accepted++
+    }
+    const { server } = this.#app
+    server.on('connection', count)
+    let before: number
+    do {
+      before = accepted
+      await nextTurn()
+    } while (accepted > before && accepted < MOST_WAITING)
+    server.off('connection', count)
+  }
+
+  /** Takes no more connections. Those that are open stay open. */
+  stop(): void {
+    // The `close` of an HTTP server would also close connections whose first request is on its way.
+    Server.prototype.close.call(this.#app.server)
+    for (const server of this.#more) server.close()
+  }
+
+  /** Closes the service. Resolves when no connection is open. */
+  async close(): Promise<void> {
+    const closed = this.#more.map((server) => new Promise((resolve) => server.close(resolve)))
+    await this.#app.close()
+    await Promise.all(closed)
+  }
+}
+
+/** Linux and FreeBSD divide a port among listeners, macOS and Windows do not. */
+async function canListen(options: ListenOptions): Promise<boolean> {
+  const server = createServer()
+  try {
+    await listen(server, options)
+  } catch {
+    return false
+  }
+  await new Promise((resolve) => server.close(resolve))
+  return true
+}
+
+function listen(server: Server, options: ListenOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
