@@ -53,16 +53,19 @@ export function listPassages(base: KnowledgeBase, first: number, last: number): 
 }
 
 /** Counts the attempt, and marks documents that are to be read as being read. In a transaction of the caller. */
-export function startTasks(base: KnowledgeBase, tasks: readonly Task[]): void {
+export function startTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
   const sql = `UPDATE document SET status = CASE WHEN work = 'read' THEN 'processing' ELSE status END, attempts = attempts + 1
     WHERE number = ? AND work <> 'fetch'`
   for (const { number } of tasks) base.run(sql, number)
 }
 
-/** They were not come to after all: the attempt does not count. The status stays: it never goes back. In a transaction of the caller. */
+/**
+ * They were not come to after all: the attempt does not count. Changes nothing where it was not stored, or was taken back. The status stays: it never goes back. In a
+ * transaction of the caller. `tasks`: as they were before the attempt.
+ */
 export function releaseTasks(base: KnowledgeBase, tasks: Iterable<Task>): void {
-  for (const { number } of tasks)
-    base.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > 0', number)
+  for (const { number, attempts } of tasks)
+    base.run('UPDATE document SET attempts = attempts - 1 WHERE number = ? AND attempts > ?', number, attempts)
 }
 
 export function setProgress(base: KnowledgeBase, task: Task, progress: number): void {

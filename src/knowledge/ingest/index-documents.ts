@@ -38,7 +38,7 @@ export interface IndexWork extends ReadWork, WriteWork {
   limits: IndexLimits
   /** Returns true if a document of so many bytes may be read now. Left out: any may. */
   mayRead?: (bytes: number) => boolean
-  /** Of this agent: attempts that do not count and could not be taken back yet. */
+  /** Of this agent: attempts that do not count and could not be taken back yet. Each task is as it was before its attempt. */
   unreleased: Set<Task>
 }
 
@@ -91,8 +91,8 @@ const indexTogether = (base: KnowledgeBase, tasks: Task[], work: IndexWork): Pro
   attempt(base, tasks, work, (unread) => indexTasks(base, unread, work))
 
 /**
- * Stores the attempt before it starts, and takes it back for the documents that `run` has left in `unread`. A document that is still being read was begun before,
- * and its attempt counts until it is indexed.
+ * Stores the attempt before it starts, and takes it back for the documents that `run` has left in `unread`, or where it is not known whether it was stored. A document that
+ * is still being read was begun before, and its attempt counts until it is indexed.
  */
 async function attempt(
   base: KnowledgeBase,
@@ -100,15 +100,19 @@ async function attempt(
   work: IndexWork,
   run: (unread: Set<Task>) => Promise<void>,
 ): Promise<void> {
-  const begun = tasks.filter((task) => !work.slow.has(task))
-  if (begun.length > 0) base.write(() => startTasks(base, begun), { durable: false })
+  const begun = new Set(tasks.filter((task) => !work.slow.has(task)))
   const unread = new Set(tasks)
   try {
+    if (begun.size > 0) base.write(() => startTasks(base, begun), { durable: false })
     await run(unread)
   } catch (error) {
     if (!(error instanceof ReaderClosed)) throw error
   } finally {
-    for (const task of unread) if (!work.slow.has(task)) work.unreleased.add(task)
+    for (const task of unread) {
+      if (work.slow.has(task)) continue
+      // A task that was begun before was listed with its attempt.
+      work.unreleased.add(begun.has(task) ? task : { ...task, attempts: task.attempts - 1 })
+    }
     if (base.isOpen) release(base, work.unreleased)
   }
 }
