@@ -404,6 +404,25 @@ describe('knowledge bases in PostgreSQL', () => {
     await second.close()
   })
 
+  test('of an agent whose deletion another process did not finish are cleared up by one that runs', async () => {
+    const agent = await newAgent()
+    mock.timers.enable({ apis: ['setInterval'] })
+    const ingest = new Ingest({
+      store: new PostgresKnowledge({ url, pooler: false, holder: await newReplica() }),
+      clock: () => 1_000,
+    })
+    try {
+      await ingest.add(agent, newId(), textOf('The walnut is brown.'))
+      mock.timers.tick(1_000)
+      await query(url, `DELETE FROM agent WHERE id = '${agent}'`)
+      mock.timers.tick(60_000)
+      await until(async () => (await query(url, `SELECT 1 FROM knowledge_passage WHERE agent_id = '${agent}'`)).length === 0)
+    } finally {
+      mock.timers.reset()
+      await ingest.close()
+    }
+  })
+
   test('have their passages embedded by one replica at a time, and by another when that is gone', async () => {
     const agent = await newAgent()
     const [one, other] = [await newReplica(), await newReplica()]

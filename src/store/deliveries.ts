@@ -27,9 +27,10 @@ const wants = (event: string, agent: string) => `w.disabled_at IS NULL AND w.eve
 
 const QUEUE = `INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, session_id, target, created_at, next_at)
   SELECT CAST($1 AS TEXT), w.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS BIGINT), CAST($6 AS BIGINT)
-  FROM webhook w WHERE ${wants('CAST($3 AS TEXT)', 'CAST($1 AS TEXT)')} AND w.created_at <= $7 ON CONFLICT DO NOTHING`
+  FROM webhook w WHERE ${wants('CAST($3 AS TEXT)', 'CAST($1 AS TEXT)')} AND w.created_at <= $7
+    AND EXISTS (SELECT 1 FROM agent WHERE id = $1) ON CONFLICT DO NOTHING`
 
-/** Puts an event down for every webhook that wants it; goes into the transaction of what happened. */
+/** Puts down an event of an agent that exists for every webhook that wants it; goes into the transaction of what happened. */
 export const queueEvent = (id: string, h: Happened, now: number, happenedAt = now): Statement =>
   statement(QUEUE, h.agentId, id, h.event, h.sessionId, h.target, now, happenedAt)
 

@@ -167,7 +167,10 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const queue = (agentId: string, n: number) =>
           db.write(Array.from({ length: n }, () => queueEvent(id(), { event, agentId, sessionId: '', target: '' }, 1)))
         const many = Array.from({ length: 601 }, id)
+        await db.write(many.map((agentId) => statement("INSERT INTO agent VALUES ($1, 'a', '{}', 0, 0)", agentId)))
         for (const agentId of many) await queue(agentId, 1)
+        // Of an agent that is gone nothing is told.
+        await queue(id(), 1)
         await queue(many[300]!, 50)
         let after = ''
         const claim = async (most: number) => {

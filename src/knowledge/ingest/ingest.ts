@@ -62,8 +62,11 @@ const LOOK_FOR_QUIET_EVERY_MS = 8
 /** Before an agent's turn, so much of the time of its last one is waited for an agent that had less time and is to be quiet in a moment; at most so long. */
 const PATIENCE = 0.1
 const MOST_PATIENCE_MS = 40
-/** Other processes may have left work, and at times bases of agents that were deleted. */
+/** Other processes may have left work. */
 const LOOK_EVERY_MS = 1_000
+/** Of so many looks, one is for bases of deleted agents: a process that deletes an agent may end before it has removed the base. */
+const ORPHANS_EVERY = 30
+/** Of so many looks, one is for removed bases that are not deleted from the disk. */
 const SWEEP_EVERY = 3_600
 const TIDY_AFTER_MS = 1_000
 /** An agent with more of them has some joined also while it has documents to index: a search looks into each. */
@@ -374,10 +377,10 @@ export class Ingest {
     for (const agentId of this.#store.listForsaken()) this.#onIndexed(agentId)
     this.#web.lookForDue()
     this.#removals.continue()
-    if (this.#looks++ % SWEEP_EVERY > 0) return
+    const look = this.#looks++
     // One that is busy is listed the next time, too.
-    for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId).catch(() => {})
-    this.#removals.start()
+    if (look % ORPHANS_EVERY === 0) for (const agentId of this.#store.listOrphans()) this.removeAgent(agentId).catch(() => {})
+    if (look % SWEEP_EVERY === 0) this.#removals.start()
   }
 
   /** What the agent's work has waited for is there. */
@@ -529,7 +532,7 @@ export class Ingest {
       // Whoever has it does what is to be done.
       this.#marked.delete(agentId)
       this.#tidying.delete(agentId)
-      this.#slow.delete(agentId)
+      this.#leaveSlow(agentId)
       this.#leaveRooms(agentId)
       this.#web.leave(agentId)
       this.#owners.rest(agentId)
@@ -538,7 +541,7 @@ export class Ingest {
     const base = this.#bases.open(agentId).held
     if (hold === 'taken') {
       this.#merges.delete(agentId)
-      this.#slow.delete(agentId)
+      this.#leaveSlow(agentId)
       this.#leaveRooms(agentId)
       giveUpStaged(base)
     }
@@ -621,6 +624,12 @@ export class Ingest {
     })
     this.#slow.set(agentId, slow)
     return slow
+  }
+
+  /** The documents that are being read are read again. These attempts do not count: another process took the base, mostly because this one had no time. */
+  #leaveSlow(agentId: string): void {
+    for (const task of this.#slow.get(agentId)?.documents() ?? []) this.#unreleasedOf(agentId).add(task)
+    this.#slow.delete(agentId)
   }
 
   #unreleasedOf(agentId: string): Set<Task> {
