@@ -86,3 +86,20 @@ describe('what is no answer', () => {
       await assert.rejects(reranker.score('a', ['b'], { agentId: 'one', signal }), { code: 'model_failed' })
     })
 })
+
+test('an answer of a reranker that is much longer than what it was asked is not parsed', async (t) => {
+  const results = [{ index: 0, relevance_score: 0.5 }]
+  let body = ''
+  const port = await listen(createServer((_request, response) => response.end(body)))
+  const reranker = openReranker({ url: `http://127.0.0.1:${port}`, model: undefined, apiKey: undefined })
+  const score = () => reranker.score('a', ['b'], { agentId: 'one', signal: AbortSignal.timeout(60_000) })
+  for (const words of ['a'.repeat(100_000), Array.from({ length: 1_000 }, () => 1)]) {
+    body = JSON.stringify({ results, words })
+    const parse = t.mock.method(JSON, 'parse')
+    await assert.rejects(score(), { code: 'model_failed' })
+    assert.equal(parse.mock.callCount(), 0)
+    parse.mock.restore()
+  }
+  body = JSON.stringify({ results: [{ ...results[0], document: { text: 'b' } }] })
+  assert.deepEqual(await score(), [0.5])
+})

@@ -5,7 +5,7 @@ import { FilledText } from '../src/api/fields.ts'
 import { Type } from '../src/api/schema.ts'
 import type { ReparteeError } from '../src/core/errors.ts'
 import { toShown } from '../src/http/body.ts'
-import { validator } from '../src/http/validation.ts'
+import { isLonger, validator } from '../src/http/validation.ts'
 
 // Writing 48 MB as JSON would hold up everybody for most of a second.
 for (const [about, metadata] of [
@@ -44,4 +44,19 @@ test('texts and names that are far too long are refused after a look at their be
   assert.deepEqual(problems({ title: '😀'.repeat(501) }), ['body.title must have at most 500 characters'])
   const lengths = seen.mock.calls.map(({ arguments: [text] }) => text.length)
   assert.ok(lengths.length > 0 && Math.max(...lengths) <= 1_001, `${lengths}`)
+})
+
+test('the characters of a text are counted up to the limit alone', () => {
+  let counted = 0
+  const text = {
+    length: 1_500,
+    *[Symbol.iterator]() {
+      for (; counted < 1_500; counted++) yield 'a'
+    },
+  } as unknown as string
+  assert.equal(isLonger(text, 1_000), true)
+  assert.ok(counted <= 1_001, `${counted}`)
+  assert.equal(isLonger('😀'.repeat(1_000), 1_000), false)
+  assert.equal(isLonger('😀'.repeat(1_001), 1_000), true)
+  assert.equal(isLonger(`${'a'.repeat(999)}😀`, 1_000), false)
 })

@@ -11,8 +11,12 @@ const opened: { all?: Ajv; first?: Ajv } = {}
 /** Lengths are in characters (code points). Ajv counts all of them, which takes 100 ms for the text of the largest document. */
 const LENGTHS: Record<string, (text: string, limit: number) => boolean> = {
   minLength: (text, limit) => text.length >= 2 * limit || countUpTo(limit, text) >= limit,
-  maxLength: (text, limit) => text.length <= limit || (text.length <= 2 * limit && countUpTo(limit + 1, text) <= limit),
+  maxLength: (text, limit) => !isLonger(text, limit),
 }
+
+/** Whether a text has more characters. Counts no more than these: a text may fill a body. */
+export const isLonger = (text: string, limit: number): boolean =>
+  text.length > limit && (text.length > 2 * limit || countUpTo(limit + 1, text) > limit)
 
 /** The number of characters of a text, or `most`. */
 function countUpTo(most: number, text: string): number {

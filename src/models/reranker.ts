@@ -2,6 +2,13 @@ import type { Reranker } from '../core/reranker.ts'
 import { notUnderstood } from './failure.ts'
 import { isListOfObjects, readJson, send } from './http.ts'
 
+/** Of an answer, for each document. Some servers send the documents back. */
+const MOST_VALUES = 16
+const MAX_TIMES_SENT = 3
+/** What an answer holds beside them. */
+const OTHER_VALUES = 200
+const OTHER_BYTES = 65_536
+
 export interface RerankerSettings {
   /** Of the whole address, e.g. `https://api.cohere.com/v2/rerank`. */
   url: string
@@ -18,7 +25,11 @@ export function openReranker({ url, model, apiKey }: RerankerSettings): Reranker
   return {
     async score(query, documents, { signal, ...owner }) {
       const body = JSON.stringify({ ...(model === undefined ? {} : { model }), query, documents })
-      const answer = await readJson(await send(new URL(url), { headers, body, signal, owner }), signal)
+      const limits = {
+        mostValues: OTHER_VALUES + MOST_VALUES * documents.length,
+        maxBytes: OTHER_BYTES + MAX_TIMES_SENT * Buffer.byteLength(body),
+      }
+      const answer = await readJson(await send(new URL(url), { headers, body, signal, owner }), signal, limits)
       const { results, data } = (answer ?? {}) as { results?: unknown; data?: unknown }
       const list = (results ?? data ?? answer) as { index?: unknown; relevance_score?: unknown; score?: unknown }[]
       if (!isListOfObjects(list)) throw notUnderstood()

@@ -9,6 +9,7 @@ import { MAX_IMPORTED_MESSAGES, MAX_OUTPUT_TOKENS } from '../../core/limits.ts'
 import type { Role } from '../../core/message.ts'
 import { own } from '../../core/own.ts'
 import { toShown } from '../body.ts'
+import { isLonger } from '../validation.ts'
 import { unsupported } from './openai-errors.ts'
 import { getNamedAgent } from './surface-route.ts'
 
@@ -91,8 +92,7 @@ function readText(content: Given['content'], path: string): string {
 }
 
 export function checkLength(path: string, what: string, text: string, maxChars: number): void {
-  if (text.length > maxChars && [...text].length > maxChars)
-    throw invalid(path, `is too long: ${what} may have ${maxChars} characters`)
+  if (isLonger(text, maxChars)) throw invalid(path, `is too long: ${what} may have ${maxChars} characters`)
 }
 
 /** Throws `invalid_request` where a tool must be called, or the text must be cut at certain words. */

@@ -16,6 +16,7 @@ import { findSession } from '../../store/sessions.ts'
 import { keepUserRate } from '../admit.ts'
 import { toShown } from '../body.ts'
 import type { EventStreams } from '../event-stream.ts'
+import { isLonger } from '../validation.ts'
 import { doneOnce } from './once.ts'
 import { resumeTelling } from './resume-telling.ts'
 import { surfaceRoute } from './surface-route.ts'
@@ -107,8 +108,7 @@ function readLast({ limits }: Deps, { messages }: Body): { id: string | undefine
     throw invalid(`${path}.parts[${other}].type`, `${toShown(parts[other]!.type)} is not supported: agents read text`)
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text ?? ''] : [])).join('\n')
   if (text.trim() === '') throw invalid(path, 'must not be blank')
-  if (text.length > limits.maxMessageChars && [...text].length > limits.maxMessageChars)
-    throw invalid(path, `is too long: it may have ${limits.maxMessageChars} characters`)
+  if (isLonger(text, limits.maxMessageChars)) throw invalid(path, `is too long: it may have ${limits.maxMessageChars} characters`)
   return { id, text }
 }
 
