@@ -66,3 +66,31 @@ test('a port that is shared by the listeners of another service is taken', async
   await second.open('127.0.0.1', first.port)
   await second.close()
 })
+
+test('of services that begin to listen on a port at the same time, one has it', async () => {
+  const first = await open()
+  await first.listeners.close()
+  const services = Array.from({ length: 4 }, () => new Listeners(fastify()))
+  const outcomes = await Promise.allSettled(services.map((service) => service.open('127.0.0.1', first.port)))
+  const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))
+  await Promise.all(services.map((service) => service.close()))
+  assert.deepEqual(reasons, ['EADDRINUSE', 'EADDRINUSE', 'EADDRINUSE'])
+})
+
+test('a service does not listen while another looks whether the port is free', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, async () => {
+  const { listeners, port } = await open()
+  await listeners.close()
+  const lock = createServer()
+  await new Promise<void>((resolve) => lock.listen(`\0repartee/${port}`, resolve))
+  const app = fastify()
+  const later = new Listeners(app)
+  const opening = later.open('127.0.0.1', port)
+  for (let turns = 0; turns < 50; turns++) await nextTurn()
+  assert.equal(app.server.listening, false)
+  lock.close()
+  await opening
+  assert.equal(app.server.listening, true)
+  await later.close()
+})

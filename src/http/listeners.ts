@@ -1,11 +1,13 @@
 import { type AddressInfo, createServer, type ListenOptions, Server } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyListenOptions } from 'fastify'
 
 /** Of an address. */
 const LISTENERS = 32
 /** More than the queues of connections that are not accepted yet, which have 511 places each by default. */
 const MOST_WAITING = 1_000
+const LOCKED_WITHIN_MS = 2_000
+const LOOK_EVERY_MS = 10
 
 /**
  * Listens on one address with several listeners, among which the system divides the connections. Node.js accepts one connection of a listener in each turn of the
@@ -21,10 +23,18 @@ export class Listeners {
 
   /** Resolves to the URL of the address. Rejects with an error of Node.js where it cannot be listened on. `port` 0 takes any free one. */
   async open(host: string, port: number): Promise<string> {
-    const reusePort = await canListen({ host, port: 0, reusePort: true })
+    const lock = await lockPort(port)
+    try {
+      return await this.#open(host, port, lock !== undefined && (await canListen({ host, port: 0, reusePort: true })))
+    } finally {
+      lock?.close()
+    }
+  }
+
+  async #open(host: string, port: number, canShare: boolean): Promise<string> {
     // A port that its listeners share would be shared with another process, too. Listening in the usual way rejects then.
-    const isTaken = reusePort && port !== 0 && !(await canListen({ host, port }))
-    const url = await this.#app.listen({ host, port, reusePort: reusePort && !isTaken } as FastifyListenOptions)
+    const reusePort = canShare && (port === 0 || (await canListen({ host, port })))
+    const url = await this.#app.listen({ host, port, reusePort } as FastifyListenOptions)
     if (!reusePort) return url
     const main = this.#app.server
     const { address, port: ownPort } = main.address() as AddressInfo
@@ -67,7 +77,24 @@ export class Listeners {
   }
 }
 
-/** Linux and FreeBSD divide a port among listeners, macOS and Windows do not. */
+/**
+ * Returns what is to be closed once the port is listened on: only one process at a time may look whether a port is free and share it among its listeners. Undefined
+ * where the system has no such lock, or another program holds it.
+ */
+async function lockPort(port: number): Promise<Server | undefined> {
+  const lock = createServer()
+  for (const until = performance.now() + LOCKED_WITHIN_MS; performance.now() < until; await pause(LOOK_EVERY_MS)) {
+    try {
+      // An abstract socket of Linux: it is no file, and ends with its process.
+      await listen(lock, { path: `\0repartee/${port}` })
+      return lock
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined
+    }
+  }
+  return undefined
+}
+
 async function canListen(options: ListenOptions): Promise<boolean> {
   const server = createServer()
   try {
