@@ -241,6 +241,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     if (statusOf[error.code] >= 500) log.failure({ requestId: id, route: routeOptions.url ?? 'none' }, error)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
+    // The connection ends with this answer: a request that follows would be lost.
+    if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
     try {
       if (typeof payload === 'string') app.bufferedBytes.takeAnswer(request, reply, payload)
       done(null, payload)

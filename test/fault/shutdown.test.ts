@@ -52,6 +52,7 @@ describe('stopping and starting', { skip: needsProcess }, () => {
     await stopped
     assert.equal(answer.status, 200)
     assert.equal(answer.body.aiMessage.content, 'in time')
+    assert.equal(answer.headers.connection, 'close')
     await service.restart()
     assert.equal((await service.client.get(session)).body.messages.length, 2)
   })
