@@ -6,6 +6,8 @@ import type { FastifyInstance, FastifyListenOptions } from 'fastify'
 const LISTENERS = 32
 /** More than the queues of connections that are not accepted yet, which have 511 places each by default. */
 const MOST_WAITING = 1_000
+const MOST_WAITING_MS = 500
+const SHORT_TURN_MS = 0.2
 const LOCKED_WITHIN_MS = 2_000
 const LOOK_EVERY_MS = 10
 
@@ -54,11 +56,16 @@ export class Listeners {
     }
     const { server } = this.#app
     server.on('connection', count)
+    const until = performance.now() + MOST_WAITING_MS
     let before: number
+    let turnMs: number
     do {
       before = accepted
+      const start = performance.now()
       await nextTurn()
-    } while (accepted > before && accepted < MOST_WAITING)
+      turnMs = performance.now() - start
+      // A connection may come in the turn behind the look for it, so the last turn is a short one.
+    } while ((accepted > before || turnMs > SHORT_TURN_MS) && accepted < MOST_WAITING && performance.now() < until)
     server.off('connection', count)
   }
 
