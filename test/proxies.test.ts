@@ -123,7 +123,7 @@ for (const [name, startProxy] of Object.entries(PROXIES) as ['nginx' | 'HAProxy'
           const { status, text } = await client.post(`${own}/messages`, { message: 'Hello' })
           if (status === 200) done++
           else failed.push(`${status} ${text}`)
-          await pause(20)
+          await pause(100)
         }
       })
       await until('they are on their way', () => done > 20)
