@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 10
 
 /**
  * Listens on one address with several listeners, among which the system divides the connections. Node.js accepts one connection of a listener in each turn of the
- * event loop, so with one listener a caller that opens a thousand connections would delay those of all others by a thousand turns.
+ * event loop, so a caller that opens a thousand connections would delay all others by a thousand turns.
  */
 export class Listeners {
   readonly #app: FastifyInstance
@@ -69,7 +69,7 @@ export class Listeners {
     server.off('connection', count)
   }
 
-  /** Takes no more connections. Those that are open stay open. */
+  /** Refuses new connections. Open ones stay open. */
   stop(): void {
     // The `close` of an HTTP server would also close connections whose first request is on its way.
     Server.prototype.close.call(this.#app.server)

@@ -5,7 +5,7 @@ import { isListOfObjects, readJson, send } from './http.ts'
 /** Of an answer, for each document. Some servers send the documents back. */
 const MOST_VALUES = 16
 const MAX_TIMES_SENT = 3
-/** What an answer holds beside them. */
+/** The same for the rest of an answer. */
 const OTHER_VALUES = 200
 const OTHER_BYTES = 65_536
 
