@@ -14,6 +14,9 @@ interface Prepared {
   order: number[]
 }
 
+/** The other threads wait while this one has the processor, and other lists while this transaction is open. */
+const MOST_MS = 20
+
 /** A list of statements that is written whole; `guarded`: as `writeIf` of `Database`. */
 export interface Work {
   statements: Statement[]
@@ -50,14 +53,21 @@ export class SqliteConnection {
     return statement.iterate(...order.map((n) => params[n] as Value)) as Iterable<unknown> as Iterable<Value[]>
   }
 
-  /** Group commit: all of them share one transaction, and one wait for the disk. */
+  /**
+   * Group commit: lists share one transaction, and one wait for the disk. Returns the outcomes of the first of them, as many as `MOST_MS` are enough for, and of
+   * one at least. The others are not written.
+   */
   write(works: Work[]): Outcome[] {
     try {
-      return this.#transaction(works).map((rows) => ({ rows }))
+      return this.#transaction(works, (work) => ({ rows: this.#run(work) }))
     } catch (error) {
       if (isTransient(error) || works.length === 1) return works.map(() => ({ error }))
-      // One bad list must not fail the others: each gets a transaction of its own.
-      return works.flatMap((work) => this.write([work]))
+    }
+    // One bad list must not fail the others, or have each of them wait for the disk by itself.
+    try {
+      return this.#transaction(works, (work) => this.#runApart(work))
+    } catch (error) {
+      return works.map(() => ({ error }))
     }
   }
 
@@ -66,17 +76,34 @@ export class SqliteConnection {
     return this.all('PRAGMA wal_checkpoint(TRUNCATE)', [])[0]?.busy === 0
   }
 
-  #transaction(works: Work[]): (Row[][] | undefined)[] {
+  #transaction(works: Work[], run: (work: Work) => Outcome): Outcome[] {
     this.all('BEGIN IMMEDIATE', [])
     try {
-      const results = works.map((work) => this.#run(work))
-      const begunAt = performance.now()
+      const outcomes: Outcome[] = []
+      let now = performance.now()
+      for (const until = now + MOST_MS; outcomes.length < works.length && now < until; now = performance.now())
+        outcomes.push(run(works[outcomes.length]!))
       this.all('COMMIT', [])
-      this.commitMs = performance.now() - begunAt
-      return results
+      this.commitMs = performance.now() - now
+      return outcomes
     } catch (error) {
       if (this.db.isTransaction) this.all('ROLLBACK', [])
       throw error
+    }
+  }
+
+  /** Takes back what a list did that fails, and nothing else of the transaction. */
+  #runApart(work: Work): Outcome {
+    this.all('SAVEPOINT list', [])
+    try {
+      const rows = this.#run(work)
+      this.all('RELEASE list', [])
+      return { rows }
+    } catch (error) {
+      if (isTransient(error) || !this.db.isTransaction) throw error
+      this.all('ROLLBACK TO list', [])
+      this.all('RELEASE list', [])
+      return { error }
     }
   }
 

@@ -22,12 +22,15 @@ export interface WriterSettings {
 /** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
 const BUSY_MS = 1_000
 const LOOK_AGAIN_MS = 20
+/** Handed over for one transaction: those that it has no time for are handed over again. */
+const MOST_JOBS = 256
 /** Of each commit in the share: a single slow one, as by a checkpoint, is no slow disk. */
 const WEIGHT = 0.05
 
 /**
- * Group commit: what was asked for in one turn of the event loop, or while the disk was waited for, is written as one transaction. On a disk that answers at
- * once this thread does it, for to have it done costs a tenth more; on any other, a thread of its own waits for the disk, and the event loop does not.
+ * Group commit: what was asked for in one turn of the event loop, or while the disk was waited for, is written as one transaction, or as several where one would
+ * take too long. On a disk that answers at once this thread does it, for to have it done costs a tenth more; on any other, a thread of its own waits for the disk,
+ * and the event loop does not.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
@@ -83,37 +86,32 @@ export class SqliteWriter {
   #next(): void {
     if (this.#isAway) return
     const checkpoint = this.#checkpoints.shift()
-    if (checkpoint !== undefined) checkpoint(this.#away((thread) => thread.checkpoint()) ?? this.#checkpointHere())
+    if (checkpoint !== undefined) checkpoint(this.#checkpoint())
     else if (this.#queue.length > 0) this.#write()
   }
 
   #write(): void {
-    const jobs = this.#queue
-    this.#queue = []
-    const written = this.#away((thread) => thread.write(jobs))
-    if (written === undefined) this.#settle(jobs, this.#writeHere(jobs))
-    else
-      written.then(
-        (outcomes) => this.#settle(jobs, outcomes),
-        (error: unknown) =>
-          this.#settle(
-            jobs,
-            jobs.map(() => ({ error })),
-          ),
-      )
+    const jobs = this.#queue.splice(0, MOST_JOBS)
+    if (this.#thread === undefined) this.#settle(jobs, this.#writeHere(jobs))
+    else this.#writeAway(this.#thread, jobs)
   }
 
-  /** Undefined where there is no thread. */
-  #away<T>(work: (thread: WriterThread) => Promise<T>): Promise<T> | undefined {
-    if (this.#thread === undefined) return undefined
+  async #writeAway(thread: WriterThread, jobs: Job[]): Promise<void> {
     this.#isAway = true
-    const done = work(this.#thread)
-    const back = () => {
+    const outcomes = await thread.write(jobs).catch((error: unknown) => jobs.map(() => ({ error })))
+    this.#isAway = false
+    this.#settle(jobs, outcomes)
+  }
+
+  async #checkpoint(): Promise<boolean> {
+    if (this.#thread === undefined) return this.#connection.checkpoint()
+    this.#isAway = true
+    try {
+      return await this.#thread.checkpoint()
+    } finally {
       this.#isAway = false
       this.#next()
     }
-    done.then(back, back)
-    return done
   }
 
   #writeHere(jobs: Job[]): Outcome[] {
@@ -124,10 +122,7 @@ export class SqliteWriter {
     return outcomes
   }
 
-  async #checkpointHere(): Promise<boolean> {
-    return this.#connection.checkpoint()
-  }
-
+  /** Jobs without an outcome are the first of the next transaction. */
   #settle(jobs: Job[], outcomes: Outcome[]): void {
     const [first] = outcomes
     if (first !== undefined && 'error' in first && isBusy(first.error) && this.#mayWait()) {
@@ -136,10 +131,12 @@ export class SqliteWriter {
       return
     }
     this.#busySince = undefined
+    this.#queue.unshift(...jobs.slice(outcomes.length))
     for (const [i, outcome] of outcomes.entries()) {
       if ('error' in outcome) jobs[i]!.reject(this.#settings.translate(outcome.error))
       else jobs[i]!.resolve(outcome.rows)
     }
+    if (this.#queue.length > 0 || this.#checkpoints.length > 0) setImmediate(() => this.#next())
   }
 
   #mayWait(): boolean {
