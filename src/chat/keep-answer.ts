@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Statement } from '../store/database.ts'
@@ -35,6 +35,8 @@ export interface Kept {
 const SLACK_MS = 60_000
 /** A longer one takes milliseconds to send: others have their turn before each. */
 const LONG_ANSWER_CHARS = 16_384
+/** About as long as a slice takes: others write in between. */
+const BETWEEN_SLICES_MS = 20
 /** Hashed in one go: other requests are let in after each. */
 const PIECE_BYTES = 4_194_304
 
@@ -95,23 +97,18 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   return key
 }
 
-const SLICE = 500
-
 /** Forgets what was kept for long enough, a slice at a time. */
 export async function forgetOldAnswers(deps: Deps): Promise<void> {
   const before = deps.clock() - deps.limits.keepAnswersMs
   await store.releaseLapsedClaims(deps.db, deps.clock())
-  while ((await store.forgetAnswers(deps.db, before, SLICE)) === SLICE) await new Promise(setImmediate)
+  while ((await store.forgetAnswers(deps.db, before)) > 0) await pause(BETWEEN_SLICES_MS)
 }
 
 /** Resolves to whether there were any. */
 export async function forgetAnswersOfUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): Promise<boolean> {
-  for (let total = 0; ; ) {
-    const forgotten = await store.forgetAnswersOf(db, agentId, userId, SLICE)
-    total += forgotten
-    if (forgotten < SLICE) {
-      if (total > 0) db.scrub()
-      return total > 0
-    }
-  }
+  if ((await store.forgetAnswersOf(db, agentId, userId)) === 0) return false
+  do await pause(BETWEEN_SLICES_MS)
+  while ((await store.forgetAnswersOf(db, agentId, userId)) > 0)
+  db.scrub()
+  return true
 }

@@ -7,17 +7,18 @@ import { countOneLess, deleteCounts } from './sessions.ts'
 /** Deleted of a table in one transaction: so little that other requests do not wait noticeably. */
 const SLICE_ROWS = 500
 const SLICE_BYTES = 1_000_000
-/** The messages of a longer session are deleted later, and of one session at a time: many sessions may be deleted at once, and share a transaction. */
+/** What a larger session holds is deleted later, and of one session at a time: many sessions may be deleted at once, and share a transaction. */
 const SMALL_MESSAGES = 20
-/** The first of `PARTS` are always deleted with the session: otherwise kept answers would be sent again, and webhooks would still be notified. */
-const PARTS_AT_ONCE = 2
+const SMALL_BYTES = 65_536
+/** The first of `PARTS` are always deleted with the session: otherwise webhooks would still be notified. */
+const PARTS_AT_ONCE = 1
 
 const OF_SESSION = 'agent_id = $1 AND session_id = $2'
 /** All that belongs to a session: the key within it, and the size of its text in bytes. */
 const PARTS: readonly [table: string, key: string, bytes: string][] = [
-  ['kept_answer', 'api_key_id, key_hash', 'coalesce(octet_length(answer), 0)'],
   ['webhook_delivery', 'webhook_id, id', '0'],
-  ['summary', 'upto', 'octet_length(text)'],
+  ['kept_answer', 'api_key_id, key_hash', sizeOf('answer')],
+  ['summary', 'upto', sizeOf('text')],
   ['message_version', 'message_id, version', sizeOf('content', 'markdown', 'detail')],
   ['message', 'seq', sizeOf('content', 'markdown', 'detail')],
 ]
@@ -25,6 +26,11 @@ const PARTS: readonly [table: string, key: string, bytes: string][] = [
 function sizeOf(...columns: string[]): string {
   return columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
 }
+
+const SIZE = `SELECT coalesce(sum(bytes), 0) AS bytes FROM (${PARTS.map(
+  ([table, , bytes]) =>
+    `SELECT * FROM (SELECT ${bytes} AS bytes FROM ${table} WHERE ${OF_SESSION} LIMIT ${SLICE_ROWS}) ${table}_sizes`,
+).join(' UNION ALL ')}) sizes`
 
 /** Deletes the first rows by their key, and at least one. A list of their keys would be made again for each row where PostgreSQL expects few. */
 const DELETE_SLICES = PARTS.map(
@@ -67,7 +73,7 @@ export async function deleteSession(
 ): Promise<{ lease: string | null } | undefined> {
   const { agentId, id } = session
   const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
-  const isSmall = session.totalMessages <= SMALL_MESSAGES
+  const isSmall = await isSmallSession(db, session)
   const slices = deleteSlices(agentId, id).slice(0, isSmall ? undefined : PARTS_AT_ONCE)
   const statements = [remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices]
   // In a shared transaction it would be counted after the new sessions of others, and two such transactions would wait for each other's counts.
@@ -77,6 +83,12 @@ export async function deleteSession(
   // A failure leaves the mark: the upkeep continues.
   if (!isSmall || done.at(-1)!.length === 0) purge(db, agentId, id).catch(() => {})
   return { lease: done[0]![0]!.lease as string | null }
+}
+
+async function isSmallSession(db: Database, { agentId, id, totalMessages }: Session): Promise<boolean> {
+  if (totalMessages > SMALL_MESSAGES) return false
+  const [size] = await db.read(SIZE, [agentId, id])
+  return Number(size!.bytes) <= SMALL_BYTES
 }
 
 /** Deletes an agent's rows: the agent at once, what belongs to it in slices. */

@@ -71,19 +71,30 @@ export async function releaseLapsedClaims(db: Database, before: number): Promise
   await db.write([statement('DELETE FROM kept_answer WHERE answer IS NULL AND claimed_until < $1', before)])
 }
 
-/** Forgets answers kept before a time, a slice at once; resolves to how many it were. */
-export async function forgetAnswers(db: Database, before: number, limit: number): Promise<number> {
-  const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
-    (SELECT api_key_id, key_hash FROM kept_answer WHERE created_at < $1 AND answer IS NOT NULL LIMIT $2) RETURNING claim`
-  const [rows] = await db.write([statement(sql, before, limit)])
+/** Forgotten in one transaction: so little that other requests do not wait noticeably. */
+const SLICE_ROWS = 500
+const SLICE_BYTES = 1_000_000
+
+/** Deletes the first rows for which a condition is true, and at least one. */
+const forgetWhere = (condition: string): string => `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
+  (SELECT api_key_id, key_hash FROM
+    (SELECT api_key_id, key_hash, sum(bytes) OVER (ORDER BY n) AS total, n FROM
+      (SELECT api_key_id, key_hash, bytes, row_number() OVER () AS n FROM
+        (SELECT api_key_id, key_hash, coalesce(octet_length(answer), 0) AS bytes FROM kept_answer
+          WHERE ${condition} LIMIT ${SLICE_ROWS}) first) numbered) counted
+  WHERE total <= ${SLICE_BYTES} OR n = 1) RETURNING claim`
+const FORGET_OLD = forgetWhere('created_at < $1 AND answer IS NOT NULL')
+// The second condition on the user makes SQLite use the partial index.
+const FORGET_OF_USER = forgetWhere("agent_id = $1 AND user_id = $2 AND user_id <> ''")
+
+/** Forgets a slice of the answers kept before a time. Resolves to their number, 0 if there are none. */
+export async function forgetAnswers(db: Database, before: number): Promise<number> {
+  const [rows] = await db.write([statement(FORGET_OLD, before)], { long: true })
   return rows!.length
 }
 
-/** Forgets answers of a user that belong to no session, a slice at once; resolves to how many it were. */
-export async function forgetAnswersOf(db: Database, agentId: string, userId: string, limit: number): Promise<number> {
-  // The second condition on the user makes SQLite use the partial index.
-  const sql = `DELETE FROM kept_answer WHERE (api_key_id, key_hash) IN
-    (SELECT api_key_id, key_hash FROM kept_answer WHERE agent_id = $1 AND user_id = $2 AND user_id <> '' LIMIT $3) RETURNING claim`
-  const [rows] = await db.write([statement(sql, agentId, userId, limit)])
+/** Forgets a slice of the answers of a user that belong to no session. Resolves to their number, 0 if there are none. */
+export async function forgetAnswersOf(db: Database, agentId: string, userId: string): Promise<number> {
+  const [rows] = await db.write([statement(FORGET_OF_USER, agentId, userId)], { long: true })
   return rows!.length
 }

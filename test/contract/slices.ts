@@ -10,7 +10,7 @@ import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
 import { listReplies } from '../../src/store/insights.ts'
-import { claimKey } from '../../src/store/kept-answers.ts'
+import { claimKey, forgetAnswers, forgetAnswersOf, type KeptWith, keepAnswer } from '../../src/store/kept-answers.ts'
 import { insertConversation } from '../../src/store/messages.ts'
 import { countMessages, countSessions, findSession, insertSession } from '../../src/store/sessions.ts'
 import { deleteSpendingBefore } from '../../src/store/spending.ts'
@@ -23,6 +23,14 @@ const OTHER = '01980000-0000-7000-8000-00000000000b'
 /** More than a slice of any kind. */
 const MANY = 20_500
 const MINE = { owner: 'one' }
+
+async function keepLong(db: Database, answers: number, keptWith: KeptWith): Promise<void> {
+  for (let i = 0; i < answers; i++) {
+    const claim = { apiKeyId: 'k', keyHash: `h${i}`, fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2, createdAt: 1 }
+    await claimKey(db, claim, 0)
+    await db.write([keepAnswer(claim, keptWith, 200, 'x'.repeat(400_000))])
+  }
+}
 
 /** Rows are read and deleted in slices, whatever their number: nobody else waits for all of them. */
 export function slicesContract(engine: string, open: () => Promise<Database>): void {
@@ -122,21 +130,57 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         assert.equal(most, 1)
       }))
 
-    test('a session with much text is deleted at once, and its text in several transactions', () =>
+    const deleteAndCount = async (db: Database, gone: Session): Promise<number> => {
+      const { counted, calls } = counting(db)
+      assert.deepEqual(await deleteSession(counted, gone), { lease: null })
+      assert.equal(await findSession(db, AGENT, gone.id), undefined)
+      await until('the tables are empty', async () => (await countRows(db, 'message', 'kept_answer', 'purge')) === 0)
+      return calls.writes
+    }
+    const insertMessages = async (db: Database, made: Session, content: string) => {
+      const message = (i: number) => ({ id: `m${i}`, role: 'USER' as const, content, createdAt: 1 })
+      await insertConversation(
+        db,
+        made,
+        Array.from({ length: made.totalMessages }, (_, i) => message(i)),
+      )
+    }
+
+    test('a session with much text is deleted at once, and its text later, in several transactions', () =>
       withAgents(async (db) => {
         const large = session({ id: 'large', totalMessages: 20 })
-        const text = 'x'.repeat(200_000)
-        await insertConversation(
-          db,
-          large,
-          Array.from({ length: 20 }, (_, i) => ({ id: `m${i}`, role: 'USER' as const, content: text, createdAt: 1 })),
-        )
-        const { counted, calls } = counting(db)
-        assert.deepEqual(await deleteSession(counted, large), { lease: null })
-        assert.equal(await findSession(db, AGENT, 'large'), undefined)
-        await until('the tables are empty', async () => (await countRows(db, 'message', 'purge')) === 0)
+        await insertMessages(db, large, 'x'.repeat(200_000))
         // 4 MB, of which a transaction deletes 1 MB at most.
-        assert.equal(calls.writes, 4)
+        assert.equal(await deleteAndCount(db, large), 1 + 4)
+      }))
+
+    test('a session with little text is deleted in one transaction', () =>
+      withAgents(async (db) => {
+        const small = session({ id: 'small', totalMessages: 20 })
+        await insertMessages(db, small, 'x'.repeat(2_000))
+        assert.equal(await deleteAndCount(db, small), 1)
+      }))
+
+    test('long answers that are kept for replays of a session are deleted later', () =>
+      withAgents(async (db) => {
+        const made = session({ id: 'kept' })
+        await insertSession(db, made)
+        await keepLong(db, 3, { sessionId: 'kept', userId: '' })
+        assert.equal(await deleteAndCount(db, made), 1 + 2)
+      }))
+
+    test('long answers that are kept for replays are forgotten in several transactions', () =>
+      withAgents(async (db) => {
+        await keepLong(db, 5, { sessionId: '', userId: '' })
+        const slices = async (forget: () => Promise<number>) => {
+          const forgotten = []
+          for (let n = await forget(); n > 0; n = await forget()) forgotten.push(n)
+          return forgotten
+        }
+        // 400 kB each, of which a transaction deletes 1 MB at most.
+        assert.deepEqual(await slices(() => forgetAnswers(db, 2)), [2, 2, 1])
+        await keepLong(db, 3, { sessionId: '', userId: 'u' })
+        assert.deepEqual(await slices(() => forgetAnswersOf(db, AGENT, 'u')), [2, 1])
       }))
 
     test('an agent with many sessions is deleted at once, its sessions in several transactions, and those of others not', () =>
