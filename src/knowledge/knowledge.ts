@@ -10,6 +10,7 @@ import type { Site } from '../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
 import { KnowledgeFolder } from '../store/knowledge-folder.ts'
 import type { KnowledgePlace } from '../store/knowledge-store.ts'
+import { isTransient } from '../store/transient.ts'
 import type { IngestMethods, IngestSettings } from './ingest/ingest-worker.ts'
 import type { QuestionMethods } from './questions-worker.ts'
 import { READ_LIMITS, type ReadLimits } from './reader/reader.ts'
@@ -65,9 +66,7 @@ export function openKnowledge({
     (cause) => {
       warn('the thread that indexes documents ended, and is started again', cause)
       // Twice and more in a row is stopped by the count of attempts at each document.
-      setTimeout(() => {
-        if (!closed && known.haveWork()) ingest.call('start').catch(() => {})
-      }, RESTART_AFTER_MS).unref()
+      setTimeout(() => startAgain().catch(() => {}), RESTART_AFTER_MS).unref()
     },
     (said) => {
       if ('event' in said) tellIndexed(said.event)
@@ -76,6 +75,9 @@ export function openKnowledge({
       else warn(said.warning, fromSentCause(said.error))
     },
   )
+  const startAgain = async (): Promise<void> => {
+    if (!closed && known.haveWork()) await ingest.call('start')
+  }
   const questions = new WorkerHandle<QuestionMethods>(
     moduleBeside(import.meta.url, './questions-worker'),
     { place },
@@ -212,6 +214,7 @@ interface Known {
   forget(agentId: string): boolean
   /** Of which something is kept. */
   kept(): string[]
+  /** True also where that cannot be found out now. */
   haveWork(): boolean
 }
 
@@ -227,7 +230,14 @@ function knownOf(folder: string): Known {
     add: (agentId) => known.add(agentId),
     forget: (agentId) => known.delete(agentId) || kept().includes(agentId),
     kept,
-    haveWork: () => store.list().pending.length > 0 || store.listDue().size > 0,
+    haveWork: () => {
+      try {
+        return store.list().pending.length > 0 || store.listDue().size > 0
+      } catch (error) {
+        if (!isTransient(error)) throw error
+        return true
+      }
+    },
   }
 }
 
