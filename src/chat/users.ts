@@ -92,19 +92,26 @@ const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
 })
 
 /**
- * Every session of a user goes, with all that was said there, as by `deleteSession`, and every answer that is kept for replays alone. Resolves to the number
+ * Deletes every session of a user, with all that was said there, as `deleteSession` does, and every answer that is kept for replays alone. Resolves to the number
  * of sessions. Throws `user_not_found` where there is nothing.
  */
 export async function eraseUser(deps: Deps, agentId: string, userId: string): Promise<number> {
+  const begunAt = deps.clock()
   let erased = 0
-  for (;;) {
-    // Those that are made meanwhile go, too.
-    const sessions = await listSessions(deps.db, { agentId, userId }, undefined, SESSIONS_AT_ONCE)
-    if (sessions.length === 0) break
-    for (const session of sessions) {
-      await deleteIfThere(deps, session)
-      erased++
-    }
+  for (let isOldLeft = true; isOldLeft; ) {
+    isOldLeft = false
+    let last: Session | undefined
+    let sessions: Session[]
+    do {
+      sessions = await listSessions(deps.db, { agentId, userId }, last, SESSIONS_AT_ONCE)
+      for (const session of sessions) {
+        await deleteIfThere(deps, session)
+        erased++
+        // A session that is used meanwhile moves to the front of the list: it is looked through again. Those that are made meanwhile must not keep this from ending.
+        isOldLeft ||= session.createdAt <= begunAt
+      }
+      last = sessions.at(-1)
+    } while (sessions.length === SESSIONS_AT_ONCE)
   }
   const hadAnswers = await forgetAnswersOfUser(deps, agentId, userId)
   if (erased === 0 && !hadAnswers) throw userNotFound()
