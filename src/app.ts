@@ -178,7 +178,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       stalled: (stall) => log[stall.ms < WARN_OF_STALL_MS ? 'info' : 'warn'](stall, 'event loop delayed'),
     },
   })
-  const listeners = new Listeners(server)
+  const listeners = new Listeners(server, warn)
   return {
     deps,
     newAdminKey,

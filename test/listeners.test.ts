@@ -94,3 +94,19 @@ test('a service does not listen while another looks whether the port is free', {
   assert.equal(app.server.listening, true)
   await later.close()
 })
+
+test('where another program holds the lock of a port for long, the service says so, and listens with one listener', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, async () => {
+  const { listeners, port } = await open()
+  await listeners.close()
+  const lock = createServer()
+  await new Promise<void>((resolve) => lock.listen(`\0repartee/${port}`, resolve))
+  const said: string[] = []
+  const app = fastify()
+  const alone = new Listeners(app, (about) => said.push(about))
+  await alone.open('127.0.0.1', port)
+  assert.match(said.join(), new RegExp(`another program holds the socket @repartee/${port}`))
+  await alone.close()
+  lock.close()
+})

@@ -17,15 +17,17 @@ const LOOK_EVERY_MS = 10
  */
 export class Listeners {
   readonly #app: FastifyInstance
+  readonly #warn: (about: string) => void
   readonly #more: Server[] = []
 
-  constructor(app: FastifyInstance) {
+  constructor(app: FastifyInstance, warn: (about: string) => void = () => {}) {
     this.#app = app
+    this.#warn = warn
   }
 
   /** Resolves to the URL of the address. Rejects with an error of Node.js where it cannot be listened on. `port` 0 takes any free one. */
   async open(host: string, port: number): Promise<string> {
-    const lock = await lockPort(port)
+    const lock = await lockPort(port, this.#warn)
     try {
       return await this.#open(host, port, lock !== undefined && (await canListen({ host, port: 0, reusePort: true })))
     } finally {
@@ -88,7 +90,7 @@ export class Listeners {
  * Returns what is to be closed once the port is listened on: only one process at a time may look whether a port is free and share it among its listeners. Undefined
  * where the system has no such lock, or another program holds it.
  */
-async function lockPort(port: number): Promise<Server | undefined> {
+async function lockPort(port: number, warn: (about: string) => void): Promise<Server | undefined> {
   const lock = createServer()
   for (const until = performance.now() + LOCKED_WITHIN_MS; performance.now() < until; await pause(LOOK_EVERY_MS)) {
     try {
@@ -99,6 +101,9 @@ async function lockPort(port: number): Promise<Server | undefined> {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined
     }
   }
+  warn(
+    `another program holds the socket @repartee/${port}: the service accepts one connection at a time, and many at once may have to wait`,
+  )
   return undefined
 }
 
