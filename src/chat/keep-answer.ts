@@ -35,8 +35,6 @@ export interface Kept {
 const SLACK_MS = 60_000
 /** A longer one takes milliseconds to send: others have their turn before each. */
 const LONG_ANSWER_CHARS = 16_384
-/** About as long as a slice takes: others write in between. */
-const BETWEEN_SLICES_MS = 20
 /** Hashed in one go: other requests are let in after each. */
 const PIECE_BYTES = 4_194_304
 
@@ -101,14 +99,24 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 export async function forgetOldAnswers(deps: Deps): Promise<void> {
   const before = deps.clock() - deps.limits.keepAnswersMs
   await store.releaseLapsedClaims(deps.db, deps.clock())
-  while ((await store.forgetAnswers(deps.db, before)) > 0) await pause(BETWEEN_SLICES_MS)
+  await inSlices(() => store.forgetAnswers(deps.db, before))
 }
 
 /** Resolves to whether there were any. */
 export async function forgetAnswersOfUser({ db }: Pick<Deps, 'db'>, agentId: string, userId: string): Promise<boolean> {
-  if ((await store.forgetAnswersOf(db, agentId, userId)) === 0) return false
-  do await pause(BETWEEN_SLICES_MS)
-  while ((await store.forgetAnswersOf(db, agentId, userId)) > 0)
-  db.scrub()
-  return true
+  const forgotten = await inSlices(() => store.forgetAnswersOf(db, agentId, userId))
+  if (forgotten > 0) db.scrub()
+  return forgotten > 0
+}
+
+/** Forgets until nothing is left. After each slice others have as much time as it took. Resolves to the number. */
+async function inSlices(forget: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (;;) {
+    const begunAt = performance.now()
+    const forgotten = await forget()
+    if (forgotten === 0) return total
+    total += forgotten
+    await pause(performance.now() - begunAt)
+  }
 }
