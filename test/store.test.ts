@@ -6,7 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { type Database, statement, type Value } from '../src/store/database.ts'
 import { deleteAgentRows } from '../src/store/deletion.ts'
+import { claimKey } from '../src/store/kept-answers.ts'
 import { lockFolder } from '../src/store/lock.ts'
+import { migrationsIn, numberOf } from '../src/store/migrate.ts'
 import { countSessions, listSessions, streamSessions } from '../src/store/sessions.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { databaseContract } from './contract/database.ts'
@@ -14,6 +16,7 @@ import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
 import { until } from './support/poll.ts'
 
+const SQLITE = new URL('../migrations/sqlite/', import.meta.url)
 const root = mkdtempSync(join(tmpdir(), 'repartee-store-'))
 after(() => rmSync(root, { recursive: true }))
 const folder = () => mkdtempSync(join(root, 'db-'))
@@ -153,6 +156,21 @@ test('data of a newer version is refused', async () => {
   raw.exec('PRAGMA user_version = 9999')
   raw.close()
   assert.throws(() => new SqliteDatabase(path), /newer version of Repartee/)
+})
+
+test('answers that an older version kept for replays are still there', async () => {
+  const path = folder()
+  const raw = new DatabaseSync(join(path, 'repartee.db'))
+  const older = migrationsIn(SQLITE).filter((file) => numberOf(file) < 12)
+  for (const file of older) raw.exec(readFileSync(new URL(file, SQLITE), 'utf8'))
+  raw.exec(`INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, status, answer, created_at, user_id)
+    VALUES ('k', 'h', 'f', 'a', 's', 'c', 2, 201, 'the answer', 1, 'u'); PRAGMA user_version = 11`)
+  raw.close()
+  const db = new SqliteDatabase(path)
+  const claim = { apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: 'a', claim: 'd', claimedUntil: 3, createdAt: 2 }
+  assert.deepEqual({ ...(await claimKey(db, claim, 0)) }, { fingerprint: 'f', status: 201, answer: 'the answer' })
+  assert.deepEqual(await db.readValues('SELECT session_id, user_id, created_at FROM kept_answer', []), [['s', 'u', 1]])
+  await db.close()
 })
 
 test('what was written is there after reopening', async () => {
