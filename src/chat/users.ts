@@ -2,7 +2,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { findSession, listSessions, streamSessions } from '../store/sessions.ts'
+import { findSession, listSessionsMadeBy, streamSessions } from '../store/sessions.ts'
 import { deleteSpendingOf } from '../store/spending.ts'
 import { findSummary } from '../store/summaries.ts'
 import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/users.ts'
@@ -92,26 +92,20 @@ const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
 })
 
 /**
- * Deletes every session of a user, with all that was said there, as `deleteSession` does, and every answer that is kept for replays alone. Resolves to the number
- * of sessions. Throws `user_not_found` where there is nothing.
+ * Deletes every session that a user has, with all that was said there, as `deleteSession` does, and every answer that is kept for replays alone. Resolves to the
+ * number of sessions. Throws `user_not_found` where there is nothing.
  */
 export async function eraseUser(deps: Deps, agentId: string, userId: string): Promise<number> {
+  // Sessions that are made later stay: otherwise a user who goes on making them would keep this from ending.
   const begunAt = deps.clock()
   let erased = 0
-  for (let isOldLeft = true; isOldLeft; ) {
-    isOldLeft = false
-    let last: Session | undefined
-    let sessions: Session[]
-    do {
-      sessions = await listSessions(deps.db, { agentId, userId }, last, SESSIONS_AT_ONCE)
-      for (const session of sessions) {
-        await deleteIfThere(deps, session)
-        erased++
-        // A session that is used meanwhile moves to the front of the list: it is looked through again. Those that are made meanwhile must not keep this from ending.
-        isOldLeft ||= session.createdAt <= begunAt
-      }
-      last = sessions.at(-1)
-    } while (sessions.length === SESSIONS_AT_ONCE)
+  for (;;) {
+    const sessions = await listSessionsMadeBy(deps.db, agentId, userId, begunAt, SESSIONS_AT_ONCE)
+    if (sessions.length === 0) break
+    for (const session of sessions) {
+      await deleteIfThere(deps, session)
+      erased++
+    }
   }
   const hadAnswers = await forgetAnswersOfUser(deps, agentId, userId)
   if (erased === 0 && !hadAnswers) throw userNotFound()
