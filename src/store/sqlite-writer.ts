@@ -104,13 +104,13 @@ export class SqliteWriter {
   }
 
   async #checkpoint(): Promise<boolean> {
-    if (this.#thread === undefined) return this.#connection.checkpoint()
-    this.#isAway = true
+    const thread = this.#thread
+    this.#isAway = thread !== undefined
     try {
-      return await this.#thread.checkpoint()
+      return thread === undefined ? this.#connection.checkpoint() : await thread.checkpoint()
     } finally {
       this.#isAway = false
-      this.#next()
+      this.#goOn()
     }
   }
 
@@ -136,6 +136,10 @@ export class SqliteWriter {
       if ('error' in outcome) jobs[i]!.reject(this.#settings.translate(outcome.error))
       else jobs[i]!.resolve(outcome.rows)
     }
+    this.#goOn()
+  }
+
+  #goOn(): void {
     if (this.#queue.length > 0 || this.#checkpoints.length > 0) setImmediate(() => this.#next())
   }
 
