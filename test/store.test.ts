@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import { type Database, statement, type Value } from '../src/store/database.ts'
-import { deleteAgentRows } from '../src/store/deletion.ts'
+import { type Database, type Statement, statement, type Value } from '../src/store/database.ts'
+import { deleteAgentRows, deleteSession } from '../src/store/deletion.ts'
 import { claimKey } from '../src/store/kept-answers.ts'
 import { lockFolder } from '../src/store/lock.ts'
 import { migrationsIn, numberOf } from '../src/store/migrate.ts'
-import { countSessions, listSessions, streamSessions } from '../src/store/sessions.ts'
+import { countSessions, insertCounts, insertSession, listSessions, streamSessions } from '../src/store/sessions.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
@@ -146,6 +146,46 @@ test("a user's list costs what that user has, not what the agent has", async () 
   plans.length = 0
   await countSessions(explained, { agentId: 'a' }, { owner: 'one' })
   assert.match(plans.join(), /^SEARCH session_count /)
+  await db.close()
+})
+
+test('a slice of a deletion looks at no more rows than it deletes, however many there are', async () => {
+  const db = await open()
+  const asked: Statement[] = []
+  const watched = {
+    read: (sql: string, params: Value[]) => db.read(sql, params),
+    writeIf: (statements: Statement[]) => {
+      asked.push(...statements)
+      return db.writeIf(statements)
+    },
+    scrub() {},
+  } as unknown as Database
+  const session = {
+    id: 's',
+    agentId: 'a',
+    name: 'n',
+    userId: 'u',
+    totalMessages: 1,
+    lastMessageAt: 1,
+    createdAt: 1,
+    updatedAt: 1,
+  }
+  await db.write([agent('a'), insertCounts('a')])
+  await insertSession(db, session)
+  await deleteSession(watched, session)
+  const slices = asked.filter(({ sql }) => /^DELETE FROM \w+ WHERE agent_id = \$1 AND session_id = \$2 AND \(/.test(sql))
+  const plans = await Promise.all(slices.map(({ sql, params }) => db.read(`EXPLAIN QUERY PLAN ${sql}`, params)))
+  const ranges = plans.map(([first]) =>
+    /^SEARCH (\w+) USING .*\(agent_id=\? AND session_id=\?(?: AND (\w+)<\?)?\)$/.exec(String(first!.detail))?.slice(1),
+  )
+  // One column each, because of two SQLite may use only the first. A session has one summary, and a message few versions.
+  assert.deepEqual(ranges, [
+    ['webhook_delivery', 'id'],
+    ['kept_answer', 'key_hash'],
+    ['summary', undefined],
+    ['message_version', 'message_id'],
+    ['message', 'seq'],
+  ])
   await db.close()
 })
 

@@ -17,7 +17,7 @@ INSERT INTO kept_answer_by_row (api_key_id, key_hash, fingerprint, agent_id, ses
   SELECT api_key_id, key_hash, fingerprint, agent_id, session_id, user_id, claim, claimed_until, status, created_at, answer FROM kept_answer;
 DROP TABLE kept_answer;
 ALTER TABLE kept_answer_by_row RENAME TO kept_answer;
-CREATE INDEX kept_answer_session ON kept_answer (agent_id, session_id);
+CREATE INDEX kept_answer_session ON kept_answer (agent_id, session_id, key_hash);
 CREATE INDEX kept_answer_age ON kept_answer (created_at);
 CREATE INDEX kept_answer_user ON kept_answer (agent_id, user_id) WHERE user_id <> '';
 CREATE INDEX kept_answer_open ON kept_answer (claim) WHERE answer IS NULL;

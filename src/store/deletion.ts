@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Limiter } from '../core/limiter.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Statement, statement } from './database.ts'
@@ -10,14 +11,16 @@ const SLICE_BYTES = 1_000_000
 /** What a larger session holds is deleted later, and of one session at a time: many sessions may be deleted at once, and share a transaction. */
 const SMALL_MESSAGES = 20
 const SMALL_BYTES = 65_536
+/** Of any other part. */
+const SMALL_ROWS = 50
 /** The first of `PARTS` are always deleted with the session: otherwise webhooks would still be notified. */
 const PARTS_AT_ONCE = 1
 
 const OF_SESSION = 'agent_id = $1 AND session_id = $2'
-/** All that belongs to a session: the key within it, and the size of its text in bytes. */
+/** All that belongs to a session: what an index puts its rows in order by, and the size of their text in bytes. */
 const PARTS: readonly [table: string, key: string, bytes: string][] = [
-  ['webhook_delivery', 'webhook_id, id', '0'],
-  ['kept_answer', 'api_key_id, key_hash', sizeOf('answer')],
+  ['webhook_delivery', 'id', '0'],
+  ['kept_answer', 'key_hash', sizeOf('answer')],
   ['summary', 'upto', sizeOf('text')],
   ['message_version', 'message_id, version', sizeOf('content', 'markdown', 'detail')],
   ['message', 'seq', sizeOf('content', 'markdown', 'detail')],
@@ -27,9 +30,10 @@ function sizeOf(...columns: string[]): string {
   return columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')
 }
 
-const SIZE = `SELECT coalesce(sum(bytes), 0) AS bytes FROM (${PARTS.map(
-  ([table, , bytes]) =>
-    `SELECT * FROM (SELECT ${bytes} AS bytes FROM ${table} WHERE ${OF_SESSION} LIMIT ${SLICE_ROWS}) ${table}_sizes`,
+/** Of no more rows than a small session has, and one. */
+const SIZE = `SELECT coalesce(sum(bytes), 0) AS bytes, coalesce(max(n), 0) AS most FROM (${PARTS.map(
+  ([table, , bytes]) => `SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM
+    (SELECT ${bytes} AS bytes FROM ${table} WHERE ${OF_SESSION} LIMIT ${SMALL_ROWS + 1}) ${table}_sizes`,
 ).join(' UNION ALL ')}) sizes`
 
 /** Deletes the first rows by their key, and at least one. A list of their keys would be made again for each row where PostgreSQL expects few. */
@@ -88,7 +92,7 @@ export async function deleteSession(
 async function isSmallSession(db: Database, { agentId, id, totalMessages }: Session): Promise<boolean> {
   if (totalMessages > SMALL_MESSAGES) return false
   const [size] = await db.read(SIZE, [agentId, id])
-  return Number(size!.bytes) <= SMALL_BYTES
+  return Number(size!.bytes) <= SMALL_BYTES && Number(size!.most) <= SMALL_ROWS
 }
 
 /** Deletes an agent's rows: the agent at once, what belongs to it in slices. */
@@ -125,7 +129,13 @@ async function purge(db: Database, agentId: string, sessionId: string): Promise<
   const inTurn = purges.get(db) ?? new Limiter(1)
   purges.set(db, inTurn)
   for (;;) {
-    const done = await inTurn.run({ id: agentId }, () => db.write(deleteSlices(agentId, sessionId), { long: true }))
+    const done = await inTurn.run({ id: agentId }, async () => {
+      const begunAt = performance.now()
+      const rows = await db.write(deleteSlices(agentId, sessionId), { long: true })
+      // Others have as much time.
+      await pause(performance.now() - begunAt)
+      return rows
+    })
     if (done.at(-1)!.length > 0 || !(await isPurged(db, agentId, sessionId))) break
   }
   db.scrub()
