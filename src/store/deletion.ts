@@ -22,8 +22,8 @@ const PARTS: readonly [table: string, key: string, bytes: string][] = [
   ['webhook_delivery', 'id', '0'],
   ['kept_answer', 'key_hash', sizeOf('answer')],
   ['summary', 'upto', sizeOf('text')],
-  ['message_version', 'message_id, version', sizeOf('content', 'markdown', 'detail')],
-  ['message', 'seq', sizeOf('content', 'markdown', 'detail')],
+  ['message_version', 'message_id, version', sizeOf('content', 'markdown', 'detail', 'feedback')],
+  ['message', 'seq', sizeOf('content', 'markdown', 'detail', 'feedback')],
 ]
 
 function sizeOf(...columns: string[]): string {

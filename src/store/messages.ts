@@ -175,11 +175,13 @@ export async function findLastReply(db: Database, agentId: string, sessionId: st
   return values?.[0] as string | undefined
 }
 
-const VERSIONS = '(SELECT count(*) FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3)'
+/** The number of the newest earlier version of message $3, 0 if there is none. To count them would be to read them all. */
+export const NEWEST_VERSION = `coalesce((SELECT version FROM message_version
+  WHERE agent_id = $1 AND session_id = $2 AND message_id = $3 ORDER BY version DESC LIMIT 1), 0)`
 
 /** How often a reply was made anew. */
 export async function countVersions(db: Database, agentId: string, sessionId: string, messageId: string): Promise<number> {
-  const [row] = await db.read(`SELECT ${VERSIONS} AS n`, [agentId, sessionId, messageId])
+  const [row] = await db.read(`SELECT ${NEWEST_VERSION} AS n`, [agentId, sessionId, messageId])
   return row!.n as number
 }
 
@@ -192,7 +194,7 @@ export async function setDetail(
   versions: number,
   detail: string,
 ): Promise<void> {
-  const sql = `UPDATE message SET detail = $5 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND $4 = ${VERSIONS}`
+  const sql = `UPDATE message SET detail = $5 WHERE agent_id = $1 AND session_id = $2 AND id = $3 AND $4 = ${NEWEST_VERSION}`
   await db.write([statement(sql, agentId, sessionId, messageId, versions, detail)])
 }
 

@@ -1,5 +1,6 @@
 import type { Message, TurnState } from '../core/message.ts'
 import { type Database, type Statement, statement, type Value } from './database.ts'
+import { NEWEST_VERSION } from './messages.ts'
 import { isFirst, leaveFirst, type QueuePlace } from './waiting.ts'
 
 /** A turn that runs: where, and the lease of the session that it holds. What was leased to another since cannot be written by it. */
@@ -123,7 +124,7 @@ export async function abandonTurn(
 }
 
 const KEEP_VERSION = `INSERT INTO message_version (agent_id, session_id, message_id, version, content, markdown, model, detail, feedback, replaced_at)
-  SELECT agent_id, session_id, id, (SELECT count(*) + 1 FROM message_version WHERE agent_id = $1 AND session_id = $2 AND message_id = $3),
+  SELECT agent_id, session_id, id, ${NEWEST_VERSION} + 1,
     content, markdown, model, detail, feedback, CAST($4 AS BIGINT) FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
 const REPLACE = `UPDATE message SET content = $4, markdown = $5, model = $6, detail = $7, took_ms = $8, answered = $9, feedback = NULL
   WHERE agent_id = $1 AND session_id = $2 AND id = $3`

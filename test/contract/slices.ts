@@ -154,6 +154,14 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         assert.equal(await deleteAndCount(db, large), 1 + 4)
       }))
 
+    test('long comments on replies count as text of their session', () =>
+      withAgents(async (db) => {
+        const rated = session({ id: 'rated', totalMessages: 3 })
+        await insertMessages(db, rated, 'short')
+        await db.write([statement('UPDATE message SET feedback = $1 WHERE session_id = $2', 'x'.repeat(400_000), 'rated')])
+        assert.equal(await deleteAndCount(db, rated), 1 + 2)
+      }))
+
     test('a session with little text is deleted in one transaction', () =>
       withAgents(async (db) => {
         const small = session({ id: 'small', totalMessages: 20 })
