@@ -22,7 +22,7 @@ export interface WriterSettings {
 /** How long a write waits for another program that holds the database: on a timer, because SQLite's own waiting would hold up every request. */
 const BUSY_MS = 1_000
 const LOOK_AGAIN_MS = 20
-/** Handed over for one transaction: those that it has no time for are handed over again. */
+/** Of one transaction, at most. Jobs that do not fit are queued again. */
 const MOST_JOBS = 256
 /** Of each commit in the share: a single slow one, as by a checkpoint, is no slow disk. */
 const WEIGHT = 0.05
