@@ -1,7 +1,7 @@
 // The listeners of a service accept the connections that wait, without a turn of the event loop for each.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fastify from 'fastify'
@@ -77,13 +77,19 @@ test('of services that begin to listen on a port at the same time, one has it', 
   assert.deepEqual(reasons, ['EADDRINUSE', 'EADDRINUSE', 'EADDRINUSE'])
 })
 
-test('a service does not listen while another looks whether the port is free', {
-  skip: process.platform !== 'linux' && 'Linux only',
-}, async () => {
+/** What another process does while it looks whether a port is free. */
+async function lockFreePort(): Promise<{ port: number; lock: Server }> {
   const { listeners, port } = await open()
   await listeners.close()
   const lock = createServer()
   await new Promise<void>((resolve) => lock.listen(`\0repartee/${port}`, resolve))
+  return { port, lock }
+}
+
+test('a service does not listen while another looks whether the port is free', {
+  skip: process.platform !== 'linux' && 'Linux only',
+}, async () => {
+  const { port, lock } = await lockFreePort()
   const app = fastify()
   const later = new Listeners(app)
   const opening = later.open('127.0.0.1', port)
@@ -98,10 +104,7 @@ test('a service does not listen while another looks whether the port is free', {
 test('where another program holds the lock of a port for long, the service says so, and listens with one listener', {
   skip: process.platform !== 'linux' && 'Linux only',
 }, async () => {
-  const { listeners, port } = await open()
-  await listeners.close()
-  const lock = createServer()
-  await new Promise<void>((resolve) => lock.listen(`\0repartee/${port}`, resolve))
+  const { port, lock } = await lockFreePort()
   const said: string[] = []
   const app = fastify()
   const alone = new Listeners(app, (about) => said.push(about))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { nextSlice } from '../core/pacer.ts'
+import { nextSlice, thenRest } from '../core/pacer.ts'
 import type { Statement } from '../store/database.ts'
 import * as store from '../store/kept-answers.ts'
 import type { Deps } from './deps.ts'
@@ -109,14 +109,11 @@ export async function forgetAnswersOfUser({ db }: Pick<Deps, 'db'>, agentId: str
   return forgotten > 0
 }
 
-/** Forgets until nothing is left. After each slice others have as much time as it took. Resolves to the number. */
+/** Forgets until nothing is left. Resolves to the number. */
 async function inSlices(forget: () => Promise<number>): Promise<number> {
-  let total = 0
-  for (;;) {
-    const begunAt = performance.now()
-    const forgotten = await forget()
+  for (let total = 0; ; ) {
+    const forgotten = await thenRest(forget)
     if (forgotten === 0) return total
     total += forgotten
-    await pause(performance.now() - begunAt)
   }
 }

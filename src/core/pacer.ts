@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { InTurn } from './in-turn.ts'
 
 const SLICE_MS = 2
@@ -29,4 +30,12 @@ export function pacer(owner: string): () => Promise<void> | undefined {
       last = performance.now()
     })
   }
+}
+
+/** Does a slice of long work that another thread or a database does, and leaves others as much time behind it. Resolves to what the work resolves to. */
+export async function thenRest<T>(work: () => Promise<T>): Promise<T> {
+  const begunAt = performance.now()
+  const result = await work()
+  await pause(performance.now() - begunAt)
+  return result
 }

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Limiter } from '../core/limiter.ts'
+import { thenRest } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Statement, statement } from './database.ts'
 import { raiseGeneration } from './replicas.ts'
@@ -129,13 +129,8 @@ async function purge(db: Database, agentId: string, sessionId: string): Promise<
   const inTurn = purges.get(db) ?? new Limiter(1)
   purges.set(db, inTurn)
   for (;;) {
-    const done = await inTurn.run({ id: agentId }, async () => {
-      const begunAt = performance.now()
-      const rows = await db.write(deleteSlices(agentId, sessionId), { long: true })
-      // Others have as much time.
-      await pause(performance.now() - begunAt)
-      return rows
-    })
+    const slice = () => db.write(deleteSlices(agentId, sessionId), { long: true })
+    const done = await inTurn.run({ id: agentId }, () => thenRest(slice))
     if (done.at(-1)!.length > 0 || !(await isPurged(db, agentId, sessionId))) break
   }
   db.scrub()
