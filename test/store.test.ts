@@ -17,6 +17,7 @@ import { storeContract } from './contract/store.ts'
 import { until } from './support/poll.ts'
 
 const SQLITE = new URL('../migrations/sqlite/', import.meta.url)
+const KNOWLEDGE = new URL('../migrations/knowledge/', import.meta.url)
 const root = mkdtempSync(join(tmpdir(), 'repartee-store-'))
 after(() => rmSync(root, { recursive: true }))
 const folder = () => mkdtempSync(join(root, 'db-'))
@@ -211,6 +212,49 @@ test('answers that an older version kept for replays are still there', async () 
   assert.deepEqual({ ...(await claimKey(db, claim, 0)) }, { fingerprint: 'f', status: 201, answer: 'the answer' })
   assert.deepEqual(await db.readValues('SELECT session_id, user_id, created_at FROM kept_answer', []), [['s', 'u', 1]])
   await db.close()
+})
+
+test('messages, their earlier versions and summaries of an older version are still there', async () => {
+  const path = folder()
+  const raw = new DatabaseSync(join(path, 'repartee.db'))
+  for (const file of migrationsIn(SQLITE).filter((file) => numberOf(file) < 14))
+    raw.exec(readFileSync(new URL(file, SQLITE), 'utf8'))
+  const TABLES = ['message', 'message_version', 'summary']
+  const all = TABLES.map((table) => {
+    const columns = raw.prepare(`SELECT name, type FROM pragma_table_info('${table}') ORDER BY name`).all()
+    const values = columns.map(({ name, type }, i) => (type === 'INTEGER' ? i + 1 : `'${name}'`))
+    raw.exec(`INSERT INTO ${table} (${columns.map(({ name }) => name)}) VALUES (${values})`)
+    return { table, rows: raw.prepare(`SELECT ${columns.map(({ name }) => name)} FROM ${table}`).all() }
+  })
+  raw.exec('PRAGMA user_version = 13')
+  raw.close()
+  const db = new SqliteDatabase(path)
+  for (const { table, rows } of all) {
+    assert.equal(rows.length, 1)
+    assert.deepEqual(await db.read(`SELECT ${Object.keys(rows[0]!)} FROM ${table}`, []), rows)
+  }
+  await db.close()
+})
+
+test('tables of long texts have row numbers, and their long columns come last', () => {
+  // Without row numbers, SQLite reads whole rows to compare their keys and at each step of a range, with all their text.
+  const long = new Set(['content', 'markdown', 'detail', 'feedback', 'text', 'links', 'answer', 'body', 'settings', 'metadata'])
+  const found = new Set<string>()
+  for (const migrations of [SQLITE, KNOWLEDGE]) {
+    const raw = new DatabaseSync(':memory:')
+    for (const file of migrationsIn(migrations)) raw.exec(readFileSync(new URL(file, migrations), 'utf8'))
+    const tables = raw.prepare("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'").all()
+    for (const { name, wr } of tables) {
+      const columns = raw.prepare(`SELECT name FROM pragma_table_info('${name}') ORDER BY cid`).all()
+      const texts = columns.filter(({ name }) => long.has(name as string))
+      for (const text of texts) found.add(text.name as string)
+      assert.ok(texts.length === 0 || wr === 0, `${name} has no row numbers`)
+      if (['message', 'message_version', 'summary', 'page', 'kept_answer'].includes(name as string))
+        assert.deepEqual(columns.slice(-texts.length), texts, `${name} has short columns behind long ones`)
+    }
+    raw.close()
+  }
+  assert.ok(found.has('feedback') && found.has('links'), 'the names of the columns have changed')
 })
 
 test('what was written is there after reopening', async () => {

@@ -11,8 +11,10 @@ interface SiteDocument {
   url: string | null
 }
 
-/** Documents or pages that one transaction looks at. */
+/** Documents that one transaction looks at. */
 const REMOVED_AT_ONCE = 200
+/** Pages that one transaction looks at: each may have half a megabyte of links to delete. */
+const FORGOTTEN_AT_ONCE = 50
 
 /** Returns the next documents of a site after a number. Documents that were added by themselves belong to no site. */
 const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
@@ -60,7 +62,7 @@ export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole
     'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
     number,
     after,
-    REMOVED_AT_ONCE,
+    FORGOTTEN_AT_ONCE,
   )
   const old = pages.filter((page) => page.run < run)
   const documents = base.getMany(
@@ -100,9 +102,13 @@ export function removeSome(base: KnowledgeBase, id: string): Extent[] | undefine
   if (row === undefined) return undefined
   const documents = documentsOf(base, row.number, 0)
   if (documents.length > 0) return leave(base, row.number, documents)
-  const pages = base.all<{ url: string }>('SELECT url FROM page WHERE site = ? ORDER BY url LIMIT ?', row.number, REMOVED_AT_ONCE)
+  const pages = base.all<{ url: string }>(
+    'SELECT url FROM page WHERE site = ? ORDER BY url LIMIT ?',
+    row.number,
+    FORGOTTEN_AT_ONCE,
+  )
   const last = pages.at(-1)
   if (last !== undefined) base.run('DELETE FROM page WHERE site = ? AND url <= ?', row.number, last.url)
-  if (pages.length < REMOVED_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
+  if (pages.length < FORGOTTEN_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
   return []
 }
