@@ -32,7 +32,7 @@ interface SessionPlace {
 }
 
 const SESSIONS_A_PAGE = 100
-/** Gone through in one go: a message is read whole to find out whether it is a reply, and may have 200,000 characters and as many of sources. */
+/** Messages that one statement looks at: a reply is read whole, and may have 200,000 characters, as many of sources, and a long comment. */
 const MESSAGES_A_SLICE = 25
 const QUESTION_CHARS = 2_000
 /** Sessions that were active in the span or later, latest first. A condition on `created_at` here would scan any number of sessions in one statement. */

@@ -71,7 +71,7 @@ export async function releaseLapsedClaims(db: Database, before: number): Promise
   await db.write([statement('DELETE FROM kept_answer WHERE answer IS NULL AND claimed_until < $1', before)])
 }
 
-/** Forgotten in one transaction: so little that other requests do not wait noticeably. Finding a row takes as long as its answer and its neighbours' are long. */
+/** Forgotten in one transaction: so little that other requests do not wait noticeably. */
 const SLICE_ROWS = 50
 const SLICE_BYTES = 1_000_000
 
