@@ -72,7 +72,7 @@ describe('on a full database', { skip: needsProcess }, () => {
     for (const { name } of tables) {
       const columns = await query(
         url,
-        `SELECT attname AS name FROM pg_attribute WHERE attrelid = '${name}'::regclass AND attnum > 0`,
+        `SELECT attname AS name FROM pg_attribute WHERE attrelid = '${name}'::regclass AND attnum > 0 AND NOT attisdropped`,
       )
       const names = columns.map((column) => column.name).filter((column) => column !== 'agent_id' && column !== 'is_pending')
       await query(

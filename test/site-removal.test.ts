@@ -23,7 +23,7 @@ test('documents of a removed source go, but for those of pages that another sour
     const run: SiteRun = { number, type: 'sitemap', url: '', maxPages: PAGES, maxDepth: 1, run: 1, attempts: 0 }
     const urls = Array.from({ length: PAGES }, (_, i) => `https://a.test/${from + i}`)
     addPages(file, run, urls, 1)
-    for (const url of urls) endPage(file, run, url, keepPage(file, run, url, `${id} ${url}`, content(url), 0))
+    for (const url of urls) endPage(file, run, url, keepPage(file, run, url, `${id} ${url}`, content(url), 0), [url])
   }
   file.write(() => addSite(1, 0))
   file.write(() => addSite(2, PAGES - 50))
@@ -45,8 +45,8 @@ test('documents of a removed source go, but for those of pages that another sour
   const removed: number[] = []
   for (let extents = file.write(() => removeSome(file, 's1')); extents; extents = file.write(() => removeSome(file, 's1')))
     removed.push(extents.length)
-  // 200 documents or pages in each transaction; the last 50 documents belong to the other source.
-  assert.deepEqual(removed, [200, 50, 0, 0])
+  // 200 documents or 20 pages in each transaction; the last 50 documents belong to the other source.
+  assert.deepEqual(removed, [200, 50, ...Array.from({ length: PAGES / 20 + 1 }, () => 0)])
   assert.ok(Math.max(...reads.values()) <= removed.length + 2, JSON.stringify([...reads]))
   for (const sql of reads.keys()) {
     const values = Array.from({ length: sql.split('?').length - 1 }, () => 1)
@@ -54,7 +54,8 @@ test('documents of a removed source go, but for those of pages that another sour
       assert.doesNotMatch(detail, /^SCAN/, sql)
   }
   assert.deepEqual(file.all('SELECT site, count(*) AS n FROM document GROUP BY site'), [{ site: 2, n: PAGES }])
-  assert.deepEqual(file.all('SELECT count(*) AS n FROM content'), [{ n: PAGES }])
+  for (const table of ['content', 'page', 'page_links'])
+    assert.deepEqual(file.all(`SELECT count(*) AS n FROM ${table}`), [{ n: PAGES }])
   file.close()
 })
 
@@ -72,7 +73,7 @@ test('a run removes what it did not find a part at a time, and forgets pages of 
       else openRun(file, 's1', 0)
       const run = runOf()
       addPages(file, run, [...taken, ...failed].map(url), 1)
-      for (const i of taken) endPage(file, run, url(i), keepPage(file, run, url(i), `d${i}`, content(`${i}`), 0))
+      for (const i of taken) endPage(file, run, url(i), keepPage(file, run, url(i), `d${i}`, content(`${i}`), 0), [url(i)])
       for (const i of failed) endPage(file, run, url(i), 'failed')
     })
   const finish = () => {
@@ -98,7 +99,8 @@ test('a run removes what it did not find a part at a time, and forgets pages of 
   crawl(numbers(400, 500), [600])
   assert.deepEqual(finish(), { gone: [0, 0, 0, 0], parts: 4, pages: 500 })
   crawl(numbers(400, 500))
-  assert.deepEqual(finish(), { gone: [200, 199, 0, 0], parts: 4, pages: 100 })
+  assert.deepEqual(finish(), { gone: [200, 199, 0, 0], parts: 21, pages: 100 })
   assert.equal(findSite(file, 's1')!.documents, 100)
+  assert.deepEqual(file.all('SELECT count(*) AS n FROM page_links'), [{ n: 100 }])
   file.close()
 })

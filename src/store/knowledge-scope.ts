@@ -14,7 +14,7 @@ export const NUMBERED: Record<string, string> = {
   large_content: 'number',
 }
 const TABLES =
-  'document|content|large_content|content_piece|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|vector_space|vector_block|vector|near'
+  'document|content|large_content|content_piece|passage|segment|post|dead|word|spelling|gram|language|manifest|site|page|page_links|vector_space|vector_block|vector|near'
 const KEYWORDS = /^(WHERE|ORDER|GROUP|LIMIT|JOIN|ON|SET|SELECT|VALUES|RETURNING|LEFT)$/i
 
 export interface Scoped {

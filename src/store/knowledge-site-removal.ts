@@ -11,10 +11,11 @@ interface SiteDocument {
   url: string | null
 }
 
-/** Documents that one transaction looks at. */
+/** Documents or pages that one transaction looks at. */
 const REMOVED_AT_ONCE = 200
-/** Pages that one transaction looks at: each may have half a megabyte of links to delete. */
-const FORGOTTEN_AT_ONCE = 50
+/** Pages that one transaction deletes: each may have half a megabyte of links. */
+const FORGOTTEN_AT_ONCE = 20
+const PAGE_TABLES = ['page', 'page_links']
 
 /** Returns the next documents of a site after a number. Documents that were added by themselves belong to no site. */
 const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocument[] =>
@@ -62,16 +63,18 @@ export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole
     'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
     number,
     after,
-    FORGOTTEN_AT_ONCE,
+    REMOVED_AT_ONCE,
   )
   const old = pages.filter((page) => page.run < run)
   const documents = base.getMany(
     'SELECT 1 FROM document WHERE url = ?',
     old.map(({ url }) => [url]),
   )
-  for (const [i, { url }] of old.entries())
-    if (whole || documents[i] === undefined) base.run('DELETE FROM page WHERE site = ? AND url = ?', number, url)
-  return pages.at(-1)?.url
+  const forgotten = old.filter((_, i) => whole || documents[i] === undefined)
+  const some = forgotten.slice(0, FORGOTTEN_AT_ONCE)
+  for (const { url } of some)
+    for (const table of PAGE_TABLES) base.run(`DELETE FROM ${table} WHERE site = ? AND url = ?`, number, url)
+  return some.length < forgotten.length ? some.at(-1)!.url : pages.at(-1)?.url
 }
 
 /** Moves documents of a site to another site that has their page, and removes the others. */
@@ -108,7 +111,8 @@ export function removeSome(base: KnowledgeBase, id: string): Extent[] | undefine
     FORGOTTEN_AT_ONCE,
   )
   const last = pages.at(-1)
-  if (last !== undefined) base.run('DELETE FROM page WHERE site = ? AND url <= ?', row.number, last.url)
+  if (last !== undefined)
+    for (const table of PAGE_TABLES) base.run(`DELETE FROM ${table} WHERE site = ? AND url <= ?`, row.number, last.url)
   if (pages.length < FORGOTTEN_AT_ONCE) base.run('DELETE FROM site WHERE number = ?', row.number)
   return []
 }

@@ -3,6 +3,7 @@ import type { Page, PageInput } from '../core/page.ts'
 import { type NewSite, type Site, type SiteStatus, type SiteType, siteDefaults } from '../core/site.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { putContent } from './knowledge-contents.ts'
+import { shortTitle } from './knowledge-documents.ts'
 import type { FetchedContent } from './knowledge-fetches.ts'
 
 const HOUR_MS = 3_600_000
@@ -168,7 +169,7 @@ export function openDueRuns(base: KnowledgeBase, at: number): void {
 
 /** When the next site is due; null where none is. */
 export function nextDue(base: KnowledgeBase): number | null {
-  return base.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site')!.at
+  return base.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site WHERE due_at IS NOT NULL')!.at
 }
 
 export function listRuns(base: KnowledgeBase, except: ReadonlySet<number>, most: number): SiteRun[] {
@@ -218,8 +219,8 @@ export function addPages(
 }
 
 export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): WaitingPage | undefined {
-  const page = base.get<{ url: string; depth: number; links: string }>(
-    `SELECT url, depth, links FROM page WHERE site = ? AND state = 'waiting' AND run = ? ORDER BY depth, place LIMIT 1`,
+  const page = base.get<{ url: string; depth: number }>(
+    `SELECT url, depth FROM page WHERE site = ? AND state = 'waiting' AND run = ? ORDER BY depth, place LIMIT 1`,
     number,
     run,
   )
@@ -228,9 +229,10 @@ export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): Waiting
     'SELECT etag, last_modified AS "lastModified" FROM document WHERE url = ? AND content_hash IS NOT NULL',
     page.url,
   )
+  const links = base.get<{ links: string }>('SELECT links FROM page_links WHERE site = ? AND url = ?', number, page.url)
   return {
     ...page,
-    links: JSON.parse(page.links) as string[],
+    links: links === undefined ? [] : (JSON.parse(links.links) as string[]),
     isHeld: held !== undefined,
     etag: held?.etag ?? null,
     lastModified: held?.lastModified ?? null,
@@ -239,15 +241,20 @@ export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): Waiting
 
 /** In a transaction of the caller. `links`: where it leads; left out, where it led before. */
 export function endPage(base: KnowledgeBase, { number, run }: SiteRun, url: string, state: PageState, links?: string[]): void {
-  base.run(
-    'UPDATE page SET state = ?, links = coalesce(?, links) WHERE site = ? AND url = ? AND run = ?',
-    state,
-    links === undefined ? null : JSON.stringify(links),
-    number,
-    url,
-    run,
-  )
+  const sql = 'UPDATE page SET state = ? WHERE site = ? AND url = ? AND run = ? RETURNING url'
+  if (base.get(sql, state, number, url, run) !== undefined && links !== undefined) putLinks(base, number, url, links)
   forgetAttempts(base, number)
+}
+
+function putLinks(base: KnowledgeBase, site: number, url: string, links: readonly string[]): void {
+  if (links.length === 0) base.run('DELETE FROM page_links WHERE site = ? AND url = ?', site, url)
+  else
+    base.run(
+      'INSERT INTO page_links (site, url, links) VALUES (?, ?, ?) ON CONFLICT (site, url) DO UPDATE SET links = excluded.links',
+      site,
+      url,
+      JSON.stringify(links),
+    )
 }
 
 /** For a run that made progress or ended its turn. In a transaction of the caller. */
@@ -295,7 +302,7 @@ export function keepPage(
       `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, url, site)
        VALUES (?, ?, 0, ?, '', 0, ?, '{}', 'queued', 0, ?, ?, ?, ?)`,
       id,
-      url,
+      shortTitle(url),
       JSON.stringify({ type: 'url', url }),
       new Uint8Array(0),
       at,

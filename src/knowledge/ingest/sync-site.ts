@@ -50,7 +50,7 @@ export interface Sitemaps {
 /** What a site may ask for between two pages, in seconds; more is shortened. */
 const MAX_CRAWL_DELAY = 10
 const MAX_SITEMAPS = 50
-/** Addresses of a sitemap that are looked at, and stored, at once. */
+/** Addresses of a sitemap or a page that are looked at, and stored, at once. */
 const ADDRESSES_AT_ONCE = 1_000
 const ROBOTS_BYTES = 512_000
 const PATTERN_CHARS = 10_000
@@ -134,28 +134,41 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
     signal.throwIfAborted()
     if (isFirst) throw toDocumentError(error)
     const isGone = error instanceof FetchError && (error.status === 404 || error.status === 410)
-    return commit((base) => {
-      endPage(base, run, page.url, isGone ? 'gone' : 'failed')
-      // It leads where it led when it could be had.
-      if (!isGone && page.depth < run.maxDepth) addPages(base, run, page.links, page.depth + 1)
-    })
+    // It leads where it led when it could be had.
+    if (!isGone) await addLinks(parts, run, page, page.links)
+    return end(isGone ? 'gone' : 'failed')
   }
   const isOfHost = new URL(fetched.url).host === new URL(page.url).host
   if (!isFirst && fetched.url !== page.url && isOfHost && !(await robots.isAllowed(fetched.url))) return end('left')
   const { links, noIndex } = await linksOf(parts, page, fetched)
+  const root = isFirst ? fetched.url : await commit((base) => rootOf(base, run))
+  if (fetched.url !== page.url) {
+    if (!isFirst && (fetched.url.length > MAX_LINK_CHARS || !belongsTo(run, root, fetched.url))) return end('left')
+    await commit((base) => {
+      if (!isOpen(base, run)) return
+      endPage(base, run, page.url, 'left')
+      addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
+    })
+  }
+  const own = run.type === 'site' ? links.filter((link) => belongsTo(run, root, link)) : []
+  await addLinks(parts, run, page, own)
   await parts.commitContent(fetched.body, (base, large) => {
     if (!isOpen(base, run)) return
-    const root = isFirst ? fetched.url : rootOf(base, run)
-    if (fetched.url !== page.url) {
-      endPage(base, run, page.url, 'left')
-      if (!isFirst && (fetched.url.length > MAX_LINK_CHARS || !belongsTo(run, root, fetched.url))) return
-      addPages(base, { ...run, maxPages: Number.MAX_SAFE_INTEGER }, [fetched.url], page.depth)
-    }
-    const own = run.type === 'site' ? links.filter((link) => belongsTo(run, root, link)) : []
     const state = noIndex ? 'left' : keepPage(base, run, fetched.url, ids(), fetched, clock(), large)
     endPage(base, run, fetched.url, state, own)
-    if (page.depth < run.maxDepth) addPages(base, run, own, page.depth + 1)
   })
+}
+
+/**
+ * Adds the pages that a page leads to, some in each transaction, because the documents of all agents wait for each. The page is ended after this:
+ * a run that is cut off in between begins with it again.
+ */
+async function addLinks({ commit }: SiteParts, run: SiteRun, { depth }: WaitingPage, links: readonly string[]): Promise<void> {
+  if (depth >= run.maxDepth) return
+  for (let at = 0; at < links.length; at += ADDRESSES_AT_ONCE) {
+    const some = links.slice(at, at + ADDRESSES_AT_ONCE)
+    if (!(await commit((base) => isOpen(base, run) && addPages(base, run, some, depth + 1)))) return
+  }
 }
 
 /** A page that has not changed leads where it led. */

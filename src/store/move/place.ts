@@ -44,6 +44,7 @@ export const KNOWLEDGE: readonly Table[] = [
   table('language', ['code']),
   table('site', ['number']),
   table('page', ['site', 'url']),
+  table('page_links', ['site', 'url'], 20),
   table('vector_space', ['number']),
   table('vector', ['key'], 500),
   table('vector_block', ['space', 'number'], 20),
