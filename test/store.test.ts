@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { type Database, type Statement, statement, type Value } from '../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../src/store/deletion.ts'
+import { claimDue } from '../src/store/deliveries.ts'
 import { claimKey } from '../src/store/kept-answers.ts'
 import { lockFolder } from '../src/store/lock.ts'
 import { migrationsIn, numberOf } from '../src/store/migrate.ts'
@@ -14,6 +15,7 @@ import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
+import { textSlicesContract } from './contract/text-slices.ts'
 import { until } from './support/poll.ts'
 
 const SQLITE = new URL('../migrations/sqlite/', import.meta.url)
@@ -31,6 +33,7 @@ databaseContract('SQLite, written by a thread', openWithThread)
 storeContract('SQLite, written by a thread', openWithThread)
 slicesContract('SQLite', open)
 slicesContract('SQLite, written by a thread', openWithThread)
+textSlicesContract('SQLite', open)
 
 test('on a slow disk a thread takes over: what was asked for stays in order, and nothing is lost or doubled', async () => {
   const path = folder()
@@ -190,6 +193,43 @@ test('a slice of a deletion looks at no more rows than it deletes, however many 
   await db.close()
 })
 
+test('a claim of deliveries goes through no more rows than it claims, however many are due', async () => {
+  const path = folder()
+  const db = new SqliteDatabase(path)
+  await db.write([
+    statement(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+      INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, session_id, target, created_at, next_at)
+      SELECT 'a', 'w', 'd' || (10000 + i), 'e', 's', 't', 1, i / 2 FROM n`),
+  ])
+  const asked: Statement[] = []
+  const watched = {
+    read: (sql: string, params: Value[]) => db.read(sql, params),
+    write: async (statements: Statement[]) => {
+      asked.push(...statements)
+      return [[]]
+    },
+  } as unknown as Database
+  await claimDue(watched, 'w', { now: 2_000, claimedUntil: 3_000, most: 8, after: '' })
+  await db.close()
+  const raw = new DatabaseSync(join(path, 'repartee.db'))
+  let visited = 0
+  raw.function('is_visited', () => {
+    visited++
+    return 1
+  })
+  assert.equal(asked.length, 1)
+  const { sql, params } = asked[0]!
+  const named = Object.fromEntries(params.map((value, i) => [`$${i + 1}`, value]))
+  const claimed = raw.prepare(sql.replace("state = 'waiting'", "is_visited() AND state = 'waiting'")).all(named)
+  assert.deepEqual(
+    claimed.map(({ id }) => id),
+    Array.from({ length: 8 }, (_, i) => `d${10_001 + i}`),
+  )
+  // Two are due at the same time, and only the time is the range.
+  assert.ok(visited <= 9, `${visited} rows`)
+  raw.close()
+})
+
 test('data of a newer version is refused', async () => {
   const path = folder()
   await new SqliteDatabase(path).close()
@@ -249,7 +289,7 @@ test('tables of long texts have row numbers, and their long columns come last', 
       const texts = columns.filter(({ name }) => long.has(name as string))
       for (const text of texts) found.add(text.name as string)
       assert.ok(texts.length === 0 || wr === 0, `${name} has no row numbers`)
-      if (['message', 'message_version', 'summary', 'page', 'kept_answer'].includes(name as string))
+      if (['message', 'message_version', 'summary', 'page_links', 'kept_answer'].includes(name as string))
         assert.deepEqual(columns.slice(-texts.length), texts, `${name} has short columns behind long ones`)
     }
     raw.close()

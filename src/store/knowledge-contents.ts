@@ -24,9 +24,11 @@ export function putContent(base: KnowledgeBase, document: number, { bytes, large
 export function contentOf(base: KnowledgeBase, document: number): Uint8Array {
   const small = base.get<{ content: Uint8Array }>('SELECT content FROM content WHERE document = ?', document)
   if (small !== undefined) return small.content
+  const large = base.get<{ number: number }>('SELECT number FROM large_content WHERE document = ?', document)
+  if (large === undefined) return new Uint8Array(0)
   const pieces = base.all<{ bytes: Uint8Array }>(
-    `SELECT p.bytes FROM large_content l JOIN content_piece p ON p.content = l.number WHERE l.document = ? ORDER BY p.number`,
-    document,
+    'SELECT bytes FROM content_piece WHERE content = ? ORDER BY number',
+    large.number,
   )
   return Buffer.concat(pieces.map(({ bytes }) => bytes))
 }

@@ -86,10 +86,12 @@ export function findDocument(base: KnowledgeBase, id: string): Document | undefi
   return row === undefined ? undefined : toDocument(row)
 }
 
-/** Characters of metadata on one page. */
-const PAGE_METADATA = 262_144
+/** Characters of the texts that may be long, on one page. */
+const PAGE_CHARS = 262_144
+const charsOf = ({ title, source, url, metadata }: DocumentRow): number =>
+  title.length + source.length + (url?.length ?? 0) + metadata.length
 
-/** Newest first; fewer than asked for where their metadata is large. Undefined where the cursor is no document of this file. */
+/** Newest first; fewer than asked for where their texts are long. Undefined where the cursor is no document of this file. */
 export function listDocuments(
   base: KnowledgeBase,
   page: PageInput & { status?: DocumentStatus },
@@ -98,7 +100,7 @@ export function listDocuments(
   if (after === undefined) return undefined
   const [condition, params] = page.status === undefined ? ['', []] : ['status = ? AND', [page.status]]
   const items: ListedDocument[] = []
-  let metadata = 0
+  let chars = 0
   let hasMore = false
   for (const row of base.iterate<DocumentRow>(
     `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`,
@@ -106,8 +108,8 @@ export function listDocuments(
     after,
     page.limit + 1,
   )) {
-    metadata += row.metadata.length
-    hasMore = items.length === page.limit || (items.length > 0 && metadata > PAGE_METADATA)
+    chars += charsOf(row)
+    hasMore = items.length === page.limit || (items.length > 0 && chars > PAGE_CHARS)
     if (hasMore) break
     items.push(toListed(row))
   }
@@ -159,11 +161,15 @@ const identityOf = ({ title, source, content = NO_BYTES }: NewDocument): Uint8Ar
 const sourceTitle = (source: DocumentSource): string =>
   source.type === 'file' ? source.filename : source.type === 'url' ? source.url : ''
 
+/** An address may be long, and is there to be read in `source`. */
+const SHORT_TITLE = 300
+export const shortTitle = (title: string): string => (title.length <= SHORT_TITLE ? title : `${title.slice(0, SHORT_TITLE - 1)}…`)
+
 const urlOf = ({ source }: NewDocument): string | null => (source.type === 'url' ? source.url : null)
 
 /** The values that a new document and a new version of one have in common. */
 const given = (document: NewDocument, at: number) => [
-  document.title ?? sourceTitle(document.source),
+  document.title ?? shortTitle(sourceTitle(document.source)),
   document.title === undefined ? 0 : 1,
   JSON.stringify(document.source),
   document.mediaType,

@@ -52,6 +52,20 @@ class Passing {
   }
 }
 
+const charsOf = (rows: readonly DocumentRow[]): number => rows.reduce((sum, { metadata }) => sum + metadata.length, 0)
+
+/** Returns the first rows, up to the one that makes `CHARS_AT_ONCE` full: the next ones may have far more metadata than those before. */
+function firstChars(all: Iterable<DocumentRow>): DocumentRow[] {
+  const rows: DocumentRow[] = []
+  let chars = 0
+  for (const row of all) {
+    rows.push(row)
+    chars += row.metadata.length
+    if (chars >= CHARS_AT_ONCE) break
+  }
+  return rows
+}
+
 /** One filter, and how far the documents were looked at for it. They are looked at in order of their last change. */
 class FilterState {
   readonly passing = new Passing()
@@ -72,14 +86,18 @@ class FilterState {
     const newest = base.all<DocumentRow>(NEWEST, version)
     for (;;) {
       const atOnce = this.#atOnce
-      const rows = base.all<DocumentRow>(SINCE, this.#changed, this.#number, version, atOnce)
+      const rows = firstChars(base.iterate<DocumentRow>(SINCE, this.#changed, this.#number, version, atOnce))
       if (base.isPartial) return false
       for (const row of rows) this.#lookAt(row)
       const last = rows.at(-1)
       if (last !== undefined) [this.#changed, this.#number] = [last.changed, last.number]
-      if (rows.length < atOnce) break
-      const chars = rows.reduce((sum, { metadata }) => sum + metadata.length, 0) / atOnce
-      this.#atOnce = Math.min(MOST_AT_ONCE, 2 * atOnce, Math.max(FIRST_AT_ONCE, Math.floor(CHARS_AT_ONCE / chars)))
+      const chars = charsOf(rows)
+      if (rows.length < atOnce && chars < CHARS_AT_ONCE) break
+      this.#atOnce = Math.min(
+        MOST_AT_ONCE,
+        2 * atOnce,
+        Math.max(FIRST_AT_ONCE, Math.floor((CHARS_AT_ONCE * rows.length) / chars)),
+      )
       if (performance.now() >= until) return false
     }
     for (const row of newest) this.#lookAt(row)

@@ -3,6 +3,8 @@ import { type Bytes, numbersOf, type Posting } from './knowledge-posting.ts'
 import type { Segment } from './knowledge-segments.ts'
 
 const LISTS_A_PAGE = 500
+/** Where lists are long, fewer are read at once. */
+const BYTES_A_PAGE = 1_000_000
 
 export interface ListRow extends Posting {
   key: string
@@ -25,15 +27,17 @@ export class Head {
   /** The one that it stands at; undefined behind the last. */
   row(base: KnowledgeBase): ListRow | undefined {
     if (this.#at === this.#page.length && !this.#isOver) {
-      this.#page = base.all<ListRow>(
-        'SELECT key, df, last, data FROM post WHERE segment = ? AND key > ? ORDER BY key LIMIT ?',
-        this.#segment,
-        this.#last,
-        LISTS_A_PAGE,
-      )
+      this.#page = []
       this.#at = 0
+      let bytes = 0
+      const sql = 'SELECT key, df, last, data FROM post WHERE segment = ? AND key > ? ORDER BY key LIMIT ?'
+      for (const list of base.iterate<ListRow>(sql, this.#segment, this.#last, LISTS_A_PAGE)) {
+        this.#page.push(list)
+        bytes += list.data.length
+        if (bytes >= BYTES_A_PAGE) break
+      }
       this.#last = this.#page.at(-1)?.key ?? this.#last
-      this.#isOver = this.#page.length < LISTS_A_PAGE
+      this.#isOver = this.#page.length < LISTS_A_PAGE && bytes < BYTES_A_PAGE
     }
     return this.#page[this.#at]
   }

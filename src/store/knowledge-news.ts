@@ -6,7 +6,8 @@ import { findDocument } from './knowledge-documents.ts'
 export function listNews(base: KnowledgeBase, most: number): Document[] {
   return base
     .all<{ id: string }>(
-      `SELECT id FROM document WHERE news IS NOT NULL AND status IN ('ready', 'failed') ORDER BY number LIMIT ?`,
+      // As an expression the status brings up no index of its own, by which all documents would be looked at.
+      `SELECT id FROM document WHERE news IS NOT NULL AND coalesce(status, '') IN ('ready', 'failed') ORDER BY number LIMIT ?`,
       most,
     )
     .flatMap(({ id }) => findDocument(base, id) ?? [])

@@ -1,7 +1,7 @@
 import type { DocumentSource, Passage } from '../core/document.ts'
 import type { KnowledgeBase } from './knowledge-base.ts'
 import { dropContent } from './knowledge-contents.ts'
-import { COLUMNS, type DocumentRow, type Extent, IS_CHANGED, type Work } from './knowledge-documents.ts'
+import { type DocumentRow, type Extent, IS_CHANGED, type Work } from './knowledge-documents.ts'
 
 /** A document with work to be done. */
 export interface Task extends Extent {
@@ -24,7 +24,7 @@ export interface Task extends Extent {
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   return base
     .all<DocumentRow>(
-      `SELECT ${COLUMNS} FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY updated_at, number LIMIT ?`,
+      `SELECT number, revision, work, title, title_given, source, media_type, bytes, attempts, first, last, indexed_title FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY updated_at, number LIMIT ?`,
       most,
     )
     .map((row) => ({
