@@ -137,6 +137,22 @@ test('answers wait until earlier ones were handled', async () => {
   caller.close()
 })
 
+test('of long answers few wait to be handled', async () => {
+  const { port1: thread, port2: caller } = new MessageChannel()
+  let asked = 0
+  serveInTurn(thread, { ask: () => ({ texts: ['x'.repeat(100_000), 'x'.repeat(100_000)], n: ++asked }) })
+  let answered = 0
+  caller.on('message', () => answered++)
+  for (let id = 0; id < 10; id++) caller.postMessage({ id, method: 'ask', args: ['agent'] })
+  await until('some are answered', () => answered > 1)
+  for (let i = 0; i < 100; i++) await new Promise(setImmediate)
+  assert.equal(asked, 2)
+  caller.on('message', () => caller.postMessage({ handled: 1 }))
+  caller.postMessage({ handled: answered })
+  await until('all are answered', () => answered === 10)
+  caller.close()
+})
+
 test('a question that needs several turns lets others come in between', async () => {
   const { port1: thread, port2: caller } = new MessageChannel()
   const asked: string[] = []

@@ -88,6 +88,8 @@ export function serve(port: MessagePort, methods: Methods): void {
 const AT_ONCE = 16
 /** The most answers that are not handled yet. Node hands over all messages of a port in one turn of the event loop, where nothing else runs in between. */
 const UNHANDLED = 8
+/** Where they are so long together, fewer. */
+const UNHANDLED_CHARS = 262_144
 
 /** Whose turn a question is, by its arguments: of an agent, and of the key that asks where an argument names it. */
 function toSharer([agentId, ...others]: unknown[]) {
@@ -110,11 +112,12 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
   const waiting = new InTurn<Request>()
   const shares = new Shares(AT_ONCE)
   const used = new TurnShares()
-  let unhandled = 0
+  /** Characters of each answer that is not handled yet, in order. */
+  let unhandled: number[] = []
   let isWorking = false
   const mayGo = (line: string) => shares.mayHave(toSharer(waiting.firstOf(line)!.args), 1)
   const takeNext = () => {
-    if (unhandled >= UNHANDLED) return undefined
+    if (unhandled.length >= UNHANDLED || unhandled.reduce((sum, chars) => sum + chars, 0) >= UNHANDLED_CHARS) return undefined
     const line = used.least([...waiting.owners()].filter(mayGo), performance.now())
     return line === undefined ? undefined : waiting.takeFrom(line)
   }
@@ -145,16 +148,25 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
     used.add(toLine(request.args), now - startedAt, now)
     if (response === undefined) add(request)
     else {
-      unhandled++
+      unhandled.push(charsOf(response))
       port.postMessage(response)
     }
     if (!waiting.isEmpty) wake()
   }
   port.on('message', (message: Request | Handled) => {
     if (!('handled' in message)) return add(message)
-    unhandled -= message.handled
+    unhandled = unhandled.slice(message.handled)
     if (!waiting.isEmpty) wake()
   })
+}
+
+/** Returns the characters of all texts in a value. */
+function charsOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0
+  let sum = 0
+  for (const part of Object.values(value)) sum += charsOf(part)
+  return sum
 }
 
 /** Undefined where it is to be asked again. */

@@ -133,7 +133,8 @@ class Deadline {
 /** The URL as it is asked for. Throws `FetchError` for what is none of the web. */
 export function toFetchable(given: string): URL {
   const refuse = (message: string) => new FetchError('address_refused', message)
-  if (given.length > MAX_URL_CHARS) throw refuse(`is longer than ${MAX_URL_CHARS} characters`)
+  const tooLong = () => refuse(`is longer than ${MAX_URL_CHARS} characters`)
+  if (given.length > MAX_URL_CHARS) throw tooLong()
   // Browsers guess what was meant by `http:host`, a back slash or a line break; a guess may be another than the next program's.
   if (!/^https?:\/\/[^/\\]/i.test(given) || /[\\\s\p{Cc}]/u.test(given))
     throw refuse('is not an address of the form https://host/path')
@@ -141,6 +142,8 @@ export function toFetchable(given: string): URL {
   if (url === null || url.hostname === '') throw refuse('is not an address of the form https://host/path')
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or password')
   url.hash = ''
+  // Nine characters for one of Chinese.
+  if (url.href.length > MAX_URL_CHARS) throw tooLong()
   return url
 }
 

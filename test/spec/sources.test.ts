@@ -127,6 +127,31 @@ describe('a page of the web as a document', { skip: needsProcess }, () => {
     assert.deepEqual(await passages(), before)
   })
 
+  test('an address that is too long as it is sent is refused at once', async () => {
+    const url = site.url(`/${'中'.repeat(1_000)}`)
+    isError(await client.post(documents, { url }), 400, 'invalid_request', 'body.url')
+    isError(await client.post(sources, { type: 'url', url }), 400, 'invalid_request', 'body.url')
+  })
+
+  test('a page of long addresses has fewer documents, with short titles; the next pages bring the others', async () => {
+    const urls = Array.from({ length: 50 }, (_, i) => site.url(`/${i}/${'x'.repeat(4_000)}`))
+    for (const url of urls) isOk(await client.post(documents, { url }), 202)
+    const found: string[] = []
+    const pages: number[] = []
+    for (let cursor = ''; ; ) {
+      const { body } = await client.get(`${documents}?limit=100${cursor && `&cursor=${cursor}`}`)
+      for (const { source, title } of body.documents) {
+        found.push(source.url)
+        assert.ok(title.length <= 300)
+      }
+      pages.push(body.documents.length)
+      if (!body.pagination.hasMore) break
+      cursor = body.pagination.nextCursor
+    }
+    assert.ok(pages.length > 1, String(pages))
+    assert.deepEqual(found, urls.reverse())
+  })
+
   test('a title that is given stays', async () => {
     site.pages.set('/a', page('Its own', 'The walnut is brown.'))
     assert.equal((await addPage(site.url('/a'), { title: 'Mine', metadata: { lang: 'en' } })).title, 'Mine')
