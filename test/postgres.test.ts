@@ -12,6 +12,7 @@ import { takeFromBudgets } from '../src/store/spending.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
+import { textSlicesContract } from './contract/text-slices.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
 import { throughPooler } from './support/pgbouncer.ts'
 import { until } from './support/poll.ts'
@@ -27,6 +28,7 @@ databaseContract('PostgreSQL behind a pooler', openThroughPooler)
 // Without a pooler it is what the tests of the specification run on, on this engine.
 storeContract('PostgreSQL behind a pooler', openThroughPooler)
 slicesContract('PostgreSQL', open)
+textSlicesContract('PostgreSQL', open)
 
 test('replicas that start at once bring the schema up once, and all of them work', async () => {
   const url = await newDatabase()

@@ -179,7 +179,7 @@ async function readAgents(
     const limit = Math.min(AGENTS_A_SLICE, most - items.length)
     const slice = await store.listAgents(db, visible, items.at(-1) ?? after, limit)
     items.push(...slice)
-    if (slice.length < limit || items.length === most) return items
+    if (slice.length === 0 || items.length === most) return items
     await nextSlice(owner)
     if (!isWanted()) return items
   }

@@ -1,16 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Session } from '../core/session.ts'
-import type { WholeMessage } from '../store/messages.ts'
+import type { MessageHead, WholeMessage } from '../store/messages.ts'
 import type { Deps } from './deps.ts'
-import { getMessage, getQuestion, turnStateOf } from './read-message.ts'
+import { checkQuestion, getHead, getMessage, turnStateOf } from './read-message.ts'
 
 /** Stops the turn that answers a message. What was generated is stored, and the session free, when it resolves. A turn that has ended stays as it is. */
 export async function cancelTurn(deps: Deps, session: Session, messageId: string): Promise<WholeMessage> {
-  const message = await getQuestion(deps, session, messageId)
-  const turn = deps.turns.find(message.id)
-  if (turn === undefined) return cancelElsewhere(deps, session, message)
-  turn.stop('cancelled')
-  await turn.released
+  const question = await getHead(deps, session, messageId)
+  checkQuestion(question)
+  const turn = deps.turns.find(question.id)
+  if (turn === undefined) await cancelElsewhere(deps, session, question)
+  else {
+    turn.stop('cancelled')
+    await turn.released
+  }
   return getMessage(deps, session, messageId)
 }
 
@@ -18,13 +21,14 @@ const LOOK_EVERY_MS = 50
 /** A replica that does not stop a turn for so long does not run it any more. */
 const STOPPED_WITHIN_MS = 10_000
 
-async function cancelElsewhere(deps: Deps, session: Session, message: WholeMessage): Promise<WholeMessage> {
+/** Resolves when the turn does not run any more, or could not be stopped in time. */
+async function cancelElsewhere(deps: Deps, session: Session, question: MessageHead): Promise<void> {
   const { replicas } = deps
-  if (replicas === undefined || (await turnStateOf(deps, session, message)) !== 'running') return message
+  if (replicas === undefined || (await turnStateOf(deps, session, question)) !== 'running') return
   const end = performance.now() + STOPPED_WITHIN_MS
   const isAsked = await replicas.stopElsewhere(session.agentId, session.id)
-  for (let found = message; ; found = await getMessage(deps, session, message.id)) {
-    if (!isAsked || (await turnStateOf(deps, session, found)) !== 'running' || performance.now() > end) return found
+  for (let found = question; ; found = await getHead(deps, session, question.id)) {
+    if (!isAsked || (await turnStateOf(deps, session, found)) !== 'running' || performance.now() > end) return
     await pause(LOOK_EVERY_MS)
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Agent } from '../core/agent.ts'
 import type { Document } from '../core/document.ts'
-import { listAgents } from '../store/agents.ts'
+import { nextSlice } from '../core/pacer.ts'
+import { type AgentHead, listAgentHeads } from '../store/agents.ts'
 import { queueEvent } from '../store/deliveries.ts'
 import type { Deps } from './deps.ts'
 
@@ -9,6 +9,8 @@ type NewsDeps = Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'courier' | 'backgr
 
 const AT_ONCE = 200
 const AGENTS_AT_ONCE = 100
+/** The owner of the slices. */
+const NEWS = 'document news'
 
 /**
  * Tells webhooks what became of documents. A knowledge base notes that itself, together with the change; from there it is put down for
@@ -31,12 +33,13 @@ export class DocumentNews {
   /** Looks at every agent: what came up while nobody wanted to know, or was cut off. */
   async wakeAll(): Promise<void> {
     if (!(await this.#isWanted())) return
-    let last: Agent | undefined
+    let last: AgentHead | undefined
     for (;;) {
-      const agents = await listAgents(this.#deps.db, null, last, AGENTS_AT_ONCE)
+      const agents = await listAgentHeads(this.#deps.db, last, AGENTS_AT_ONCE)
       for (const { id } of agents) await this.#tell(id)
       if (agents.length < AGENTS_AT_ONCE) return
       last = agents.at(-1)
+      await nextSlice(NEWS)
     }
   }
 

@@ -3,6 +3,7 @@ import type { Agent } from '../core/agent.ts'
 import type { EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { UnusableModel } from '../core/model.ts'
+import { nextSlice } from '../core/pacer.ts'
 import { listAgents } from '../store/agents.ts'
 import type { Deps } from './deps.ts'
 import { EmbeddingPace } from './embedding-pace.ts'
@@ -14,6 +15,8 @@ const FIRST_PAUSE_MS = 1_000
 const PAUSE_AFTER_FAULT_MS = 30_000
 const LONGEST_PAUSE_MS = 300_000
 const AGENTS_A_PAGE = 100
+/** The owner of the slices. */
+const EMBEDDER = 'embedder'
 const A_WORD = 'word'
 /** A text is cut in half until it is taken, down to so many characters. */
 const SHORTEST = 200
@@ -68,7 +71,8 @@ export class KnowledgeEmbedder {
     do {
       const agents = await listAgents(this.#deps.db, null, last, AGENTS_A_PAGE)
       for (const agent of agents) if (embeddingModelOf(this.#deps, agent) !== null) this.wake(agent.id)
-      last = agents.length < AGENTS_A_PAGE ? undefined : agents.at(-1)
+      last = agents.at(-1)
+      await nextSlice(EMBEDDER)
     } while (last !== undefined && !this.#stop.signal.aborted)
   }
 

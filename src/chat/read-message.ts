@@ -3,7 +3,15 @@ import { invalid, ReparteeError } from '../core/errors.ts'
 import type { TurnState } from '../core/message.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
-import { findMessage, findMessageAt, setFeedback, type WholeMessage } from '../store/messages.ts'
+import {
+  findHead,
+  findHeadAt,
+  findMessage,
+  findMessageAt,
+  type MessageHead,
+  setFeedback,
+  type WholeMessage,
+} from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
 import { isLeased } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
@@ -18,17 +26,32 @@ export async function getMessage(deps: Deps, { agentId, id }: Session, messageId
   return message
 }
 
+/** Returns a message without its texts. Throws `message_not_found`. */
+export async function getHead(deps: Deps, { agentId, id }: Session, messageId: string): Promise<MessageHead> {
+  const head = await findHead(deps.db, agentId, id, messageId)
+  if (head === undefined) throw messageNotFound()
+  return head
+}
+
 /** The message of a user, by which a turn is named. Throws `message_not_found`, or `invalid_request` for a reply. */
 export async function getQuestion(deps: Deps, session: Session, messageId: string): Promise<WholeMessage> {
   const message = await getMessage(deps, session, messageId)
-  if (message.role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
+  checkQuestion(message)
   return message
+}
+
+/** Throws `invalid_request` for a reply. */
+export function checkQuestion({ role }: Pick<MessageHead, 'role'>): void {
+  if (role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
 }
 
 const messageNotFound = () => new ReparteeError('message_not_found', 'There is no such message.')
 
+/** A message with what shows its turn. */
+type MessageInTurn = Pick<MessageHead, 'id' | 'role' | 'seq' | 'turn'>
+
 /** What became of the turn that a message belongs to. */
-export async function turnStateOf(deps: Deps, session: Session, message: WholeMessage): Promise<TurnState> {
+export async function turnStateOf(deps: Deps, session: Session, message: MessageInTurn): Promise<TurnState> {
   const question = await questionOf(deps, session, message)
   if (question === undefined) return 'done'
   if (deps.turns.find(question.id)?.isReleased === false) return 'running'
@@ -39,9 +62,9 @@ export async function turnStateOf(deps: Deps, session: Session, message: WholeMe
   return question.turn ?? 'done' // what was brought in from elsewhere is done
 }
 
-async function questionOf(deps: Deps, session: Session, message: WholeMessage): Promise<WholeMessage | undefined> {
+async function questionOf(deps: Deps, session: Session, message: MessageInTurn): Promise<MessageInTurn | undefined> {
   if (message.role === 'USER') return message
-  const before = await findMessageAt(deps.db, session.agentId, session.id, message.seq - 1)
+  const before = await findHeadAt(deps.db, session.agentId, session.id, message.seq - 1)
   return before?.role === 'USER' ? before : undefined
 }
 
@@ -52,9 +75,9 @@ export interface Feedback {
 
 /** `null` takes back what was said. Throws `message_not_found`, or `invalid_request` for a message of the user. */
 export async function rate(deps: Deps, session: Session, messageId: string, feedback: Feedback | null): Promise<void> {
-  const message = await getMessage(deps, session, messageId)
-  if (message.role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
-  const isThere = await setFeedback(deps.db, session.agentId, session.id, message.id, feedback && JSON.stringify(feedback))
+  const { role } = await getHead(deps, session, messageId)
+  if (role !== 'AI') throw invalid('path.messageId', 'must be the id of a reply')
+  const isThere = await setFeedback(deps.db, session.agentId, session.id, messageId, feedback && JSON.stringify(feedback))
   if (!isThere) throw messageNotFound()
 }
 
@@ -99,8 +122,10 @@ async function lookForEnd(
   while (isWanted()) {
     const session = await findSession(deps.db, agentId, id)
     if (session === undefined) throw sessionNotFound()
-    const end = await readEnd(deps, session, await getMessage(deps, session, messageId))
-    if (end !== undefined) return end
+    if ((await turnStateOf(deps, session, await getHead(deps, session, messageId))) !== 'running') {
+      const end = await readEnd(deps, session, await getMessage(deps, session, messageId))
+      if (end !== undefined) return end
+    }
     await pause(LOOK_EVERY_MS)
   }
   return undefined

@@ -1,14 +1,14 @@
 import { invalid, ReparteeError } from '../core/errors.ts'
 import type { ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { countVersions, findMessageAt, type WholeMessage } from '../store/messages.ts'
+import { countVersions, findMessageAt, type MessageHead } from '../store/messages.ts'
 import { leaseSession, releaseSession, replaceReply } from '../store/turns.ts'
 import { withBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { endTurn, isGone, refusedSession, toldOf } from './fail-turn.ts'
 import { readPast } from './history.ts'
-import { getMessage } from './read-message.ts'
+import { getHead } from './read-message.ts'
 import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
 import { sessionNotFound } from './sessions.ts'
 import type { Turn } from './turn.ts'
@@ -45,7 +45,7 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, f
     session,
     userMessage: { id, role: 'USER', content, createdAt },
     past,
-    format: format ?? (reply.markdown === null ? 'markdown' : 'html'),
+    format: format ?? (reply.isHtml ? 'html' : 'markdown'),
     versions,
     reply: () => ({ id: reply.id, createdAt: reply.createdAt }),
     store: (anew, alongside) => {
@@ -58,7 +58,7 @@ async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, f
 
 /** The reply, which must be the last of its session, and the message that it answers. */
 async function findLastTurn(deps: Deps, session: Session, messageId: string) {
-  const reply = await getMessage(deps, session, messageId)
+  const reply = await getHead(deps, session, messageId)
   if (reply.role !== 'AI' || reply.seq !== session.totalMessages) {
     throw invalid('path.messageId', "must be the session's last message, and a reply")
   }
@@ -68,7 +68,7 @@ async function findLastTurn(deps: Deps, session: Session, messageId: string) {
 }
 
 /** The history is as it was; the session is free again. */
-async function giveBack(deps: Deps, turn: Turn, { id }: WholeMessage, thrown: unknown): Promise<ReparteeError> {
+async function giveBack(deps: Deps, turn: Turn, { id }: MessageHead, thrown: unknown): Promise<ReparteeError> {
   const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toPlace(turn)))
   if (!isReleased && (await isGone(deps, turn))) return sessionNotFound()
   const { code, message, retryAfter, quota, cause } = toldOf(turn, id, thrown)

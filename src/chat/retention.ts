@@ -1,10 +1,13 @@
 import type { Agent } from '../core/agent.ts'
+import { nextSlice } from '../core/pacer.ts'
 import { DAY_MS } from '../core/time.ts'
 import { listAgents } from '../store/agents.ts'
 import { listOldestSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 import { deleteIfThere } from './sessions.ts'
 
+/** The owner of the slices. */
+const RETENTION = 'retention'
 const AGENTS_AT_ONCE = 100
 const SESSIONS_AT_ONCE = 50
 
@@ -15,8 +18,9 @@ export async function deleteOldSessions(deps: Deps): Promise<void> {
     const agents = await listAgents(deps.db, null, last, AGENTS_AT_ONCE)
     for (const { id, retentionDays } of agents)
       if (retentionDays !== null) await deleteOf(deps, id, deps.clock() - retentionDays * DAY_MS)
-    if (agents.length < AGENTS_AT_ONCE) return
     last = agents.at(-1)
+    if (last === undefined) return
+    await nextSlice(RETENTION)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Outcome } from '../core/meters.ts'
 import type { Session } from '../core/session.ts'
 import type { Span } from '../core/tracer.ts'
 import type { Statement } from '../store/database.ts'
-import { countVersions, findMessage, setDetail } from '../store/messages.ts'
+import { countVersions, findPlace, setDetail } from '../store/messages.ts'
 import { findSession } from '../store/sessions.ts'
 import type { StoredReply } from '../store/turns.ts'
 import type { Payer } from './budgets.ts'
@@ -200,7 +200,7 @@ async function store(deps: Deps, opened: Opened, reply: StoredReply, alongside: 
 }
 
 async function isStored({ db }: Deps, { session, versions }: Opened, replyId: string): Promise<boolean> {
-  if ((await findMessage(db, session.agentId, session.id, replyId)) === undefined) return false
+  if ((await findPlace(db, session.agentId, session.id, replyId)) === undefined) return false
   return (await countVersions(db, session.agentId, session.id, replyId)) === versions
 }
 

@@ -1,12 +1,12 @@
 import { invalid } from '../core/errors.ts'
 import { pacer } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
-import { listMessages } from '../store/messages.ts'
+import { listMessagesAfter, readContent } from '../store/messages.ts'
 import { type SessionFilter, type Slicing, streamSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 
 const SESSIONS_A_SLICE = 200
-/** A message may hold 200,000 characters. */
+/** Read at once, except long texts: each of them is read by itself. */
 const MESSAGES_A_SLICE = 25
 /** Each word is searched in every message, so their number multiplies the work. */
 const MAX_WORDS = 8
@@ -56,13 +56,16 @@ async function holds(deps: Deps, session: Session, { words, isWanted, pause }: S
     for (const word of missing) if (lower.includes(word)) missing.delete(word)
   }
   strike(session.name)
-  for (let after = 0; missing.size > 0 && after < session.totalMessages && isWanted(); after += MESSAGES_A_SLICE) {
-    const messages = await listMessages(deps.db, session.agentId, session.id, after, MESSAGES_A_SLICE)
-    for (const { content } of messages) {
-      strike(content)
+  const { agentId, id, totalMessages } = session
+  const isOpen = () => missing.size > 0 && isWanted()
+  for (let after = 0; after < totalMessages && isOpen(); after += MESSAGES_A_SLICE) {
+    const listed = await listMessagesAfter(deps.db, agentId, id, after, MESSAGES_A_SLICE)
+    for (const message of listed) {
+      if (!isOpen()) break
+      strike(message.content ?? (await readContent(deps.db, agentId, id, message.id)) ?? '')
       await pause()
     }
-    if (messages.length === 0) break
+    if (listed.length === 0) break
   }
   return missing.size === 0
 }

@@ -13,8 +13,8 @@ import { deleteIfThere } from './sessions.ts'
 
 const SESSIONS_AT_ONCE = 50
 const IDS_AT_ONCE = 250
-/** A message may have 200,000 characters. */
-const MESSAGES_AT_ONCE = 25
+/** So many of them are read at once only if they are short. */
+const MESSAGES_AT_ONCE = 100
 
 export const userNotFound = () => new ReparteeError('user_not_found', 'There is no such user.')
 
@@ -44,19 +44,19 @@ export async function* exportUser(
 }
 
 async function* exportSession(db: Deps['db'], session: Session): AsyncGenerator<Kept[]> {
-  const { agentId, id, name, userId, createdAt, updatedAt, lastMessageAt } = session
+  const { agentId, id, name, userId, totalMessages, createdAt, updatedAt, lastMessageAt } = session
   const times = { createdAt: toIso(createdAt), updatedAt: toIso(updatedAt), lastMessageAt: toIso(lastMessageAt) }
   yield [{ type: 'session', id, name, externalUserId: userId, ...times }]
-  for (let after = 0; ; ) {
+  for (let after = 0; after < totalMessages; ) {
     const rows = await listKeptMessages(db, agentId, id, after, MESSAGES_AT_ONCE)
+    if (rows.length === 0) break
     yield rows.map((row) => toMessage(id, row))
-    if (rows.length < MESSAGES_AT_ONCE) break
     after = rows.at(-1)!.seq as number
   }
   for (let after = { messageId: '', version: 0 }; ; ) {
     const rows = await listKeptVersions(db, agentId, id, after, MESSAGES_AT_ONCE)
+    if (rows.length === 0) break
     yield rows.map((row) => toVersion(id, row))
-    if (rows.length < MESSAGES_AT_ONCE) break
     const last = rows.at(-1)!
     after = { messageId: last.message_id as string, version: last.version as number }
   }

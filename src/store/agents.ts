@@ -1,5 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import { type Database, type Row, type Statement, statement } from './database.ts'
+import { firstRows } from './first-rows.ts'
 import { raiseGeneration } from './replicas.ts'
 import { insertCounts } from './sessions.ts'
 
@@ -39,22 +40,39 @@ export async function findAgent(db: Database, agentId: string): Promise<Agent | 
   return row && toAgent(row)
 }
 
-/** Newest first; only those named in `agentIds` where it is given. */
+const AGENTS = firstRows({
+  columns: COLUMNS,
+  from: `agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (created_at, id) < ($2, $3)`,
+  key: ['created_at', 'id'],
+  direction: 'DESC',
+  texts: ['settings'],
+  limit: '$4',
+})
+
+/** Returns the first agents after one, newest first, as `firstRows` chooses them; only those named in `agentIds` where it is given. */
 export async function listAgents(
   db: Database,
   agentIds: string[] | null,
   after: Agent | undefined,
   limit: number,
 ): Promise<Agent[]> {
-  const sql = `SELECT ${COLUMNS} FROM agent WHERE (CAST($1 AS TEXT) IS NULL OR id IN (SELECT value FROM json_each($1))) AND (created_at, id) < ($2, $3)
-    ORDER BY created_at DESC, id DESC LIMIT $4`
-  const rows = await db.read(sql, [
+  const rows = await db.read(AGENTS, [
     agentIds && JSON.stringify(agentIds),
     after?.createdAt ?? Number.MAX_SAFE_INTEGER,
     after?.id ?? '',
     limit,
   ])
   return rows.map(toAgent)
+}
+
+/** An agent without its settings. */
+export type AgentHead = Pick<Agent, 'id' | 'createdAt'>
+
+/** Returns agents after one, newest first, without their settings. */
+export async function listAgentHeads(db: Database, after: AgentHead | undefined, limit: number): Promise<AgentHead[]> {
+  const sql = 'SELECT id, created_at FROM agent WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3'
+  const rows = await db.readValues(sql, [after?.createdAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? '', limit])
+  return rows.map(([id, createdAt]) => ({ id, createdAt }) as AgentHead)
 }
 
 export async function countAgents(db: Database, agentIds: string[] | null): Promise<number> {

@@ -54,9 +54,12 @@ export async function insertTest(db: Database, webhookId: string, id: string, no
   return toDelivery(rows![0]!)
 }
 
-/** Whoever holds a row that was changed meanwhile looks at it again: of two that claim at once one gets it. */
+/**
+ * After it has waited for a lock, PostgreSQL checks `next_at` of the changed row again: of two processes that claim at once, one gets the delivery. `+ 0` keeps
+ * that condition from being the range of the index in SQLite, which would go through all due deliveries. The range ends at the last row of the subquery.
+ */
 const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at = CAST($3 AS BIGINT), next_at = CAST($4 AS BIGINT)
-  WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3 AND (next_at, id) <=
+  WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at + 0 <= $3 AND (next_at, id) <=
     (SELECT next_at, id FROM
       (SELECT next_at, id FROM webhook_delivery WHERE webhook_id = $1 AND agent_id = $2 AND state = 'waiting' AND next_at <= $3
         ORDER BY next_at, id LIMIT $5) first
@@ -64,7 +67,7 @@ const CLAIM = `UPDATE webhook_delivery SET attempts = attempts + 1, attempted_at
   RETURNING ${COLUMNS}`
 
 /** Read at once. */
-const AGENTS = 500
+const AGENTS = 200
 const OF_AGENT = (agent: string) => `webhook_id = $1 AND state = 'waiting' AND agent_id ${agent}`
 
 /** Of the agents with deliveries that wait, from one on in order: when the first of each is due. */
@@ -86,7 +89,10 @@ async function listDue(db: Database, webhookId: string, now: number, most: numbe
       if ((nextAt as number) <= now && (agentId !== after || !isBehind)) due.add(agentId as string)
     if (due.size >= most) break
     last = rows.at(-1)?.agent_id as string | undefined
-    if (rows.length === AGENTS && last !== from) continue
+    if (rows.length === AGENTS && last !== from) {
+      await nextSlice(webhookId)
+      continue
+    }
     if (!isBehind) break
     isBehind = false
     last = ''
@@ -173,24 +179,40 @@ export async function redeliver(db: Database, webhookId: string, id: string, now
   return rows![0] && toDelivery(rows![0])
 }
 
+/** The sharer of the scans and the owner of the slices. */
+const OLD = { id: 'old deliveries' }
 const DELETE_SLICE_ROWS = 500
-const deleteSlice = (condition: string) => `DELETE FROM webhook_delivery WHERE (agent_id, webhook_id, id) IN
+const deleteSlice = (condition: string): string => `DELETE FROM webhook_delivery WHERE (agent_id, webhook_id, id) IN
   (SELECT agent_id, webhook_id, id FROM webhook_delivery x WHERE ${condition} LIMIT ${DELETE_SLICE_ROWS}) RETURNING id`
 
-const DELETE_OLD = deleteSlice(
-  "created_at < $1 AND (state <> 'waiting' OR NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = x.webhook_id))",
-)
+/** Old deliveries that one statement looks at: those to a disabled webhook may be many, and are not deleted. */
+const OLD_ROWS = 2_000
+const OLD_SLICE = `SELECT count(*) AS n, max(created_at) AS last FROM
+  (SELECT created_at FROM webhook_delivery WHERE created_at >= $1 AND created_at < $2 ORDER BY created_at LIMIT ${OLD_ROWS}) slice`
+const DELETE_OLD = deleteSlice(`created_at >= $1 AND created_at <= $2
+  AND (state <> 'waiting' OR NOT EXISTS (SELECT 1 FROM webhook WHERE webhook.id = x.webhook_id))`)
 
-export const deleteDeliveriesBefore = (db: Database, time: number): Promise<void> => deleteDeliveries(db, DELETE_OLD, time)
+/** Deletes old deliveries in slices, except those that still wait. */
+export async function deleteDeliveriesBefore(db: Database, time: number): Promise<void> {
+  for (let from = 0; ; ) {
+    const [slice] = await db.scan(OLD_SLICE, [from, time], OLD)
+    if (slice!.n === 0) return
+    const last = slice!.last as number
+    await deleteDeliveries(db, DELETE_OLD, from, last)
+    if ((slice!.n as number) < OLD_ROWS) return
+    from = last + 1
+    await nextSlice(OLD.id)
+  }
+}
 
 const DELETE_OF_WEBHOOK = deleteSlice('webhook_id = $1')
 
 export const deleteDeliveriesOf = (db: Database, webhookId: string): Promise<void> =>
   deleteDeliveries(db, DELETE_OF_WEBHOOK, webhookId)
 
-async function deleteDeliveries(db: Database, slice: string, param: Value): Promise<void> {
+async function deleteDeliveries(db: Database, slice: string, ...params: Value[]): Promise<void> {
   for (;;) {
-    const [rows] = await db.write([statement(slice, param)])
+    const [rows] = await db.write([statement(slice, ...params)])
     if (rows!.length < DELETE_SLICE_ROWS) return
   }
 }

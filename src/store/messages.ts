@@ -1,4 +1,5 @@
 import type { HistoryEntry, Message, Role, TurnState } from '../core/message.ts'
+import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { insertSessionStatements } from './sessions.ts'
@@ -10,10 +11,6 @@ const toMessage = (row: Row): Message => ({
   content: row.content as string,
   createdAt: row.created_at as number,
 })
-
-const MESSAGE = 'id, role, content, created_at'
-/** From the values of `MESSAGE`. */
-const fromValues = ([id, role, content, createdAt]: Value[]): Message => ({ id, role, content, createdAt }) as Message
 
 /** A new session with its history, in one transaction with whatever is to be written alongside. Resolves to false where the agent is gone. */
 export async function insertConversation(
@@ -57,18 +54,6 @@ export async function findPlace(
     messageId,
   ])
   return row?.seq as number | undefined
-}
-
-/** Messages after a place, in order. */
-export async function listMessages(
-  db: Database,
-  agentId: string,
-  sessionId: string,
-  after: number,
-  limit: number,
-): Promise<Message[]> {
-  const sql = `SELECT ${MESSAGE} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`
-  return (await db.readValues(sql, [agentId, sessionId, after, limit])).map(fromValues)
 }
 
 /** A message of a list. */
@@ -168,11 +153,56 @@ export async function findMessageAt(
   return row && toWhole(row)
 }
 
-/** The id of the newest reply of a session. */
+/** A message without its texts, which may have megabytes. */
+export interface MessageHead extends Omit<Message, 'content'>, Pick<WholeMessage, 'seq' | 'turn'> {
+  isHtml: boolean
+}
+
+// The size of a text is known without reading it. `IS NULL` reads it.
+const HEAD = 'id, role, created_at, seq, turn, octet_length(markdown)'
+/** From the values of `HEAD`. */
+const toHead = ([id, role, createdAt, seq, turn, markdownBytes]: Value[]) =>
+  ({ id, role, createdAt, seq, turn, isHtml: markdownBytes !== null }) as MessageHead
+
+/** Returns a message without its texts, undefined if there is no such message. */
+export async function findHead(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+): Promise<MessageHead | undefined> {
+  const sql = `SELECT ${HEAD} FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
+  const [values] = await db.readValues(sql, [agentId, sessionId, messageId])
+  return values && toHead(values)
+}
+
+/** Returns the message at a position without its texts, undefined if the session ends before this position. */
+export async function findHeadAt(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  seq: number,
+): Promise<MessageHead | undefined> {
+  const sql = `SELECT ${HEAD} FROM message WHERE agent_id = $1 AND session_id = $2 AND seq = $3`
+  const [values] = await db.readValues(sql, [agentId, sessionId, seq])
+  return values && toHead(values)
+}
+
+/** Messages that one statement looks at for a reply. An imported session may have thousands without one. */
+const REPLY_ROWS = 200
+const LAST_SEQ = 'SELECT max(seq) FROM message WHERE agent_id = $1 AND session_id = $2'
+const LAST_REPLY = `SELECT id FROM message WHERE agent_id = $1 AND session_id = $2 AND seq > $3 AND seq <= $4 AND role = 'AI'
+  ORDER BY seq DESC LIMIT 1`
+
+/** Returns the id of the newest reply of a session. Reads messages in slices: other requests are answered in between. */
 export async function findLastReply(db: Database, agentId: string, sessionId: string): Promise<string | undefined> {
-  const sql = `SELECT id FROM message WHERE agent_id = $1 AND session_id = $2 AND role = 'AI' ORDER BY seq DESC LIMIT 1`
-  const [values] = await db.readValues(sql, [agentId, sessionId])
-  return values?.[0] as string | undefined
+  const [newest] = await db.readValues(LAST_SEQ, [agentId, sessionId])
+  for (let last = newest![0] as number | null; last !== null && last > 0; last -= REPLY_ROWS) {
+    const [values] = await db.readValues(LAST_REPLY, [agentId, sessionId, last - REPLY_ROWS, last])
+    if (values !== undefined) return values[0] as string
+    await nextSlice(agentId)
+  }
+  return undefined
 }
 
 /** The number of the newest earlier version of message $3, 0 if there is none. To count them would be to read them all. */
@@ -261,11 +291,11 @@ const RECENT = `SELECT * FROM (SELECT role, CASE WHEN coalesce(octet_length(mark
         ELSE substr(coalesce(markdown, content), 1, ${BEGINNING}) || ' … ' || substr(coalesce(markdown, content), length(coalesce(markdown, content)) - ${END - 1})
       END AS content, seq,
       coalesce(octet_length(markdown), octet_length(content)) AS bytes, turn
-    FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 ORDER BY seq) AS recent
+    FROM message WHERE agent_id = $1 AND session_id = $2 AND seq >= $3 AND seq <= $5 ORDER BY seq) AS recent
   UNION ALL SELECT '${SUMMARY}', text, upto, 0, NULL FROM summary WHERE agent_id = $1 AND session_id = $2 ORDER BY seq`
 
 /**
- * The messages from a place on, oldest first, as prompts need them, and the session's summary. Of a message above `maxBytes`, which
+ * The messages from a place on, up to `last` where it is given, oldest first, as prompts need them, and the session's summary. Of a message above `maxBytes`, which
  * no prompt has room for, only the beginning and the end are read, unless it is short: 30 of the longest would hold the thread for 15 ms.
  */
 export async function listRecent(
@@ -274,9 +304,10 @@ export async function listRecent(
   sessionId: string,
   from: number,
   maxBytes: number,
+  last = Number.MAX_SAFE_INTEGER,
 ): Promise<{ messages: RecentMessage[]; summary: Summary | undefined }> {
   const recent: { messages: RecentMessage[]; summary: Summary | undefined } = { messages: [], summary: undefined }
-  const rows = await db.readValues(RECENT, [agentId, sessionId, from, Math.max(maxBytes, LONGER_BYTES)])
+  const rows = await db.readValues(RECENT, [agentId, sessionId, from, Math.max(maxBytes, LONGER_BYTES), last])
   for (const [role, text, place, size, turn] of rows) {
     const content = text as string
     const seq = place as number

@@ -1,5 +1,6 @@
 import { nextSlice } from '../core/pacer.ts'
 import type { Database, Row } from './database.ts'
+import { firstRows } from './first-rows.ts'
 import { countMessagesOfUser, countSessions, type Slicing } from './sessions.ts'
 
 /** An end user of an agent, as far as their sessions tell. */
@@ -57,9 +58,16 @@ export async function countUsers(db: Database, agentId: string, { owner, isWante
 /** All that is kept of a message, or of an earlier version of a reply, column by column. */
 export type KeptRow = Row
 
-const MESSAGES = `SELECT seq, id, role, content, markdown, model, turn, detail, feedback, created_at FROM message
-  WHERE agent_id = $1 AND session_id = $2 AND seq > $3 ORDER BY seq LIMIT $4`
+const TEXTS = ['content', 'markdown', 'detail', 'feedback']
+const MESSAGES = firstRows({
+  columns: 'seq, id, role, content, markdown, model, turn, detail, feedback, created_at',
+  from: 'message WHERE agent_id = $1 AND session_id = $2 AND seq > $3',
+  key: ['seq'],
+  texts: TEXTS,
+  limit: '$4',
+})
 
+/** Returns the first messages after a position, oldest first, as `firstRows` chooses them. */
 export const listKeptMessages = (
   db: Database,
   agentId: string,
@@ -68,9 +76,15 @@ export const listKeptMessages = (
   limit: number,
 ): Promise<KeptRow[]> => db.scan(MESSAGES, [agentId, sessionId, after, limit])
 
-const VERSIONS = `SELECT message_id, version, content, markdown, model, detail, feedback, replaced_at FROM message_version
-  WHERE agent_id = $1 AND session_id = $2 AND (message_id, version) > ($3, $4) ORDER BY message_id, version LIMIT $5`
+const VERSIONS = firstRows({
+  columns: 'message_id, version, content, markdown, model, detail, feedback, replaced_at',
+  from: 'message_version WHERE agent_id = $1 AND session_id = $2 AND (message_id, version) > ($3, $4)',
+  key: ['message_id', 'version'],
+  texts: TEXTS,
+  limit: '$5',
+})
 
+/** Returns the first earlier versions after one, by message and version, as `firstRows` chooses them. */
 export const listKeptVersions = (
   db: Database,
   agentId: string,

@@ -8,7 +8,7 @@ import { insertAgent } from '../../src/store/agents.ts'
 import { countAuditEntries, deleteAuditBefore, insertAuditEntry, listAuditEntries } from '../../src/store/audit.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
-import { deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
+import { claimDue, deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
 import { listReplies } from '../../src/store/insights.ts'
 import { claimKey, forgetAnswers, forgetAnswersOf, type KeptWith, keepAnswer } from '../../src/store/kept-answers.ts'
 import { insertConversation } from '../../src/store/messages.ts'
@@ -308,6 +308,44 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         assert.equal(calls.writes, 4)
         await deleteDeliveriesBefore(db, 2)
         assert.equal(await countRows(db, 'webhook_delivery'), 0)
+      }))
+
+    test('old deliveries are deleted in slices, also where many of them still wait', () =>
+      withAgents(async (db) => {
+        const webhook = { id: 'w', url: 'http://x.test', events: [], agentIds: null, secret: 's', createdAt: 1, disabledAt: 1 }
+        await insertWebhook(db, webhook)
+        await insertDeliveries(db, 'w', 4_500)
+        await insertDeliveries(db, 'young', 1)
+        const place = 'CAST(substr(id, 2) AS BIGINT)'
+        await db.write([
+          statement(`UPDATE webhook_delivery SET created_at = ${place} WHERE webhook_id = 'w'`),
+          statement(`UPDATE webhook_delivery SET state = 'delivered' WHERE ${place} % 3 = 0`),
+          statement("UPDATE webhook_delivery SET created_at = 9999 WHERE webhook_id = 'young'"),
+        ])
+        const { counted, calls } = counting(db)
+        await servingOthers(() => deleteDeliveriesBefore(counted, 4_500))
+        // All are looked at once, 2,000 at a time.
+        assert.equal(calls.scans, 3)
+        const left = await db.read('SELECT state, count(*) AS n FROM webhook_delivery GROUP BY state ORDER BY state', [])
+        assert.deepEqual(
+          left.map(({ state, n }) => [state, n]),
+          [
+            ['delivered', 1],
+            ['waiting', 3_001],
+          ],
+        )
+      }))
+
+    test('other requests are answered while many agents have deliveries that wait', () =>
+      withAgents(async (db) => {
+        await insertDeliveries(db, 'w', 900)
+        await db.write([statement("UPDATE webhook_delivery SET agent_id = id, next_at = CASE id WHEN 'd900' THEN 1 ELSE 10 END")])
+        const { counted } = counting(db)
+        const claim = (after: string) => claimDue(counted, 'w', { now: 2, claimedUntil: 5, most: 8, after })
+        const [claimed] = await servingOthers(() => claim('d950'))
+        assert.equal(claimed!.id, 'd900')
+        // In SQLite, a read alone does not let the event loop go round, and nothing is claimed.
+        assert.deepEqual(await servingOthers(() => claim('d5')), [])
       }))
   })
 }

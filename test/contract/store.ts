@@ -18,7 +18,14 @@ import {
   releaseLapsedClaims,
 } from '../../src/store/kept-answers.ts'
 import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
-import { findMessage, findPlace, insertConversation, listMessages, listRecent, listVersions } from '../../src/store/messages.ts'
+import {
+  findMessage,
+  findPlace,
+  insertConversation,
+  listMessagesAfter,
+  listRecent,
+  listVersions,
+} from '../../src/store/messages.ts'
 import {
   askToStop,
   beat,
@@ -113,7 +120,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await insertSession(db, orphan), false)
         assert.equal(await insertConversation(db, orphan, [user('q')]), false)
         assert.equal(await findSession(db, orphan.agentId, orphan.id), undefined)
-        assert.deepEqual(await listMessages(db, orphan.agentId, orphan.id, 0, 10), [])
+        assert.deepEqual(await listMessagesAfter(db, orphan.agentId, orphan.id, 0, 10), [])
       }))
 
     test('a session under an id that was made up is made once, whoever asks; and not while one before it is still being deleted', () =>
@@ -229,7 +236,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           ),
         )
         assert.equal(begun.filter(Boolean).length, 1)
-        const messages = await listMessages(db, AGENT, session.id, 0, 100)
+        const messages = await listMessagesAfter(db, AGENT, session.id, 0, 100)
         assert.equal(messages.length, 1)
         assert.equal((await findSession(db, AGENT, session.id))?.totalMessages, 1)
         assert.equal(await findPlace(db, AGENT, session.id, messages[0]!.id), 1)
@@ -253,7 +260,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const { session, place } = await running(db)
         assert.deepEqual(await deleteSession(db, session), { lease: place.lease })
         assert.equal(await completeTurn(db, place, 1, 'done', reply('a')), false)
-        assert.deepEqual(await listMessages(db, AGENT, session.id, 0, 10), [])
+        assert.deepEqual(await listMessagesAfter(db, AGENT, session.id, 0, 10), [])
         assert.equal(await deleteSession(db, session), undefined)
       }))
 
@@ -430,7 +437,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           assert.equal(await replaceReply(db, again, message.id, { ...first, content }, 4000 + i), true)
           assert.equal(await replaceReply(db, again, message.id, { ...first, content }, 4000 + i), false, 'the lease is over')
         }
-        const messages = await listMessages(db, AGENT, session.id, 0, 10)
+        const messages = await listMessagesAfter(db, AGENT, session.id, 0, 10)
         assert.deepEqual([messages[1]!.id, messages[1]!.content, messages.length], [first.id, 'third', 2])
         assert.deepEqual(
           (await listVersions(db, session, first.id, 0, 10)).map(({ content, replacedAt }) => [content, replacedAt]),
