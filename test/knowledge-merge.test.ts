@@ -15,8 +15,9 @@ import { readDocument } from '../src/knowledge/read/read.ts'
 
 import { checkKnowledge } from '../src/store/check/check-knowledge.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../src/store/knowledge-base.ts'
-import { acceptDocument } from '../src/store/knowledge-documents.ts'
+import { acceptDocument, removeDocument } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
+import { bury, eraseSome } from '../src/store/knowledge-index.ts'
 import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
 import { PostgresKnowledge } from '../src/store/knowledge-postgres.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
@@ -46,29 +47,39 @@ async function inPostgres(): Promise<{ newStore: () => KnowledgeStore; agent: st
   return { newStore: () => new PostgresKnowledge({ url, pooler: false, holder }), agent }
 }
 
+const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
+
+/** Adds documents, each in a segment of its own, and merges none. */
+async function addTo(
+  store: KnowledgeStore,
+  agent: string,
+  from: number,
+  upTo: number,
+  textAt: (i: number) => string,
+): Promise<void> {
+  const writing = store.openToWrite(agent)
+  for (let i = from; i < upTo; i++) {
+    writing.write(() => acceptDocument(writing, idOf(i), textOf(textAt(i)), 1_000))
+    await indexSome(writing, {
+      clock: () => 1_000,
+      limits: INDEX_LIMITS,
+      isOver: () => false,
+      unreleased: new Set(),
+      slow: new SlowReadings<Task, Reading | undefined>(),
+      othersWait: () => false,
+      large: new LargeDocuments(anyRoom),
+      agentId: agent,
+      read: readDocument,
+    })
+  }
+}
+
 for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPostgres }))
   describe(`a merge in ${engine === 'file' ? 'a file' : engine}`, async () => {
     const { newStore, agent } = await open()
     const store = newStore()
     let ingest: Ingest | undefined
-    /** Adds documents, each in a segment of its own, and merges none. */
-    async function addAlone(from: number, upTo: number, textAt: (i: number) => string = sentence): Promise<void> {
-      const writing = store.openToWrite(agent)
-      for (let i = from; i < upTo; i++) {
-        writing.write(() => acceptDocument(writing, idOf(i), textOf(textAt(i)), 1_000))
-        await indexSome(writing, {
-          clock: () => 1_000,
-          limits: INDEX_LIMITS,
-          isOver: () => false,
-          unreleased: new Set(),
-          slow: new SlowReadings<Task, Reading | undefined>(),
-          othersWait: () => false,
-          large: new LargeDocuments(anyRoom),
-          agentId: agent,
-          read: readDocument,
-        })
-      }
-    }
+    const addAlone = (from: number, upTo: number, textAt = sentence) => addTo(store, agent, from, upTo, textAt)
     let base: KnowledgeBase | undefined
     const read = (): KnowledgeBase => {
       base ??= store.openToRead(agent)
@@ -84,7 +95,6 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
       ['copper engine by the river', 'silver planet', 'what is in the garden of the harbour'].map((text) =>
         questions.retrieve(agent, { query: text, history: [], topK: 8, filter: null }).hits.map(({ passageId }) => passageId),
       )
-    const idOf = (i: number) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`
     after(async () => {
       questions.close()
       await ingest?.close()
@@ -143,3 +153,35 @@ for (const [engine, open] of Object.entries({ file: inFolder, PostgreSQL: inPost
       assert.deepEqual(checkKnowledge(store.openToWrite(agent)), [])
     })
   })
+
+test('a merge of one segment forgets the stretches of erased passages that it has, when there are too many', async () => {
+  const { newStore, agent } = await inFolder()
+  const store = newStore()
+  await addTo(store, agent, 0, 17, sentence)
+  const writing = store.openToWrite(agent)
+  const mergeAll = (maxStretches?: number) => {
+    for (
+      let merge = Merge.begin(writing, true, maxStretches);
+      merge !== undefined;
+      merge = Merge.begin(writing, true, maxStretches)
+    )
+      while (merge.step(writing, 0));
+    while (emptySome(writing));
+  }
+  const stretches = () => writing.get<{ n: number }>('SELECT count(*) AS n FROM dead')!.n
+  mergeAll()
+  const some = [1, 9]
+  writing.write(() => {
+    for (const i of some) {
+      const { first, last, indexedTitle } = removeDocument(writing, idOf(i))!
+      bury(writing, first, last, indexedTitle)
+    }
+  })
+  while (eraseSome(writing));
+  mergeAll()
+  assert.equal(stretches(), some.length)
+  mergeAll(some.length - 1)
+  assert.equal(stretches(), 0)
+  assert.deepEqual(checkKnowledge(writing), [])
+  store.close()
+})

@@ -11,6 +11,12 @@ const FAN = 8
 /** Larger segments stay as they are. */
 const MAX_MERGED = 200_000
 
+/**
+ * Stretches of erased passages that are kept. With more, the segment that has most of them is rewritten: each question after a change,
+ * and each step of an erasure, goes through all of them.
+ */
+const MAX_STRETCHES = 5_000
+
 /** Lists and bytes deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
 const LISTS_A_DELETION = 5_000
 const BYTES_A_DELETION = 4_000_000
@@ -42,11 +48,12 @@ export class Merge {
   }
 
   /** `idle`: neighbours that fit into one become one also where only the small ones have come to weigh something. Undefined where there is nothing to do. */
-  static begin(base: KnowledgeBase, idle: boolean): Merge | undefined {
+  static begin(base: KnowledgeBase, idle: boolean, maxStretches = MAX_STRETCHES): Merge | undefined {
     if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return undefined
     const sizes = listSizes(base)
     const isDead = deathOf(base)
-    const group = mostlyDead(base, isDead) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
+    const group =
+      mostlyDead(base, isDead) ?? mostErased(base, maxStretches) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
     if (group === undefined) return undefined
     const numbers = new Set(group.map(({ number }) => number))
     return new Merge(
@@ -160,6 +167,20 @@ function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[
   return segment === undefined ? undefined : [segment]
 }
 
+/** Returns the segment with most stretches of erased passages, if all segments together have too many. */
+function mostErased(base: KnowledgeBase, maxStretches: number): Size[] | undefined {
+  const erased = base.all<Range>(`${ERASED} LIMIT ?`, 2 * maxStretches)
+  if (erased.length <= maxStretches) return undefined
+  const counted = listSegments(base).map((segment) => ({
+    segment,
+    stretches: erased.reduce((sum, range) => sum + (hasIdIn(segment.ids, range) ? 1 : 0), 0),
+  }))
+  const most = counted.reduce((best, one) => (one.stretches > (best?.stretches ?? 0) ? one : best), counted[0])
+  if (most !== undefined && most.stretches > 0) return [most.segment]
+  base.write(() => forgetDead(base), { durable: false })
+  return undefined
+}
+
 const tierOf = ({ n }: Size): number => Math.floor(Math.log(n) / Math.log(FAN))
 
 function neighbours(segments: readonly Size[]): Size[] | undefined {
@@ -200,9 +221,11 @@ function leftovers(segments: readonly Size[]): Size[] | undefined {
 
 const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n }) => sum + n, 0)
 
+const ERASED = 'SELECT first, last FROM dead WHERE erased > last ORDER BY first'
+
 /** Drops the marks of erased passages that no segment names any more. */
 function forgetDead(base: KnowledgeBase): void {
-  const erased = base.all<Range>('SELECT first, last FROM dead WHERE erased > last')
+  const erased = base.all<Range>(ERASED)
   if (erased.length === 0) return
   const segments = listSegments(base)
   for (const range of erased)
