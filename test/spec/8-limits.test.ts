@@ -121,8 +121,19 @@ describe('8 request body', () => {
   })
 
   test('413 is said from the Content-Length, before the body is sent', async () => {
-    const head = client.bytesOf('POST', sessions, undefined, ['Content-Type: application/json', 'Content-Length: 2000000'])
-    assert.match(await client.raw(head), /^HTTP\/1\.1 413 /)
+    const headers = ['Content-Type: application/json', 'Content-Length: 2000000', 'Connection: close']
+    assert.match(await client.raw(client.bytesOf('POST', sessions, undefined, headers)), /^HTTP\/1\.1 413 /)
+  })
+
+  test('a caller who sends the whole body all the same gets the answer, and can go on', async () => {
+    const body = ofSize(4_000_000)
+    const large = client.bytesOf('POST', sessions, undefined, [
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ])
+    const next = client.bytesOf('GET', sessions, undefined, ['Connection: close'])
+    const answers = (await client.raw(`${large}${body}${next}`)).match(/HTTP\/1\.1 \d+/g)
+    assert.deepEqual(answers, ['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 })
 
