@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as pauseMs } from 'node:timers/promises'
 import { faultsOf, type Sent, send, speakSlowly } from '../support/acknowledged.ts'
 import { isError, isOk } from '../support/assert.ts'
-import { limit } from '../support/limits.ts'
+import { limit, useUpDescriptors } from '../support/limits.ts'
 import { until } from '../support/poll.ts'
 import { keepsFiles, needsProcess, startService } from '../support/service.ts'
 
@@ -179,4 +179,38 @@ describe('the thread that writes', { skip: needsProcess || (keepsFiles ? false :
     const faults = await Promise.all(sessions.map((session) => faultsOf(client, session, acknowledged)))
     assert.deepEqual(faults.flat(), [])
   })
+})
+
+test('descriptors run out before the thread that indexes documents has begun: the service lives, and indexes when there are some again', {
+  skip: needsProcess,
+}, async () => {
+  const service = await startService({ REPARTEE_LOG_LEVEL: 'warn', REPARTEE_SAMPLE: 'off' })
+  after(() => service.stop())
+  const { client } = service
+  const agent = await service.newAgent()
+  const add = () =>
+    client.post(`/agents/${agent}/documents`, { text: 'The walnut lamp burns for nine hours.' }).catch(() => undefined)
+  let used = await useUpDescriptors(service)
+  const deaths = () => service.printed().split('the thread that indexes documents ended').length - 1
+  await until('the thread ended, and when it was started again, too', async () => {
+    if (deaths() === 0 && (await add()) === undefined) {
+      // Its connection was idle for too long, and is closed: the next needs a descriptor.
+      used.free()
+      used.lift()
+      await until('another connection is open', () => client.get(`/agents/${agent}`).catch(() => undefined))
+      used = await useUpDescriptors(service)
+    }
+    return deaths() > 1 || service.exitCode() !== null
+  })
+  assert.equal(service.exitCode(), null)
+  used.free()
+  used.lift()
+  const { body } = (await until('a document is taken', async () => {
+    const answer = await add()
+    return answer?.status === 202 || answer?.status === 200 ? answer : undefined
+  }))!
+  await until(
+    'it is read',
+    async () => (await client.get(`/agents/${agent}/documents/${body.document.id}`)).body.document.status === 'ready',
+  )
 })

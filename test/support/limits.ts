@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { after } from 'node:test'
+import type { Service } from './service.ts'
 
 const names = {
   /** Bytes that any file may have: with 0 nothing can be written, as on a full disk. */
@@ -14,4 +17,38 @@ export function limit(pid: number, what: keyof typeof names, most: number): () =
   const set = (value: string) => execFileSync('prlimit', [`--pid=${pid}`, `--${what}=${value}:${hard}`])
   set(String(most))
   return () => set(soft!)
+}
+
+const CONNECTIONS = 60
+const CONNECT_AGAIN_MS = 100
+
+/**
+ * Leaves a process few descriptors, and uses them up with connections: the process closes those that ask nothing, and each is opened
+ * again. Resolves when the first is turned away. Returns what closes these, and what lifts the limit.
+ */
+export async function useUpDescriptors(service: Service): Promise<{ free: () => void; lift: () => void }> {
+  const lift = limit(service.pid()!, 'nofile', readdirSync(`/proc/${service.pid()}/fd`).length + 20)
+  const { port } = new URL(service.client.address.baseUrl)
+  const sockets = new Set<Socket>()
+  let isFree = false
+  const turnedAway = Promise.withResolvers<void>()
+  const open = () => {
+    if (isFree) return
+    const socket = connect(Number(port), '127.0.0.1')
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      sockets.delete(socket)
+      turnedAway.resolve()
+      setTimeout(open, CONNECT_AGAIN_MS)
+    })
+  }
+  for (let i = 0; i < CONNECTIONS; i++) open()
+  const free = () => {
+    isFree = true
+    for (const socket of sockets) socket.destroy()
+  }
+  after(free)
+  await turnedAway.promise
+  return { free, lift }
 }
