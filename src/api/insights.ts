@@ -48,7 +48,10 @@ export const insightOperations = () => ({
       ),
       documents: Type.Array(
         Type.Object({ documentId: Uuid('The document.'), title: Type.String(), cited: count, up: count, down: count }),
-        { description: 'Those cited, most cited first; then those that never were.' },
+        {
+          description:
+            'The 1,000 cited most, most cited first; then up to 500 that never were. Where more than 10,000 were cited, counts of rarely cited ones may be too low.',
+        },
       ),
     }),
   }),

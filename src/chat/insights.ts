@@ -8,6 +8,10 @@ import type { Feedback } from './read-message.ts'
 import { UnansweredQuestions } from './unanswered.ts'
 
 const MAX_UNANSWERED = 100
+/** Of documents that were cited. */
+const MAX_CITED = 1_000
+/** Documents that are counted at the same time. With more, the half that is cited least is forgotten, so that an answer does not grow with all replies. */
+const MAX_COUNTED = 10_000
 /** Of documents that were never cited. */
 const MAX_NEVER_CITED = 500
 const DOCUMENTS_A_PAGE = 100
@@ -25,7 +29,7 @@ export async function findInsights(
   const days = new Map<string, Day>()
   const ratings: Ratings = { up: 0, down: 0 }
   const unanswered = new UnansweredQuestions()
-  const documents = new Map<string, DocumentInsight>()
+  const documents = new CitedDocuments()
   const pause = pacer(agentId)
   for await (const replies of listReplies(deps.db, agentId, span)) {
     await pause()
@@ -41,12 +45,8 @@ export async function findInsights(
       day.add(reply, detail)
       if (rating !== undefined) ratings[rating]++
       if (reply.answered === false) unanswered.add(reply.question, reply.askedAt, reply.sessionId)
-      for (const { documentId, title } of new Map((detail.sources ?? []).map((source) => [source.documentId, source])).values()) {
-        const document = documents.get(documentId) ?? { documentId, title, cited: 0, up: 0, down: 0 }
-        documents.set(documentId, document)
-        document.cited++
-        if (rating !== undefined) document[rating]++
-      }
+      for (const { documentId, title } of new Map((detail.sources ?? []).map((source) => [source.documentId, source])).values())
+        documents.add(documentId, title, rating)
     }
   }
   return {
@@ -54,6 +54,34 @@ export async function findInsights(
     ratings,
     unanswered: unanswered.list(MAX_UNANSWERED),
     documents: await withNeverCited(deps, agentId, documents),
+  }
+}
+
+/** Counts how often documents are cited. Exact as long as no more than `maxCounted` are; after that, counts of rarely cited ones may be too low. */
+export class CitedDocuments {
+  readonly #maxCounted: number
+  #documents = new Map<string, DocumentInsight>()
+
+  constructor(maxCounted = MAX_COUNTED) {
+    this.#maxCounted = maxCounted
+  }
+
+  add(documentId: string, title: string, rating: 'up' | 'down' | undefined): void {
+    const document = this.#documents.get(documentId) ?? { documentId, title, cited: 0, up: 0, down: 0 }
+    this.#documents.set(documentId, document)
+    document.cited++
+    if (rating !== undefined) document[rating]++
+    if (this.#documents.size > this.#maxCounted)
+      this.#documents = new Map(this.list(this.#maxCounted / 2).map((one) => [one.documentId, one]))
+  }
+
+  has(documentId: string): boolean {
+    return this.#documents.has(documentId)
+  }
+
+  /** Returns those that are cited most, most cited first. */
+  list(most: number): DocumentInsight[] {
+    return [...this.#documents.values()].toSorted((a, b) => b.cited - a.cited).slice(0, most)
   }
 }
 
@@ -93,7 +121,7 @@ class Day {
 }
 
 /** Documents that are gone keep the title under which they were cited. */
-async function withNeverCited(deps: Deps, agentId: string, cited: Map<string, DocumentInsight>): Promise<DocumentInsight[]> {
+async function withNeverCited(deps: Deps, agentId: string, cited: CitedDocuments): Promise<DocumentInsight[]> {
   const never: DocumentInsight[] = []
   let cursor: string | undefined
   do {
@@ -105,5 +133,5 @@ async function withNeverCited(deps: Deps, agentId: string, cited: Map<string, Do
       if (!cited.has(id)) never.push({ documentId: id, title, cited: 0, up: 0, down: 0 })
     cursor = page?.hasMore ? page.items.at(-1)?.id : undefined
   } while (cursor !== undefined && never.length < MAX_NEVER_CITED)
-  return [...[...cited.values()].toSorted((a, b) => b.cited - a.cited), ...never.slice(0, MAX_NEVER_CITED)]
+  return [...cited.list(MAX_CITED), ...never.slice(0, MAX_NEVER_CITED)]
 }

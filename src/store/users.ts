@@ -28,6 +28,8 @@ export async function listUsers(db: Database, agentId: string, after: string, li
     const last = users.at(-1)!
     last.sessions = await countSessions(db, { agentId, userId: last.id }, slicing)
     last.messages = await countMessagesOfUser(db, agentId, last.id, slicing)
+    await nextSlice(slicing.owner)
+    if (slicing.isWanted?.() === false) break
   }
   return users.slice(0, limit)
 }

@@ -401,6 +401,21 @@ describe('a source', { skip: needsProcess }, () => {
     assert.deepEqual(await listed(), ['/', '/a'])
   })
 
+  test('a page that moves is read at its new address, although that answers that nothing has changed', async () => {
+    const nut = { body: page('a', 'The a nut is brown.'), headers: { etag: '"5f-aaa"' } }
+    site.pages.set('/', page('Start', 'Walnut.', '/a'))
+    site.pages.set('/a', nut)
+    const source = await addSource({ type: 'site', url: site.url('/') })
+    await ready()
+    // Servers make the tag of a file of its size and time: it moves with the file.
+    site.pages.set('/b', nut)
+    site.pages.set('/a', (_request, response) => void response.writeHead(301, { location: '/b' }).end())
+    assert.equal((await refresh(source.id)).pages.failed, 0)
+    assert.deepEqual(await listed(), ['/', '/b'])
+    await ready()
+    assert.match((await search('a nut'))[0]!.text, /a nut is brown/)
+  })
+
   test('a page that cannot be had for now keeps its document', async () => {
     site.pages.set('/', page('Start', 'Walnut.', '/a'))
     site.pages.set('/a', page('a', 'The a nut is brown.'))

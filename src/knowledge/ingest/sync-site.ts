@@ -125,6 +125,8 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
   let fetched: Fetched
   try {
     fetched = await parts.fetch({ url: page.url, etag: page.etag, lastModified: page.lastModified, signal })
+    // The target has its own state: it is not the page that was read last.
+    if (!fetched.changed && fetched.url !== page.url) fetched = await parts.fetch({ url: page.url, signal })
     // A server that is out of order sends nothing, or leads to a page that asks for a password.
     if ((isFirst || page.isHeld) && fetched.changed && fetched.body.length === 0)
       throw new FetchError('fetch_failed', 'was empty')
