@@ -11,6 +11,7 @@ test('documents are listed by how often they were cited, with the ratings of tho
     { documentId: 'b', title: 'B', cited: 1, up: 0, down: 0 },
   ])
   assert.equal(cited.list(1).length, 1)
+  assert.equal(cited.isComplete, true)
 })
 
 test('however many documents are cited, few are held, and those that are cited most stay', () => {
@@ -21,4 +22,5 @@ test('however many documents are cited, few are held, and those that are cited m
     assert.ok(cited.list(1_000).length <= 10)
   }
   assert.deepEqual(cited.list(1), [{ documentId: 'often', title: 'O', cited: 334, up: 334, down: 0 }])
+  assert.equal(cited.isComplete, false)
 })

@@ -61,6 +61,8 @@ export async function findInsights(
 export class CitedDocuments {
   readonly #maxCounted: number
   #documents = new Map<string, DocumentInsight>()
+  /** False after documents were forgotten: one that is not here may have been cited. */
+  isComplete = true
 
   constructor(maxCounted = MAX_COUNTED) {
     this.#maxCounted = maxCounted
@@ -71,15 +73,16 @@ export class CitedDocuments {
     this.#documents.set(documentId, document)
     document.cited++
     if (rating !== undefined) document[rating]++
-    if (this.#documents.size > this.#maxCounted)
-      this.#documents = new Map(this.list(this.#maxCounted / 2).map((one) => [one.documentId, one]))
+    if (this.#documents.size <= this.#maxCounted) return
+    this.#documents = new Map(this.list(this.#maxCounted / 2).map((one) => [one.documentId, one]))
+    this.isComplete = false
   }
 
   has(documentId: string): boolean {
     return this.#documents.has(documentId)
   }
 
-  /** Returns those that are cited most, most cited first. */
+  /** Returns the `most` documents with the most citations, in that order. */
   list(most: number): DocumentInsight[] {
     return [...this.#documents.values()].toSorted((a, b) => b.cited - a.cited).slice(0, most)
   }
@@ -122,6 +125,7 @@ class Day {
 
 /** Documents that are gone keep the title under which they were cited. */
 async function withNeverCited(deps: Deps, agentId: string, cited: CitedDocuments): Promise<DocumentInsight[]> {
+  if (!cited.isComplete) return cited.list(MAX_CITED)
   const never: DocumentInsight[] = []
   let cursor: string | undefined
   do {
