@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { importInTurn } from '../src/http/import-places.ts'
+import { parseJsonInTurn } from '../src/http/large-json.ts'
 import { Places } from '../src/http/places.ts'
 
 /** As much of a request and its reply as places look at. */
@@ -121,6 +122,27 @@ test('a place rests after work that others wait behind', async (context) => {
   context.mock.timers.tick(1_000)
   await waiting
   assert.equal(isDone, true)
+})
+
+test('large bodies of a key are parsed one at a time, with a rest after each', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] })
+  const server = { bodyPlaces: new Places(2) }
+  const order: string[] = []
+  const begin = (id: string, name: string) => {
+    const one = requestOf(id)
+    Object.assign(one.request, { server })
+    const parsed = parseJsonInTurn(one.request, one.reply, Buffer.from(`{"name":"${name}"}`))
+    return { ...one, parsed: parsed.then((body) => void order.push((body as { name: string }).name)) }
+  }
+  const [a1, a2, a3, b1] = [begin('a', 'a1'), begin('a', 'a2'), begin('a', 'a3'), begin('b', 'b1')]
+  await Promise.all([a1.parsed, b1.parsed])
+  await new Promise(setImmediate)
+  assert.deepEqual(order, ['a1', 'b1'])
+  a2.leave()
+  await assert.rejects(a2.parsed, { code: 'unavailable' })
+  context.mock.timers.tick(1_000)
+  await a3.parsed
+  assert.deepEqual(order, ['a1', 'b1', 'a3'])
 })
 
 test('work is not done for a caller who has left', async () => {

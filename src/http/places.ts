@@ -11,7 +11,7 @@ interface Waiting {
   go: () => void
 }
 
-/** How many times as long as the work a place stays empty after it, and at most for how long. */
+/** A place stays empty so many times as long as the work in it took. */
 const REST_TIMES = 4
 const MAX_REST_MS = 1_000
 
@@ -53,16 +53,22 @@ export class Places {
 
   /**
    * Does work in a place that then stays empty for a while, so that work which others wait behind, such as long transactions, is only done for a part of the
-   * time. Throws `unavailable` if the caller leaves before.
+   * time. `restTimes`: the length of that while, as a multiple of the time that the work took; at most a second. Throws `unavailable` if the caller leaves before.
    */
-  async withRest<T>(request: FastifyRequest, reply: FastifyReply, agentId: string, work: () => Promise<T>): Promise<T> {
+  async withRest<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    agentId: string | undefined,
+    work: () => Promise<T>,
+    restTimes = REST_TIMES,
+  ): Promise<T> {
     const asker = toAsker(request, agentId)
     if (!(await this.#enter(asker, request, reply))) throw new ReparteeError('unavailable', 'The caller has left.')
     const startedAt = performance.now()
     try {
       return await work()
     } finally {
-      const restMs = REST_TIMES * (performance.now() - startedAt)
+      const restMs = restTimes * (performance.now() - startedAt)
       setTimeout(() => this.#give(asker), Math.min(restMs, MAX_REST_MS)).unref()
     }
   }

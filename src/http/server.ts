@@ -5,7 +5,6 @@ import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
 import { endLostKeys } from '../chat/keys.ts'
 import type { ApiKey } from '../core/api-key.ts'
-import { callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { admitBody } from './admit.ts'
@@ -23,7 +22,7 @@ import { EventStreams } from './event-stream.ts'
 import { FairEntry } from './fair-entry.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
-import { parseLargeJson } from './large-json.ts'
+import { parseJsonInTurn } from './large-json.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { messageRoutes } from './messages.ts'
 import { methodFinder } from './methods.ts'
@@ -65,6 +64,8 @@ declare module 'fastify' {
     /** For exports of users, and to find out whether one is short. */
     exportPlaces: Places
     shortExportPlaces: Places
+    /** For JSON bodies that take more than one unit of work. */
+    bodyPlaces: Places
     /** For large imports. */
     importPlaces: Places
     smallImportPlaces: Places
@@ -75,6 +76,10 @@ declare module 'fastify' {
     refuseTooMuch(agentId: string, key: ApiKey): void
     /** Closes connections on which nothing was asked yet. */
     closeUnused(): void
+  }
+  interface FastifyRequest {
+    /** Set before a body is parsed: parsers receive the request alone. */
+    reply?: FastifyReply
   }
 }
 
@@ -120,6 +125,8 @@ const EXPORTS_AT_ONCE = 4
 /** Large ones. A key may have one of them. */
 const IMPORTS_AT_ONCE = 2
 const SMALL_IMPORTS_AT_ONCE = 4
+/** A key may have one of them. */
+const BODIES_AT_ONCE = 2
 
 /** The front door: everything that is true of every request stands here, the requests themselves in the file of their noun. */
 export function openServer(options: ServerOptions): FastifyInstance {
@@ -156,10 +163,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    const { caller } = request
     const turn = admitBody(request, Math.max(1, bytes.length / UNIT_BYTES))
     if (turn !== undefined) await turn
-    return bytes.length <= UNIT_BYTES ? parseJson(bytes) : parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller))
+    return bytes.length <= UNIT_BYTES ? parseJson(bytes) : parseJsonInTurn(request, request.reply!, bytes)
   })
   app.addContentTypeParser(MULTIPART_TYPE, async (request: { routeOptions: { config: { upload?: boolean } } }) => {
     // The handler reads the file itself, as it comes in.
@@ -168,7 +174,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRoute', (route) => {
     // Of others, no body is read. A hook on every request would cost them a twentieth of their time.
     if (route.method === 'GET' || route.method === 'HEAD') return
-    route.preParsing = (request, _reply, payload, done) => {
+    route.preParsing = (request, reply, payload, done) => {
+      request.reply = reply
       done(null, isUpload(request) ? payload : withoutSmallChunks(request.raw, payload as Readable))
     }
   })
@@ -228,6 +235,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.decorate('scanPlaces', new Places(SCANS_AT_ONCE))
   app.decorate('exportPlaces', new Places(EXPORTS_AT_ONCE))
   app.decorate('shortExportPlaces', new Places(EXPORTS_AT_ONCE))
+  app.decorate('bodyPlaces', new Places(BODIES_AT_ONCE))
   app.decorate('importPlaces', new Places(IMPORTS_AT_ONCE))
   app.decorate('smallImportPlaces', new Places(SMALL_IMPORTS_AT_ONCE))
   app.decorate('refuseTooMuch', (agentId: string, { id: askedBy }: ApiKey) => {

@@ -346,6 +346,12 @@ describe('MCP', { skip: needsProcess }, async () => {
     isProtocolError(await call('x'.repeat(1_001)), 400, -32602)
   })
 
+  test('a long id is refused: the answer would hold it', async () => {
+    const ping = (id: string) => client.post(`^${own}`, { jsonrpc: '2.0', id, method: 'ping' })
+    assert.equal((await ping('x'.repeat(1_000))).body.id, 'x'.repeat(1_000))
+    isProtocolError(await ping('x'.repeat(1_001)), 400, -32600)
+  })
+
   test('what is no message is refused', async () => {
     const raw = (bytes: string, headers = {}) =>
       client.request('POST', `^${own}`, { bytes, headers: { 'content-type': 'application/json', ...headers } })

@@ -324,6 +324,35 @@ describe('Responses', { skip: needsProcess }, () => {
     assert.deepEqual((await create('Hello', { metadata: fewer })).metadata, fewer)
   })
 
+  test('metadata is as short as OpenAI allows it', async () => {
+    const longest = { ['n'.repeat(64)]: 'v'.repeat(512), 'two\nlines': '' }
+    assert.deepEqual((await create('Hello', { metadata: longest })).metadata, longest)
+    for (const metadata of [
+      { ['n'.repeat(65)]: 'v' },
+      { name: 'v'.repeat(513) },
+      { 'two\nlines': 'v'.repeat(513) },
+      { name: ['v'] },
+    ])
+      await assert.rejects(create('Hello', { metadata: metadata as never }), { status: 400 })
+  })
+
+  test('long instructions are told once in a stream', async () => {
+    const tell = async (instructions: string) => {
+      const told: Record<string, unknown> = {}
+      for await (const event of await openai.responses.create({ model: agent, input: 'Hi', instructions, stream: true }))
+        if ('response' in event) told[event.type] = event.response.instructions
+      return told
+    }
+    const [short, long] = ['x'.repeat(4_096), 'x'.repeat(4_097)]
+    const of = (first: string | null, last: string) => ({
+      'response.created': first,
+      'response.in_progress': first,
+      'response.completed': last,
+    })
+    assert.deepEqual(await tell(short), of(short, short))
+    assert.deepEqual(await tell(long), of(null, long))
+  })
+
   test('an answer that was kept for another attempt goes with its session', async () => {
     const headers = { 'Idempotency-Key': randomUUID() }
     const ask = () => openai.responses.create({ model: agent, input: 'Secret' }, { headers })

@@ -44,10 +44,13 @@ export interface Message {
   isCurrent: boolean
 }
 
+/** The answer holds it. */
+const MAX_ID_CHARS = 1_000
+
 /** What a request is known by, also where it is otherwise no good. */
 export const idOf = (body: unknown): string | number | undefined => {
   const id = isObject(body) ? body['id'] : undefined
-  return typeof id === 'string' || Number.isInteger(id) ? (id as string | number) : undefined
+  return (typeof id === 'string' && id.length <= MAX_ID_CHARS) || Number.isInteger(id) ? (id as string | number) : undefined
 }
 
 /** Reads a body and the headers that say the same (MCP 2026-07-28, Streamable HTTP). Throws `ProtocolError`. */
@@ -57,7 +60,8 @@ export function readMessage(body: unknown, headers: IncomingHttpHeaders): Messag
     throw new ProtocolError('invalidRequest', 'This is no request of JSON-RPC 2.0.')
   const { method, params = {} } = body
   const id = idOf(body)
-  if ('id' in body && id === undefined) throw new ProtocolError('invalidRequest', 'id must be a string or a whole number.')
+  if ('id' in body && id === undefined)
+    throw new ProtocolError('invalidRequest', `id must be a whole number, or a string of up to ${MAX_ID_CHARS} characters.`)
   if (!isObject(params)) throw new ProtocolError('invalidParams', 'params must be an object.')
   const meta = isObject(params['_meta']) ? params['_meta'] : {}
   const message = { id, method, params, meta, isCurrent: isCurrent(method, meta, headers['mcp-protocol-version']) }

@@ -67,7 +67,7 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
         ? answerUnkept(deps, { ...asked, history: given.history }, window)
         : sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
     const teller = body.stream ? new ChunkTeller(body.model, body.stream_options?.include_usage === true) : undefined
-    const same = { agentId: agent.id, sessionId: session?.id ?? '', parts: [JSON.stringify(body)] }
+    const same = { agentId: agent.id, sessionId: session?.id ?? '', parts: () => [JSON.stringify(body)] }
     const hasEffect = session !== undefined || request.headers['idempotency-key'] !== undefined
     const outcome = await tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent.id, teller, run },

@@ -76,7 +76,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
             )
       // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
       const isOfOne = made.externalUserId !== undefined
-      const same = { agentId: agent.id, sessionId: '', parts: [JSON.stringify(body)], isOfOne }
+      const same = { agentId: agent.id, sessionId: '', parts: () => [JSON.stringify(body)], isOfOne }
       const once = doneOnce<object>(deps, request, reply, same)
       const answer = await once(async (keep) =>
         toConversation(await makeSession((session) => keep(toConversation(session), session.id))),

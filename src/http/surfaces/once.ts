@@ -19,7 +19,8 @@ const LAST_LOOK_MS = 2_000
 export interface Sameness {
   agentId: string
   sessionId: string
-  parts: string[]
+  /** Called where another attempt may come: the parts may be as long as the body. */
+  parts(): string[]
   /** False where others of the same key may well ask the same: then no attempt is taken for another of theirs. */
   isOfOne?: boolean
   /** Takes the place of an `Idempotency-Key` where the request has none. */
@@ -41,13 +42,13 @@ export function doneOnce<A extends object = Outcome>(
 ): WorkOnce<A> {
   const attempt = same.isOfOne === false ? undefined : request.headers[ATTEMPT]
   const given = readIdempotencyKey(request.headers['idempotency-key']) ?? same.key
+  if (given === undefined && attempt === undefined) return (work) => work(keepNothing)
   const { agentId, sessionId } = same
-  const parts = [request.method, request.url, sessionId, ...same.parts]
+  const parts = [request.method, request.url, sessionId, ...same.parts()]
   const key = given ?? `retry ${parts.join('\0')}`
   const named: RepeatableRequest = { apiKeyId: callerIdOf(request.caller!), key, parts, agentId }
   const keptAs = { status: 200, sessionId, toText: JSON.stringify as (answer: object) => string }
   return async (work) => {
-    if (given === undefined && attempt === undefined) return work(keepNothing)
     const isFirst = given === undefined && attempt === '0'
     const now = deps.clock()
     const keptSince = isFirst ? Number.MAX_SAFE_INTEGER : now - RETRY_WITHIN_MS

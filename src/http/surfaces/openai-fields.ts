@@ -13,8 +13,11 @@ import { isLonger } from '../validation.ts'
 import { unsupported } from './openai-errors.ts'
 import { getNamedAgent } from './surface-route.ts'
 
-/** Fields of `metadata`: OpenAI's own limit. */
-export const MAX_METADATA = 16
+/** OpenAI's own limits. */
+export const Metadata = Type.Record(Type.String({ pattern: '^[\\s\\S]*$' }), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  propertyNames: { maxLength: 64 },
+})
 
 /** One message as clients send it, in either protocol. */
 export const GivenMessage = Type.Object({

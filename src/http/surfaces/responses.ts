@@ -35,7 +35,7 @@ const Body = Type.Object({
   background: Type.Optional(Type.Boolean()),
   user: Type.Optional(Type.String()),
   safety_identifier: Type.Optional(Type.String()),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: fields.MAX_METADATA })),
+  metadata: Type.Optional(fields.Metadata),
   max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   text: Type.Optional(Type.Object({ format: fields.Format })),
   prompt: Type.Optional(Type.Unknown()),
@@ -95,7 +95,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     }
     // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
     const isOfOne = known !== undefined || named !== undefined
-    const same = { agentId: agent.id, sessionId: known?.id ?? '', parts: [JSON.stringify(body)], isOfOne }
+    const same = { agentId: agent.id, sessionId: known?.id ?? '', parts: () => [JSON.stringify(body)], isOfOne }
     const hasEffect = isKept || request.headers['idempotency-key'] !== undefined
     const outcome = await tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent.id, run },

@@ -73,7 +73,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
     }
     // A message that is sent once more is the same one.
     const named = isSent && asked.id ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
-    const same = { agentId: agent!.id, sessionId: session.id, parts: [asked.text], ...named }
+    const same = { agentId: agent!.id, sessionId: session.id, parts: () => [asked.text], ...named }
     return tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent!.id, run },
       teller: new UiTeller(),
