@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { httpRequest, limitUnparsedInformation } from '../src/core/node-http.ts'
+import { type Excess, httpRequest, limitResponse } from '../src/core/node-http.ts'
 import { readJson, send } from '../src/models/http.ts'
 import { vendorModel } from '../src/models/vendor-model.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
@@ -65,10 +65,10 @@ describe('informational responses without an end', () => {
     const asked = httpRequest(url)
     let parsed = 0
     asked.on('information', () => parsed++)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    limitUnparsedInformation(asked, resolve)
+    const { promise, resolve } = Promise.withResolvers<Excess>()
+    limitResponse(asked, 16, resolve)
     asked.on('error', () => {}).end()
-    await promise
+    assert.equal(await promise, 'informational responses')
     await once(asked, 'close')
     assert.ok(parsed <= 20, `${parsed} were parsed`)
   })
@@ -76,6 +76,62 @@ describe('informational responses without an end', () => {
   test('are read over if there are a few', async () => {
     const { url } = await startServer(`HTTP/1.1 100 Continue\r\n\r\n${EARLY_HINTS.repeat(19)}${OK}`, '')
     assert.equal(Buffer.from((await guardedFetch(rulesFor(url), { url })).body).toString(), 'here')
+  })
+})
+
+describe('an answer in chunks of one byte', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const SMALL = '1\r\nx\r\n'.repeat(2_000)
+  const signal = new AbortController().signal
+
+  test('is not parsed, wherever its head ends', async () => {
+    for (const [head, more] of [
+      [HEAD + SMALL, ''],
+      ['', HEAD + SMALL],
+      [`\r\n\nHTTP/1.1 102 \r\n\r\n\n${HEAD}ffff;a=b\r\n${'x'.repeat(0xffff)}\r\n`, '1\r\nx\r\n'.repeat(70_000)],
+      [HEAD.slice(0, -3), HEAD.slice(-3) + SMALL],
+    ] as const) {
+      const { url, closed } = await startServer(head, more)
+      const asked = httpRequest(url)
+      let parsed = 0
+      asked.on('response', (response) => response.on('error', () => {}).on('data', () => parsed++))
+      const { promise, resolve } = Promise.withResolvers<Excess>()
+      limitResponse(asked, 16, resolve)
+      asked.on('error', () => {}).end()
+      assert.equal(await promise, 'small chunks')
+      await closed
+      assert.ok(parsed <= 70_000, `${parsed} were parsed`)
+    }
+  })
+
+  test('ends the call of a provider, also while its reader pauses', async () => {
+    const wrong = { code: 'model_failed', transient: false, message: /pieces that are too small/ }
+    const call = async (head: string, more: string) => {
+      const { url, closed } = await startServer(head, more)
+      await assert.rejects(async () => {
+        const response = await send(new URL(url), { headers: {}, body: '{}', signal })
+        response.pause()
+        await once(response, 'close').catch(() => {})
+        await readJson(response, signal)
+      }, wrong)
+      await closed
+    }
+    await call(HEAD + SMALL, '')
+    await call(HEAD, SMALL)
+  })
+
+  test('ends the fetch of a page', async () => {
+    const { url, closed } = await startServer(HEAD, SMALL)
+    await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'fetch_failed', message: /too many small chunks/ })
+    await closed
+  })
+
+  test('is taken if it is short, or its chunks are long enough', async () => {
+    for (const chunks of ['1\r\n1\r\n'.repeat(1_000), '3e8\r\n'.concat('1'.repeat(1_000), '\r\n')]) {
+      const { url } = await startServer(`${HEAD}${chunks}0\r\n\r\n`, '')
+      const page = await guardedFetch(rulesFor(url), { url })
+      assert.equal(page.changed && Buffer.from(page.body).toString(), '1'.repeat(1_000))
+    }
   })
 })
 
@@ -142,9 +198,18 @@ describe('the answer of a webhook receiver', () => {
   ] as const)
     test(`${about} is cut off`, async () => {
       const { url, closed } = await startServer(HEAD, more)
-      assert.equal(await guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal: never }), 200)
+      const post = guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal: never })
+      // With a part of its head, or of its body, the whole may be refused.
+      const status = await post.catch(({ message }: Error) => assert.match(message, /too many small chunks/))
+      if (status !== undefined) assert.equal(status, 200)
       await closed
     })
+
+  test('that says nothing more is cut off', async () => {
+    const { url, closed } = await startServer(HEAD, '')
+    assert.equal(await guardedPost(rulesFor(url), { url, headers: {}, body: '{}', signal: never }), 200)
+    await closed
+  })
 })
 
 test('304 to a request without a condition is a failure, and not an empty page', async () => {

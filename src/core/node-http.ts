@@ -1,67 +1,85 @@
 import type { ClientRequest } from 'node:http'
+import { ChunkFrames } from './chunk-frames.ts'
 
 // An `import` of node:http reads everything that it exports, and with its WebSocket the whole of undici comes along: 13 MB, and a tenth of a start.
 export const { request: httpRequest, STATUS_CODES } = process.getBuiltinModule('node:http')
 export const { request: httpsRequest } = process.getBuiltinModule('node:https')
 
 const MOST_INFORMATION = 20
-const STATUS_LINE_CHARS = 'HTTP/1.1 100'.length
 /** Where the first digit of a status stands, and what it is of informational responses. */
 const CLASS_AT = 'HTTP/1.1 '.length
-const INFORMATION_CLASS = '1'.charCodeAt(0)
+const INFORMATION_CLASS = '1'
+/** Node ends a longer head. */
 const MOST_HEAD_CHARS = 16_384
+const HEAD_END = /\r?\n\r?\n/g
+const ENCODED = /^transfer-encoding:/im
 
-/** Destroys a request whose server sends more than 20 informational responses (1xx) before its answer. Nothing else ends them. Calls `onTooMany` first. */
-export function limitInformation(request: ClientRequest, onTooMany: () => void): void {
-  let count = 0
-  request.on('information', () => {
-    if (++count <= MOST_INFORMATION) return
-    onTooMany()
-    request.destroy()
-  })
-}
+/** What a server sends too much of. */
+export type Excess = 'informational responses' | 'small chunks'
 
 /**
- * The same for servers that anybody may have made. It counts before Node parses: Node would parse thousands that came in one piece. For a request with a connection of
- * its own.
+ * Ends a request whose server sends more than 20 informational responses (1xx) before its answer, or an answer in chunks of fewer than `leastChunkBytes` bytes on
+ * average, beyond the first 1,000. It counts before Node parses, because Node would parse thousands that came in one piece. Calls `onExcess` before it ends the request.
  */
-export function limitUnparsedInformation(request: ClientRequest, onTooMany: () => void): void {
-  const count = new InformationCount()
+export function limitResponse(request: ClientRequest, leastChunkBytes: number, onExcess: (of: Excess) => void): void {
   request.on('socket', (socket) => {
-    const look = (chunk: Buffer) => {
-      const found = count.add(chunk)
-      if (found === 'answer') socket.removeListener('data', look)
-      if (found !== 'too many') return
-      // The parser stops at the first zero.
-      chunk.fill(0)
-      onTooMany()
+    const count = new ResponseCount(leastChunkBytes)
+    const look = (read: Buffer) => {
+      const found = count.add(read)
+      if (found === 'goes on') return
+      socket.removeListener('data', look)
+      if (found === 'is over') return
+      stopParser(read)
+      onExcess(found)
       request.destroy()
     }
     socket.prependListener('data', look)
+    request.once('close', () => socket.removeListener('data', look))
   })
 }
 
-class InformationCount {
-  #count = 0
-  /** The beginning of a head whose end has not come yet. */
-  #rest = ''
+/** Overwrites what was read. A parser stops at the first zero where a head or the size of a chunk is due. */
+export const stopParser = (read: Buffer): void => void read.fill(0)
 
-  /** Returns `answer` where another response begins, after which nothing is to be counted. */
-  add(chunk: Buffer): 'answer' | 'too many' | 'informational' {
-    // So nearly always.
-    if (this.#rest === '' && chunk.length > CLASS_AT && chunk[CLASS_AT] !== INFORMATION_CLASS) return 'answer'
-    const text = this.#rest + chunk.toString('latin1')
-    const ends = /\r?\n\r?\n/g
+class ResponseCount {
+  readonly #leastChunkBytes: number
+  #informational = 0
+  /** The beginning of a head whose end has not come yet. */
+  #head = ''
+  /** Of the answer, once its head has come. */
+  #frames: ChunkFrames | undefined
+
+  constructor(leastChunkBytes: number) {
+    this.#leastChunkBytes = leastChunkBytes
+  }
+
+  /** `is over`: what follows need not be counted. */
+  add(read: Buffer): Excess | 'goes on' | 'is over' {
+    if (this.#frames !== undefined) return this.#addChunks(this.#frames, read, 0)
+    const before = this.#head.length
+    const text = this.#head + read.toString('latin1')
     let start = 0
-    while (text.length >= start + STATUS_LINE_CHARS) {
-      if (text.charCodeAt(start + CLASS_AT) !== INFORMATION_CLASS) return 'answer'
-      ends.lastIndex = start
-      if (!ends.test(text)) break
-      if (++this.#count > MOST_INFORMATION) return 'too many'
-      start = ends.lastIndex
+    for (;;) {
+      HEAD_END.lastIndex = start
+      const end = HEAD_END.exec(text)
+      if (end === null) break
+      const next = HEAD_END.lastIndex
+      // Node skips empty lines before a head.
+      const head = text.slice(start, end.index).trimStart()
+      if (head !== '' && head[CLASS_AT] !== INFORMATION_CLASS) {
+        if (!ENCODED.test(head)) return 'is over'
+        this.#frames = new ChunkFrames(this.#leastChunkBytes)
+        return this.#addChunks(this.#frames, read, next - before)
+      }
+      if (head !== '' && ++this.#informational > MOST_INFORMATION) return 'informational responses'
+      start = next
     }
-    // Node ends a longer head.
-    this.#rest = text.slice(start, start + MOST_HEAD_CHARS)
-    return 'informational'
+    this.#head = text.slice(start)
+    return this.#head.length < MOST_HEAD_CHARS ? 'goes on' : 'is over'
+  }
+
+  #addChunks(frames: ChunkFrames, read: Buffer, start: number): Excess | 'goes on' | 'is over' {
+    if (frames.add(read, start) === undefined) return 'small chunks'
+    return frames.isOver ? 'is over' : 'goes on'
   }
 }

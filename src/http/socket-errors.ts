@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { type ErrorCode, ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { STATUS_CODES } from '../core/node-http.ts'
+import { hasSmallChunks, smallChunks } from './chunked.ts'
 import { statusOf, toErrorBody } from './errors.ts'
 
 const BY_PARSER_CODE: Record<string, [ErrorCode, string]> = {
@@ -18,13 +19,18 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     socket.destroy()
     return
   }
-  const [code, message] = BY_PARSER_CODE[error.code ?? ''] ?? ['invalid_request', 'The request is not well-formed HTTP.']
+  const refusal = hasSmallChunks(socket) ? smallChunks() : toRefusal(error.code)
   whenAnswered(socket, () => {
     if (!socket.writable) return
-    socket.end(toResponse(new ReparteeError(code, message)))
+    socket.end(toResponse(refusal))
     // A client that never closes would keep the memory and places of its request.
     socket.destroySoon()
   })
+}
+
+function toRefusal(parserCode = ''): ReparteeError {
+  const [code, message] = BY_PARSER_CODE[parserCode] ?? ['invalid_request', 'The request is not well-formed HTTP.']
+  return new ReparteeError(code, message)
 }
 
 /** Node keeps the response that is due next on the socket. One whose own request broke off will never be written. */

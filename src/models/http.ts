@@ -1,9 +1,8 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { urlToHttpOptions } from 'node:url'
-import type { ReparteeError } from '../core/errors.ts'
+import { ReparteeError } from '../core/errors.ts'
 import { hasMoreShapes, hasMoreValues, ValueCount } from '../core/json-values.ts'
-import { httpRequest, httpsRequest, limitInformation } from '../core/node-http.ts'
-import { PieceCount } from '../core/pieces.ts'
+import { type Excess, httpRequest, httpsRequest, limitResponse } from '../core/node-http.ts'
 import { type CallOwner, toLine } from './call-slots.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 import { type Held, heldBytes } from './held-bytes.ts'
@@ -62,19 +61,22 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
   if (signal.aborted) throw stopped(signal)
   const request = begin(url, headers, body)
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    let isAnswered = false
+    let answer: IncomingMessage | undefined
     request.on('response', (response) => {
-      isAnswered = true
+      answer = response
       resolve(response)
     })
-    limitInformation(request, () => reject(failed('the provider sent too many informational responses')))
+    limitResponse(request, LEAST_PIECE_BYTES, (of) => {
+      reject(EXCESSES[of]())
+      answer?.destroy(EXCESSES[of]())
+    })
     // Given as an option, Node would watch over the whole life of the request for it, at twice the cost.
     const stop = () => request.destroy(stopped(signal))
     signal.addEventListener('abort', stop, { once: true })
     request.on('close', () => {
       signal.removeEventListener('abort', stop)
       // Where the answer switches to another protocol (101) there is no error.
-      if (!isAnswered)
+      if (answer === undefined)
         reject(signal.aborted ? stopped(signal) : failed('the provider hung up without an answer', { transient: true }))
     })
     request.on('error', (cause) =>
@@ -89,6 +91,11 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
     throw aWebPage()
   }
   throw refused(statusCode, response.headers, await wordsOf(response))
+}
+
+const EXCESSES: Record<Excess, () => ReparteeError> = {
+  'informational responses': () => failed('the provider sent too many informational responses'),
+  'small chunks': () => failed('the provider sent its answer in pieces that are too small'),
 }
 
 /** Of an answer: for whom it is read. */
@@ -212,7 +219,7 @@ export function readBody(
       if (!isTaking) finish()
     })
     const breakOff = (cause?: Error) => {
-      if (!isDone) fail(signal.aborted ? stopped(signal) : broken(cause))
+      if (!isDone) fail(signal.aborted ? stopped(signal) : cause instanceof ReparteeError ? cause : broken(cause))
     }
     response.on('error', breakOff)
     // Node drops an error that arrives right behind the head, before anybody listens.
@@ -259,7 +266,6 @@ function bodyCheck(
   mostValues: number | undefined,
   held: Held,
 ): (chunk: Buffer) => ReparteeError | undefined {
-  const pieces = new PieceCount(LEAST_PIECE_BYTES)
   let bytes = 0
   let parsedBytes = 0
   let lines = 0
@@ -281,7 +287,6 @@ function bodyCheck(
       lines += countLineEnds(chunk, begun + 1)
       if (lines > MOST_LINES) return tooMuch()
     }
-    if (pieces.isTooMany(chunk)) return failed('the provider sent its answer in pieces that are too small')
     if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes || hasTooManyValues(chunk, begun)) return tooMuch()
     return held.set(parsedBytes) ? undefined : failed('its provider sends too much at the same time', { transient: true })
   }

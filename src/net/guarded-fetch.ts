@@ -3,8 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { httpRequest, httpsRequest, limitUnparsedInformation } from '../core/node-http.ts'
-import { PieceCount } from '../core/pieces.ts'
+import { httpRequest, httpsRequest, limitResponse } from '../core/node-http.ts'
 import { addressIn, isPublicAddress } from './address.ts'
 import { FetchError } from './fetch-error.ts'
 import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts'
@@ -171,6 +170,7 @@ export async function open(
       fail(new FetchError('unreachable', 'did not answer in time', { transient: true }))
       request.destroy()
     }, rules.headTimeoutMs)
+    let answer: IncomingMessage | undefined
     const request: ClientRequest = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
       url,
       {
@@ -191,6 +191,7 @@ export async function open(
         signal,
       },
       (response) => {
+        answer = response
         clearTimeout(timer)
         // Without a length, Node takes the end of a broken connection for the end of the answer.
         request.on('error', (cause) => {
@@ -199,9 +200,11 @@ export async function open(
         resolve(response)
       },
     )
-    limitUnparsedInformation(request, () =>
-      fail(new FetchError('fetch_failed', 'was answered with too many informational responses')),
-    )
+    limitResponse(request, LEAST_PIECE_BYTES, (of) => {
+      const error = new FetchError('fetch_failed', `was answered with too many ${of}`)
+      fail(error)
+      answer?.destroy(error)
+    })
     request.on('error', (cause) => fail(stopped(signal, cause)))
     // Where the answer switches to another protocol (101) there is no error.
     request.on('close', () => fail(stopped(signal)))
@@ -268,7 +271,7 @@ async function take(
 const MAX_RATIO = 100
 const FREE_RATIO_BYTES = 1_048_576
 /** On average. */
-export const LEAST_PIECE_BYTES = 64
+const LEAST_PIECE_BYTES = 64
 
 /** Nearly all pages of the web are smaller. */
 const LARGE_BYTES = 4_194_304
@@ -309,11 +312,9 @@ function readBody(
         body.resume()
       }, fail)
     }
-    const pieces = new PieceCount(LEAST_PIECE_BYTES)
     // As it comes, packed or not.
     response.on('data', (chunk: Buffer) => {
       sentBytes += chunk.length
-      if (pieces.isTooMany(chunk)) fail(new FetchError('fetch_failed', 'came in pieces that are too small'))
     })
     const body = unpacked(response, fail)
     body.on('data', (chunk: Buffer) => {
@@ -323,7 +324,7 @@ function readBody(
         fail(new FetchError('too_large', `is compressed to less than ${100 / MAX_RATIO} % of its size`))
       else keep(chunk)
     })
-    response.on('error', (cause) => fail(stopped(signal, cause)))
+    response.on('error', (cause) => fail(cause instanceof FetchError ? cause : stopped(signal, cause)))
     // Node drops an error that arrives right behind the head, before anybody listens.
     if (response.destroyed) fail(stopped(signal))
     response.on('close', () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { PieceCount } from '../core/pieces.ts'
 import { FetchError } from './fetch-error.ts'
-import { type FetchRules, LEAST_PIECE_BYTES, open, toFetchable } from './guarded-fetch.ts'
+import { type FetchRules, open, toFetchable } from './guarded-fetch.ts'
 
 export interface PostInput {
   url: string
@@ -11,6 +10,8 @@ export interface PostInput {
 }
 
 const MAX_BODY_BYTES = 65_536
+/** A receiver that says more must not hold a connection. */
+const BODY_WITHIN_MS = 1_000
 
 /**
  * Sends JSON to a URL of the public internet, under the same rules as `guardedFetch`, and resolves to the status of the answer. Its body is discarded. A
@@ -24,18 +25,26 @@ export async function guardedPost(rules: FetchRules, { url, headers, body, signa
     { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } },
     AbortSignal.any([timeout, signal]),
   )
-  discard(response)
+  await discard(response)
   if (response.statusCode === undefined) throw new FetchError('fetch_failed', 'was not answered in HTTP')
   return response.statusCode
 }
 
-/** Reads a short body to its end, so that its receiver sees no broken connection. A longer one is cut off. */
-function discard(response: IncomingMessage): void {
-  let bytes = 0
-  const pieces = new PieceCount(LEAST_PIECE_BYTES)
-  response.on('error', () => {})
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes > MAX_BODY_BYTES || pieces.isTooMany(chunk)) response.destroy()
+/** Reads a short body to its end, so that its receiver sees no broken connection. A longer one, in bytes or in time, is cut off. Resolves when the body has ended. */
+function discard(response: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0
+    const end = () => {
+      clearTimeout(timer)
+      response.destroy()
+      resolve()
+    }
+    const timer = setTimeout(end, BODY_WITHIN_MS)
+    response.on('error', end)
+    response.on('close', end)
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > MAX_BODY_BYTES) end()
+    })
   })
 }
