@@ -7,7 +7,7 @@ import { moduleBeside } from '../core/module-beside.ts'
 import { parseJson } from './body.ts'
 import type { Parsed } from './json-worker.ts'
 
-/** A request with a body may take four times as long as parsing that, and other requests need four times as long as the request. */
+/** Handling a request takes up to four times as long as parsing its body, and four fifths of the time belong to others. */
 const REST_TIMES = 16
 /** Parsing more would hold up other requests for more than 50 ms. */
 const LARGE_BYTES = 2_097_152

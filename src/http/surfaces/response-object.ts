@@ -27,8 +27,8 @@ function toAnnotations({ content, sources }: Outcome) {
   )
 }
 
-/** Longer instructions are told with the whole response alone: each event would take as long as it. */
-const MAX_TOLD_CHARS = 4_096
+/** Longer instructions are sent with the complete response only, because three events hold the response. */
+const MAX_REPEATED_CHARS = 4_096
 
 const textPart = (text: string, annotations: object[]) => ({ type: 'output_text', text, annotations, logprobs: [] })
 const toItem = (replyId: string | undefined, status: string, content: object[]) => ({
@@ -110,7 +110,7 @@ export class ResponseTeller implements Teller {
 
   started(begun: Begun): string {
     const { instructions } = this.#asked
-    const isLong = instructions !== null && instructions.length > MAX_TOLD_CHARS
+    const isLong = instructions !== null && instructions.length > MAX_REPEATED_CHARS
     const response = toResponse(begun, isLong ? { ...this.#asked, instructions: null } : this.#asked)
     const item = toItem(begun.replyId, 'in_progress', [])
     this.#place = { item_id: item.id, output_index: 0, content_index: 0 }
