@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
 import { Console } from '../support/console.ts'
@@ -87,12 +88,17 @@ describe('the knowledge of an agent in the console', { skip: needsProcess }, () 
 
   test('files are picked by keyboard alone, and one that cannot be read says why and what to do', async () => {
     const { console, page } = await open(home)
+    await page.getByText('This agent knows nothing yet').waitFor()
     await until('the button has the focus', async () => {
       await page.keyboard.press('Tab')
       return (await page.evaluate('document.activeElement.textContent')) === 'Choose files'
     })
     const chooser = page.waitForEvent('filechooser')
-    await page.keyboard.press('Enter')
+    // The first key may come while the page is still being drawn.
+    await until('files are asked for', async () => {
+      await page.keyboard.press('Enter')
+      return Promise.race([chooser.then(() => true), pause(1_000, false)])
+    })
     const locked = write('locked.pdf', pdf([[{ text: 'Secret', y: 700 }]], { encrypted: true }))
     await (await chooser).setFiles([locked, write('opening.txt', 'The shop opens at nine.')])
     await isReady(page, 'opening.txt')

@@ -286,7 +286,7 @@ describe('bodies that are made to break whoever reads them', { skip: needsProces
       assert.equal(answer.status, 400)
       assert.match(answer.body.error.message, /nest deeper/)
     }
-    const deep = await post('^/openai/v1/responses', `{"model":"${own.agent}","input":"Hello","metadata":${nested(200)}}`)
+    const deep = await post('^/openai/v1/responses', `{"model":"${own.agent}","input":"Hello","tools":[${nested(200)}]}`)
     assert.equal(deep.status, 200)
   })
 

@@ -336,7 +336,7 @@ describe('Responses', { skip: needsProcess }, () => {
       await assert.rejects(create('Hello', { metadata: metadata as never }), { status: 400 })
   })
 
-  test('long instructions are told once in a stream', async () => {
+  test('a stream holds long instructions once', async () => {
     const tell = async (instructions: string) => {
       const told: Record<string, unknown> = {}
       for await (const event of await openai.responses.create({ model: agent, input: 'Hi', instructions, stream: true }))
