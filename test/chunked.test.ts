@@ -87,6 +87,7 @@ describe('a body in chunks of one byte', () => {
       [...HEAD, SMALL],
       [...(loud + SMALL.slice(0, 300)), SMALL.slice(300)],
       [plain + HEAD + SMALL],
+      [`${HEAD}${'0'.repeat(40)}A\r\n0123456789\r\n${SMALL}`],
       [`${HEAD}6000\r\n${'x'.repeat(0x6000)}\r\n`, SMALL],
       [`${HEAD}2;a=${'b'.repeat(100)}\r\nxx\r\n0\r\na: chunked\r\n\r\n${loud}${SMALL}`],
     ]) {

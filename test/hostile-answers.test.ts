@@ -90,6 +90,7 @@ describe('an answer in chunks of one byte', () => {
       ['', HEAD + SMALL],
       [`\r\n\nHTTP/1.1 102 \r\n\r\n\n${HEAD}ffff;a=b\r\n${'x'.repeat(0xffff)}\r\n`, '1\r\nx\r\n'.repeat(70_000)],
       [HEAD.slice(0, -3), HEAD.slice(-3) + SMALL],
+      [`${HEAD}${'0'.repeat(40)}1;a=1\r\nx\r\n`, SMALL],
     ] as const) {
       const { url, closed } = await startServer(head, more)
       const asked = httpRequest(url)

@@ -1,8 +1,6 @@
 import { PieceCount } from './pieces.ts'
 
 const LINE_FEED = 0x0a
-/** A longer line has an extension, which is not looked at. */
-const MOST_SIZE_CHARS = 16
 
 /**
  * Follows the chunks of an HTTP/1.1 body (RFC 9112 7.1) before Node parses them. Node makes a buffer and an event of each chunk, and what is read at once may hold
@@ -12,8 +10,10 @@ export class ChunkFrames {
   readonly #pieces: PieceCount
   /** Bytes of the chunk under way that have not come yet, with the line end behind it. */
   #left = 0
-  /** The beginning of a line that says the size of a chunk. */
-  #line = ''
+  /** What the line under way says so far; undefined before its first digit. */
+  #size: number | undefined
+  /** Behind the digits of the line: nothing more of it counts. */
+  #isBehindSize = false
   #isOver = false
 
   /** `leastBytes`: as for `PieceCount`. */
@@ -29,25 +29,45 @@ export class ChunkFrames {
   /** Adds bytes from `start` on. Returns the place behind the body, or the length of `read` where the body goes on; undefined if the chunks are too small. */
   add(read: Buffer, start: number): number | undefined {
     let at = start
-    while (at < read.length) {
+    while (at < read.length && !this.#isOver) {
       if (this.#left > 0) {
         const skipped = Math.min(this.#left, read.length - at)
         this.#left -= skipped
         at += skipped
         continue
       }
-      const feed = read.indexOf(LINE_FEED, at)
-      const end = feed < 0 ? read.length : feed
-      this.#line += read.toString('latin1', at, Math.min(end, at + MOST_SIZE_CHARS - this.#line.length))
-      at = feed < 0 ? end : end + 1
-      if (feed < 0) break
-      const length = Number.parseInt(this.#line, 16)
-      this.#line = ''
-      this.#isOver = !(length > 0)
-      if (this.#isOver) break
-      if (this.#pieces.isTooMany({ length })) return undefined
-      this.#left = length + '\r\n'.length
+      at = this.#addLine(read, at)
+      if (read[at - 1] === LINE_FEED && !this.#endLine()) return undefined
     }
     return at
   }
+
+  /** Returns the place behind the line, or the length of `read` where the line goes on. */
+  #addLine(read: Buffer, start: number): number {
+    let at = start
+    for (; !this.#isBehindSize && at < read.length; at++) {
+      const digit = digitOf(read[at]!)
+      if (digit === undefined) this.#isBehindSize = true
+      else this.#size = (this.#size ?? 0) * 16 + digit
+    }
+    const feed = read.indexOf(LINE_FEED, Math.max(start, at - 1))
+    return feed < 0 ? read.length : feed + 1
+  }
+
+  /** Returns false if the chunks are too small. */
+  #endLine(): boolean {
+    const length = this.#size ?? 0
+    this.#size = undefined
+    this.#isBehindSize = false
+    this.#isOver = length === 0
+    if (this.#isOver) return true
+    this.#left = length + '\r\n'.length
+    return !this.#pieces.isTooMany({ length })
+  }
+}
+
+function digitOf(byte: number): number | undefined {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined
 }

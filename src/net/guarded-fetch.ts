@@ -4,6 +4,7 @@ import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { httpRequest, httpsRequest, limitResponse } from '../core/node-http.ts'
+import { PieceCount } from '../core/pieces.ts'
 import { addressIn, isPublicAddress } from './address.ts'
 import { FetchError } from './fetch-error.ts'
 import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts'
@@ -312,9 +313,11 @@ function readBody(
         body.resume()
       }, fail)
     }
+    const pieces = new PieceCount(LEAST_PIECE_BYTES)
     // As it comes, packed or not.
     response.on('data', (chunk: Buffer) => {
       sentBytes += chunk.length
+      if (pieces.isTooMany(chunk)) fail(new FetchError('fetch_failed', 'came in pieces that are too small'))
     })
     const body = unpacked(response, fail)
     body.on('data', (chunk: Buffer) => {
