@@ -121,6 +121,15 @@ describe('an answer in chunks of one byte', () => {
     await call(HEAD, SMALL)
   })
 
+  test('is not parsed behind a long head', async () => {
+    const { url, closed } = await startServer(HEAD.slice(0, -2) + 'a:b\r\n'.repeat(3_600), `\r\n${SMALL}`)
+    await assert.rejects(guardedFetch(rulesFor(url), { url }), {
+      code: 'fetch_failed',
+      message: /too many (header fields|small chunks)/,
+    })
+    await closed
+  })
+
   test('ends the fetch of a page', async () => {
     const { url, closed } = await startServer(HEAD, SMALL)
     await assert.rejects(guardedFetch(rulesFor(url), { url }), { code: 'fetch_failed', message: /too many small chunks/ })

@@ -9,17 +9,17 @@ const MOST_INFORMATION = 20
 /** Where the first digit of a status stands, and what it is of informational responses. */
 const CLASS_AT = 'HTTP/1.1 '.length
 const INFORMATION_CLASS = '1'
-/** Node ends a longer head. */
+/** Node counts names and values alone: a head of short fields may be four times as long. */
 const MOST_HEAD_CHARS = 16_384
 const HEAD_END = /\r?\n\r?\n/g
 const ENCODED = /^transfer-encoding:/im
 
 /** What a server sends too much of. */
-export type Excess = 'informational responses' | 'small chunks'
+export type Excess = 'informational responses' | 'small chunks' | 'header fields'
 
 /**
  * Ends a request whose server sends more than 20 informational responses (1xx) before its answer, or an answer in chunks of fewer than `leastChunkBytes` bytes on
- * average, beyond the first 1,000. It counts before Node parses, because Node would parse thousands that came in one piece. Calls `onExcess` before it ends the request.
+ * average, beyond the first 1,000, or a head of more than 16,384 characters. It counts before Node parses, because Node would parse thousands that came in one piece. Calls `onExcess` before it ends the request.
  */
 export function limitResponse(request: ClientRequest, leastChunkBytes: number, onExcess: (of: Excess) => void): void {
   request.on('socket', (socket) => {
@@ -75,7 +75,7 @@ class ResponseCount {
       start = next
     }
     this.#head = text.slice(start)
-    return this.#head.length < MOST_HEAD_CHARS ? 'goes on' : 'is over'
+    return this.#head.length < MOST_HEAD_CHARS ? 'goes on' : 'header fields'
   }
 
   #addChunks(frames: ChunkFrames, read: Buffer, start: number): Excess | 'goes on' | 'is over' {

@@ -8,8 +8,8 @@ import { PieceCount } from '../core/pieces.ts'
 import { networkOf } from '../net/address.ts'
 
 const LEAST_BYTES = 64
-const SUSPECT_MS = 3_600_000
-const MOST_SUSPECTS = 1_000
+const INSPECTED_MS = 3_600_000
+const MOST_NETWORKS = 1_000
 
 const isChunked = ({ headers }: IncomingMessage): boolean => headers['transfer-encoding'] !== undefined
 
@@ -25,7 +25,7 @@ interface ChunkedBody {
 const bodies = new WeakMap<IncomingMessage, ChunkedBody>()
 const refused = new WeakSet<Socket>()
 
-/** Returns true if a request on the connection was refused before it was parsed, because its chunks are too small. */
+/** Returns true if what the connection sent was not parsed because its chunks are too small. */
 export const hasSmallChunks = (socket: Socket): boolean => refused.has(socket)
 
 /** Returns the body of a request. It fails with `invalid_request` if its chunks are too small. */
@@ -40,31 +40,32 @@ export function withoutSmallChunks(request: IncomingMessage, body: Readable): Re
 }
 
 /**
- * Refuses bodies in small chunks. Node calls back for each chunk of what it has read, and 64 kB may hold ten thousand: that takes longer than many requests. So after
- * the first such body, chunks of its network are counted before Node parses them, for an hour. Other connections are not looked at, because that takes time for every request.
+ * Refuses bodies in small chunks. Node calls back for each chunk of what it has read, and 64 kB may hold ten thousand: that takes longer than many requests. So where a
+ * network sends a chunked body, its connections are looked at before Node parses what they send, for an hour. Others are not, because that takes time for every request.
  */
 export class SmallChunks {
   readonly #sockets: Iterable<Socket>
-  /** By network: until when it is looked at. */
-  readonly #suspects = new Map<string, number>()
+  /** Networks that have sent chunked bodies, and until when they are looked at. */
+  readonly #networks = new Map<string, number>()
   readonly #inspected = new WeakSet<Socket>()
 
   /** `sockets`: the open connections of the server. */
   constructor(server: Server, sockets: Iterable<Socket>) {
     this.#sockets = sockets
     server.on('connection', (socket) => {
-      if (this.#suspects.size === 0) return
-      const until = this.#suspects.get(networkOfPeer(socket))
-      if (until !== undefined && until > performance.now()) this.#inspect(socket)
+      if (this.#networks.size > 0 && this.#isKnown(networkOfPeer(socket))) this.#inspect(socket)
     })
   }
 
   /** Call it as soon as the head of a request is parsed, because its chunks may come along. Closes the connection after a response that is sent before the end of the body. */
   watch(request: IncomingMessage, response: ServerResponse): void {
     if (!isChunked(request)) return
-    // Node would otherwise read the rest, chunk by chunk.
+    const { socket } = request
+    this.#inspectNetworkOf(socket)
     response.once('finish', () => {
-      if (!request.complete) request.socket.destroySoon()
+      if (request.complete) this.#inspect(socket)
+      // Node would otherwise read the rest, chunk by chunk.
+      if (!this.#inspected.has(socket) || !request.complete) socket.destroySoon()
     })
     const body: ChunkedBody = { isRefused: false, refuse: () => {} }
     bodies.set(request, body)
@@ -75,26 +76,33 @@ export class SmallChunks {
       if (piece === null || !pieces.isTooMany(piece)) return push.call(request, piece)
       body.isRefused = true
       body.refuse()
-      this.#suspect(request.socket)
       return true
     }
   }
 
-  #suspect(socket: Socket): void {
+  #isKnown(network: string): boolean {
+    return (this.#networks.get(network) ?? 0) > performance.now()
+  }
+
+  #inspectNetworkOf(socket: Socket): void {
     const network = networkOfPeer(socket)
-    this.#suspects.delete(network)
-    this.#suspects.set(network, performance.now() + SUSPECT_MS)
-    if (this.#suspects.size > MOST_SUSPECTS) this.#suspects.delete(this.#suspects.keys().next().value!)
+    const isKnown = this.#isKnown(network)
+    this.#networks.delete(network)
+    this.#networks.set(network, performance.now() + INSPECTED_MS)
+    if (this.#networks.size > MOST_NETWORKS) this.#networks.delete(this.#networks.keys().next().value!)
+    if (isKnown) return
     for (const other of this.#sockets) if (networkOfPeer(other) === network) this.#inspect(other)
   }
 
+  /** Has no effect while a request comes in, because its place is not known. */
   #inspect(socket: Socket): void {
-    if (this.#inspected.has(socket)) return
+    if (this.#inspected.has(socket) || isInRequest(socket)) return
     this.#inspected.add(socket)
-    const chunks = new RequestChunks()
+    const frames = new RequestFrames()
     const look = (read: Buffer) => {
-      if (!chunks.areTooSmall(read)) return
-      refused.add(socket)
+      const wrong = frames.add(read)
+      if (wrong === undefined) return
+      if (wrong === 'small chunks') refused.add(socket)
       stopParser(read)
     }
     // The parser reads by itself until `on` is called. It must come behind this listener.
@@ -104,50 +112,71 @@ export class SmallChunks {
   }
 }
 
+/** Node keeps the newest request of a connection on its parser. */
+const isInRequest = (socket: Socket): boolean =>
+  (socket as { parser?: { incoming: IncomingMessage | null } }).parser?.incoming?.complete === false
+
 const networkOfPeer = ({ remoteAddress = '' }: Socket): string => networkOf(remoteAddress)
 
-const WORD = /chunked/gi
-const WORD_CHARS = 'chunked'.length
+/** Node ends most of what is longer. */
+const MOST_HEAD_CHARS = 32_768
 const HEAD_END = /\r?\n\r?\n/g
-const HEAD_END_CHARS = 4
+const LINE_END = /\r?\n/y
+const ENCODED = /^transfer-encoding:/im
+const LENGTH = /^content-length:[ \t]*(\d+)/im
 
-/** Counts the chunks of what a connection sends. Takes for chunks what follows a head, or another text, with the word `chunked`; most other bytes do not read like chunks. */
-class RequestChunks {
-  #frames: ChunkFrames | undefined
-  /** The word has come, and the end of its head has not. */
-  #isInHead = false
-  /** What may be the beginning of the word, or of the end of a head. */
-  #rest = ''
+/** Follows the requests of a connection (RFC 9112), and counts their chunks. */
+class RequestFrames {
+  /** Of a body of a given length: bytes that have not come yet. */
+  #left = 0
+  #chunks: ChunkFrames | undefined
+  /** The chunks of a body have come, and the fields behind them have not. */
+  #isBehindChunks = false
+  /** The beginning of a head whose end has not come yet. */
+  #head = ''
 
-  areTooSmall(read: Buffer): boolean {
+  /** Returns what is wrong with bytes that were read next. */
+  add(read: Buffer): 'small chunks' | 'a long head' | undefined {
+    const before = this.#head.length
     let text: string | undefined
-    const before = this.#rest.length
     let at = 0
     while (at < read.length) {
-      if (this.#frames !== undefined) {
-        const end = this.#frames.add(read, at)
-        if (end === undefined) return true
+      if (this.#left > 0) {
+        const skipped = Math.min(this.#left, read.length - at)
+        this.#left -= skipped
+        at += skipped
+      } else if (this.#chunks !== undefined) {
+        const end = this.#chunks.add(read, at)
+        if (end === undefined) return 'small chunks'
         at = end
-        if (this.#frames.isOver) this.#frames = undefined
-        continue
+        this.#isBehindChunks = this.#chunks.isOver
+        if (this.#isBehindChunks) this.#chunks = undefined
+      } else {
+        text ??= this.#head + read.toString('latin1')
+        const start = at === 0 ? 0 : at + before
+        const end = this.#endOfHead(text, start)
+        if (end === undefined) {
+          this.#head = text.slice(start)
+          return this.#head.length > MOST_HEAD_CHARS ? 'a long head' : undefined
+        }
+        this.#head = ''
+        at = end - before
+        if (!this.#isBehindChunks) this.#beginBody(text.slice(start, end))
+        this.#isBehindChunks = false
       }
-      text ??= this.#rest + read.toString('latin1')
-      this.#rest = ''
-      const start = at === 0 ? 0 : at + before
-      const next = this.#isInHead ? endOf(HEAD_END, text, start) : endOf(WORD, text, start)
-      if (next === undefined) {
-        this.#rest = text.slice(Math.max(start, text.length + 1 - (this.#isInHead ? HEAD_END_CHARS : WORD_CHARS)))
-        return false
-      }
-      at = next - before
-      if (this.#isInHead) this.#frames = new ChunkFrames(LEAST_BYTES)
-      this.#isInHead = !this.#isInHead
     }
-    return false
+    return undefined
   }
-}
 
-function endOf(pattern: RegExp, text: string, start: number): number | undefined {
-  pattern.lastIndex = start
-  return pattern.test(text) ? pattern.lastIndex : undefined
+  #endOfHead(text: string, start: number): number | undefined {
+    LINE_END.lastIndex = start
+    if (this.#isBehindChunks && LINE_END.test(text)) return LINE_END.lastIndex
+    HEAD_END.lastIndex = start
+    return HEAD_END.test(text) ? HEAD_END.lastIndex : undefined
+  }
+
+  #beginBody(head: string): void {
+    if (ENCODED.test(head)) this.#chunks = new ChunkFrames(LEAST_BYTES)
+    else this.#left = Number(LENGTH.exec(head)?.[1] ?? 0)
+  }
 }

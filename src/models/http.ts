@@ -96,6 +96,7 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
 
 const EXCESSES: Record<Excess, () => ReparteeError> = {
   'informational responses': () => failed('the provider sent too many informational responses'),
+  'header fields': () => failed('the provider sent too many header fields'),
   'small chunks': () => failed('the provider sent its answer in pieces that are too small'),
 }
 
