@@ -8,11 +8,11 @@ const LINE_FEED = 0x0a
  */
 export class ChunkFrames {
   readonly #pieces: PieceCount
-  /** Bytes of the chunk under way that have not come yet, with the line end behind it. */
+  /** Bytes of the current chunk that have not arrived, including the line end behind it. */
   #left = 0
-  /** What the line under way says so far; undefined before its first digit. */
+  /** The size in the current line, as far as it was read; undefined before its first digit. */
   #size: number | undefined
-  /** Behind the digits of the line: nothing more of it counts. */
+  /** True behind the digits of the current line. The rest of the line is ignored. */
   #isBehindSize = false
   #isOver = false
 
@@ -21,7 +21,7 @@ export class ChunkFrames {
     this.#pieces = new PieceCount(leastBytes)
   }
 
-  /** Whether the last chunk has come, or something that is no chunk. */
+  /** True after the last chunk, or after something that is no chunk. */
   get isOver(): boolean {
     return this.#isOver
   }

@@ -127,12 +127,12 @@ const LENGTH = /^content-length:[ \t]*(\d+)/im
 
 /** Follows the requests of a connection (RFC 9112), and counts their chunks. */
 class RequestFrames {
-  /** Of a body of a given length: bytes that have not come yet. */
+  /** Bytes that have not arrived of a body with `Content-Length`. */
   #left = 0
   #chunks: ChunkFrames | undefined
-  /** The chunks of a body have come, and the fields behind them have not. */
+  /** True between the last chunk of a body and the end of its trailer fields. */
   #isBehindChunks = false
-  /** The beginning of a head whose end has not come yet. */
+  /** The beginning of a head whose end has not arrived. */
   #head = ''
 
   /** Returns what is wrong with bytes that were read next. */
