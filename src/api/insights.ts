@@ -50,7 +50,7 @@ export const insightOperations = () => ({
         Type.Object({ documentId: Uuid('The document.'), title: Type.String(), cited: count, up: count, down: count }),
         {
           description:
-            'The 1,000 cited most, most cited first; then up to 500 that never were. Where more than 10,000 were cited, counts of rarely cited ones may be too low, and those that never were are left out.',
+            'The 1,000 most cited documents, most cited first. Then up to 500 without a citation. Where more than 10,000 were cited, counts of rarely cited documents may be too low, and documents without a citation are left out.',
         },
       ),
     }),

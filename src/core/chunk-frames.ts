@@ -8,7 +8,7 @@ const LINE_FEED = 0x0a
  */
 export class ChunkFrames {
   readonly #pieces: PieceCount
-  /** Bytes of the current chunk that have not arrived, including the line end behind it. */
+  /** How many bytes of the current chunk, and of the line end behind it, are missing. */
   #left = 0
   /** The size in the current line, as far as it was read; undefined before its first digit. */
   #size: number | undefined

@@ -9,7 +9,7 @@ const MOST_INFORMATION = 20
 /** Where the first digit of a status stands, and what it is of informational responses. */
 const CLASS_AT = 'HTTP/1.1 '.length
 const INFORMATION_CLASS = '1'
-/** Node counts names and values alone: a head of short fields may be four times as long. */
+/** Node accepts longer heads of short fields: it counts names and values only. */
 const MOST_HEAD_CHARS = 16_384
 const HEAD_END = /\r?\n\r?\n/g
 const ENCODED = /^transfer-encoding:/im
