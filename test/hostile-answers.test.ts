@@ -1,7 +1,7 @@
 // Servers that providers, pages and webhooks are, and that go on sending without an end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
+import { Agent, type ClientRequest, createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -34,6 +34,7 @@ async function startServer(head: string, more: string): Promise<{ url: string; c
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, closed }
 }
 
+const closed = (asked: ClientRequest) => new Promise<void>((resolve) => asked.once('close', resolve))
 const rulesFor = (url: string) => ({ ...FETCH_RULES, allow: new Set([new URL(url).host]) })
 const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
 const OK = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\nhere'
@@ -60,6 +61,12 @@ describe('informational responses without an end', () => {
     }
   })
 
+  test('are counted where the server names its protocol otherwise', async () => {
+    const { url, closed } = await startServer('', EARLY_HINTS.replace('HTTP', 'ICE').repeat(100))
+    await assert.rejects(guardedFetch(rulesFor(url), { url }), { message: /too many informational responses/ })
+    await closed
+  })
+
   test('are not parsed when they come in one piece', async () => {
     const { url } = await startServer(EARLY_HINTS.repeat(1_000), '')
     const asked = httpRequest(url)
@@ -69,8 +76,8 @@ describe('informational responses without an end', () => {
     limitResponse(asked, 16, resolve)
     asked.on('error', () => {}).end()
     assert.equal(await promise, 'informational responses')
-    await once(asked, 'close')
-    assert.ok(parsed <= 20, `${parsed} were parsed`)
+    await closed(asked)
+    assert.ok(parsed <= 100, `${parsed} were parsed`)
   })
 
   test('are read over if there are a few', async () => {
@@ -90,6 +97,7 @@ describe('an answer in chunks of one byte', () => {
       ['', HEAD + SMALL],
       [`\r\n\nHTTP/1.1 102 \r\n\r\n\n${HEAD}ffff;a=b\r\n${'x'.repeat(0xffff)}\r\n`, '1\r\nx\r\n'.repeat(70_000)],
       [HEAD.slice(0, -3), HEAD.slice(-3) + SMALL],
+      [`ICE/1.1 102 \r\n\r\n${HEAD.replace('HTTP', 'ICE')}`, SMALL],
       [`${HEAD}${'0'.repeat(40)}1;a=1\r\nx\r\n`, SMALL],
     ] as const) {
       const { url, closed } = await startServer(head, more)
@@ -105,6 +113,26 @@ describe('an answer in chunks of one byte', () => {
     }
   })
 
+  test('is parsed up to the slice in which it is too much', async () => {
+    const { url } = await startServer(HEAD + SMALL.repeat(3), '')
+    const asked = httpRequest(url)
+    let parsed = 0
+    // Pieces are parsed into the answer, whether or not anybody reads it.
+    asked.on('response', (response) => {
+      const { push } = response.on('error', () => {})
+      response.push = (piece) => {
+        parsed++
+        return push.call(response, piece)
+      }
+    })
+    const { promise, resolve } = Promise.withResolvers<Excess>()
+    limitResponse(asked, 16, resolve)
+    asked.on('error', () => {}).end()
+    assert.equal(await promise, 'small chunks')
+    await closed(asked)
+    assert.ok(parsed <= 1_400, `${parsed} were parsed`)
+  })
+
   test('ends the call of a provider, also while its reader pauses', async () => {
     const wrong = { code: 'model_failed', transient: false, message: /pieces that are too small/ }
     const call = async (head: string, more: string) => {
@@ -112,7 +140,7 @@ describe('an answer in chunks of one byte', () => {
       await assert.rejects(async () => {
         const response = await send(new URL(url), { headers: {}, body: '{}', signal })
         response.pause()
-        await once(response, 'close').catch(() => {})
+        if (!response.closed) await once(response, 'close').catch(() => {})
         await readJson(response, signal)
       }, wrong)
       await closed
@@ -143,6 +171,36 @@ describe('an answer in chunks of one byte', () => {
       assert.equal(page.changed && Buffer.from(page.body).toString(), '1'.repeat(1_000))
     }
   })
+})
+
+describe('before its answer, a server', () => {
+  for (const [what, more] of [
+    ['empty lines', '\r\n'.repeat(1_000)],
+    ['header fields', 'a:\r\n'.repeat(1_000)],
+  ] as const)
+    test(`may not send ${what} without an end`, async () => {
+      const { url, closed } = await startServer(what === 'header fields' ? 'HTTP/1.1 200 OK\r\n' : '', more)
+      await assert.rejects(guardedFetch(rulesFor(url), { url }), { message: /too many header fields/ })
+      await closed
+    })
+})
+
+test('what comes behind an answer is not taken for the next one', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  endsBy('an agent', () => agent.destroy())
+  // As long as a slice of what is read.
+  const whole = `HTTP/1.1 200 OK\r\ncontent-length: 2000\r\nx: yy\r\n\r\n${'z'.repeat(2_000)}`
+  const { url } = await startServer(`${whole}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfake`, '')
+  for (let i = 0; i < 3; i++) {
+    const asked = httpRequest(url, { agent })
+    limitResponse(asked, 16, () => {})
+    asked.on('error', () => {}).end()
+    const isClosed = closed(asked)
+    const [response] = await once(asked, 'response')
+    const pieces: Buffer[] = await response.toArray().catch(() => [])
+    assert.doesNotMatch(pieces.join(''), /fake/)
+    await isClosed
+  }
 })
 
 describe('an answer that switches to another protocol', () => {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { type ErrorCode, ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { STATUS_CODES } from '../core/node-http.ts'
-import { hasSmallChunks, smallChunks } from './chunked.ts'
 import { statusOf, toErrorBody } from './errors.ts'
 
 const BY_PARSER_CODE: Record<string, [ErrorCode, string]> = {
@@ -19,7 +18,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
     socket.destroy()
     return
   }
-  const refusal = hasSmallChunks(socket) ? smallChunks() : toRefusal(error.code)
+  const refusal = toRefusal(error.code)
   whenAnswered(socket, () => {
     if (!socket.writable) return
     socket.end(toResponse(refusal))

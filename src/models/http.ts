@@ -3,7 +3,6 @@ import { urlToHttpOptions } from 'node:url'
 import { ReparteeError } from '../core/errors.ts'
 import { hasMoreShapes, hasMoreValues, ValueCount } from '../core/json-values.ts'
 import { type Excess, httpRequest, httpsRequest, limitResponse } from '../core/node-http.ts'
-import { PieceCount } from '../core/pieces.ts'
 import { type CallOwner, toLine } from './call-slots.ts'
 import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
 import { type Held, heldBytes } from './held-bytes.ts'
@@ -225,7 +224,7 @@ export function readBody(
     }
     response.on('error', breakOff)
     // Node drops an error that arrives right behind the head, before anybody listens.
-    if (response.destroyed) breakOff()
+    if (response.destroyed) breakOff(response.errored ?? undefined)
     response.on('close', () => {
       if (!response.readableEnded) breakOff()
     })
@@ -268,7 +267,6 @@ function bodyCheck(
   mostValues: number | undefined,
   held: Held,
 ): (chunk: Buffer) => ReparteeError | undefined {
-  const pieces = new PieceCount(LEAST_PIECE_BYTES)
   let bytes = 0
   let parsedBytes = 0
   let lines = 0
@@ -290,7 +288,6 @@ function bodyCheck(
       lines += countLineEnds(chunk, begun + 1)
       if (lines > MOST_LINES) return tooMuch()
     }
-    if (pieces.isTooMany(chunk)) return EXCESSES['small chunks']()
     if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes || hasTooManyValues(chunk, begun)) return tooMuch()
     return held.set(parsedBytes) ? undefined : failed('its provider sends too much at the same time', { transient: true })
   }

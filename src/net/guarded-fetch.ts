@@ -4,7 +4,6 @@ import { isIPv6 } from 'node:net'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { httpRequest, httpsRequest, limitResponse } from '../core/node-http.ts'
-import { PieceCount } from '../core/pieces.ts'
 import { addressIn, isPublicAddress } from './address.ts'
 import { FetchError } from './fetch-error.ts'
 import { type Resolve, resolveByDns, resolveBySystem } from './resolve.ts'
@@ -313,11 +312,9 @@ function readBody(
         body.resume()
       }, fail)
     }
-    const pieces = new PieceCount(LEAST_PIECE_BYTES)
     // As it comes, packed or not.
     response.on('data', (chunk: Buffer) => {
       sentBytes += chunk.length
-      if (pieces.isTooMany(chunk)) fail(new FetchError('fetch_failed', 'came in pieces that are too small'))
     })
     const body = unpacked(response, fail)
     body.on('data', (chunk: Buffer) => {
@@ -327,9 +324,10 @@ function readBody(
         fail(new FetchError('too_large', `is compressed to less than ${100 / MAX_RATIO} % of its size`))
       else keep(chunk)
     })
-    response.on('error', (cause) => fail(cause instanceof FetchError ? cause : stopped(signal, cause)))
+    const breakOff = (cause: Error | null) => fail(cause instanceof FetchError ? cause : stopped(signal, cause))
+    response.on('error', breakOff)
     // Node drops an error that arrives right behind the head, before anybody listens.
-    if (response.destroyed) fail(stopped(signal))
+    if (response.destroyed) breakOff(response.errored)
     response.on('close', () => {
       if (!response.readableEnded) fail(stopped(signal))
     })
