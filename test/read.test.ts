@@ -65,6 +65,11 @@ describe('HTML', () => {
     assert.equal((await html('<nav>Menu</nav>')).passages[0]!.text, 'Menu')
   })
 
+  test('a line of a table may have a million cells without text', async () => {
+    const { passages } = await html(`<table>${'<td>'.repeat(1_000_000)}lamp</table>`)
+    assert.equal(passages[0]!.text, 'lamp')
+  })
+
   test('a hundred thousand nested elements, and half an element, are read', async () => {
     for (const open of ['<div>', '<ul><li>x', '<table><tr><td>', '<a>', '<pre>', '<b']) {
       assert.ok((await html(`<p>hello</p>${open.repeat(100_000)}`)).passages.length > 0)

@@ -25,6 +25,7 @@ export class HtmlBlocks {
   #lines: string[] = []
   /** The line being written, in pieces; white space still as in the source. */
   #line: string[] = []
+  #isLineBlank = true
   #prefix = ''
   #pre: string[] | undefined
   #table = 0
@@ -43,14 +44,14 @@ export class HtmlBlocks {
 
   text(text: string): void {
     if (this.#pre !== undefined) this.#pre.push(text)
-    else this.#line.push(text)
+    else this.#add(text)
   }
 
   open(name: string): void {
     if (this.#pre !== undefined) {
       if (name === 'br') this.#pre.push('\n')
     } else if (name === 'br') this.#break()
-    else if (name === 'code') this.#line.push('`')
+    else if (name === 'code') this.#add('`')
     else if (!BLOCKS.has(name)) return
     else if (name === 'table') this.#openTable()
     else if (this.#table > 0) this.#openInTable(name)
@@ -63,7 +64,7 @@ export class HtmlBlocks {
   close(name: string): void {
     if (this.#pre !== undefined) {
       if (name === 'pre') this.#endCode()
-    } else if (name === 'code') this.#line.push('`')
+    } else if (name === 'code') this.#add('`')
     else if (!BLOCKS.has(name)) return
     else if (this.#table > 0) this.#closeInTable(name)
     else if (this.#lists.length === 0) this.#endBlock()
@@ -116,9 +117,14 @@ export class HtmlBlocks {
     this.#table++
   }
 
+  #add(text: string): void {
+    this.#line.push(text)
+    if (this.#isLineBlank) this.#isLineBlank = text.trim() === ''
+  }
+
   #openInTable(name: string): void {
     if (name === 'tr') this.#endLine()
-    else if ((name === 'td' || name === 'th') && this.#line.some((piece) => piece.trim() !== '')) this.#line.push(' | ')
+    else if ((name === 'td' || name === 'th') && !this.#isLineBlank) this.#line.push(' | ')
     else this.#line.push(' ')
   }
 
@@ -167,6 +173,7 @@ export class HtmlBlocks {
   #endLine(): void {
     const line = this.#line.join('').replace(/\s+/gu, ' ').trim()
     this.#line = []
+    this.#isLineBlank = true
     if (line === '' || /^[|\s]+$/.test(line) || line === '``') return
     this.#lines.push(this.#prefix + line)
     this.#prefix = this.#prefix.replace(/\S/g, ' ')
