@@ -12,18 +12,19 @@ export function tellError(reply: FastifyReply, error: ReparteeError): void {
   if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer realm="repartee"')
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
   if (error.quota !== undefined) tellQuota(reply, error.quota, error.retryAfter!)
-  if (error.code !== 'payload_too_large') return
-  if (canReadOn(reply.request.raw)) reply.removeHeader('connection')
-  else reply.header('connection', 'close')
+  const request = reply.request.raw
+  if (error.code === 'payload_too_large' ? !canReadOn(request) : hasLongBody(request)) reply.header('connection', 'close')
+  else if (error.code === 'payload_too_large') reply.removeHeader('connection')
 }
 
 /**
  * Returns true if Node may read the rest of a refused body and throw it away. A connection that is closed at once is reset while the
  * caller still writes, and then many callers never see the answer.
  */
-function canReadOn({ headers, readableDidRead }: IncomingMessage): boolean {
-  return !readableDidRead && Number(headers['content-length']) <= MOST_UNREAD_BYTES
-}
+const canReadOn = (request: IncomingMessage): boolean =>
+  !request.readableDidRead && request.headers['content-length'] !== undefined && !hasLongBody(request)
+
+const hasLongBody = ({ headers }: IncomingMessage): boolean => Number(headers['content-length']) > MOST_UNREAD_BYTES
 
 /** The one shape of every failure under `/v1`. */
 export function sendError(reply: FastifyReply, requestId: string, error: ReparteeError): void {

@@ -135,6 +135,16 @@ describe('8 request body', () => {
     const answers = (await client.raw(`${large}${body}${next}`)).match(/HTTP\/1\.1 \d+/g)
     assert.deepEqual(answers, ['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
+
+  test('of a refused body of more than 100 MB the rest is not read', async () => {
+    for (const [path, status] of [
+      ['/nowhere', 404],
+      [sessions, 413],
+    ] as const) {
+      const head = client.bytesOf('POST', path, undefined, ['Content-Type: application/json', 'Content-Length: 200000000'])
+      assert.match(await client.raw(head), new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close`, 'i'))
+    }
+  })
 })
 
 describe('a body of a megabyte of mistakes', () => {
