@@ -8,6 +8,8 @@ export const { request: httpRequest, STATUS_CODES } = process.getBuiltinModule('
 export const { request: httpsRequest } = process.getBuiltinModule('node:https')
 
 const MOST_INFORMATION = 20
+/** On average. A token of a stream takes a few hundred. */
+const LEAST_PIECE_BYTES = 16
 /** Informational responses and empty lines count too. */
 const MOST_HEAD_BYTES = 32_768
 
@@ -18,10 +20,10 @@ export type Excess = 'informational responses' | 'small chunks' | 'header fields
 const limits = new WeakMap<Socket, (bytes: number) => boolean>()
 
 /**
- * Ends a request whose server sends more than 20 informational responses (1xx), or 32,768 bytes before the body of its answer, or a body in pieces of fewer than `leastPieceBytes`
- * bytes on average, beyond the first 1,000. Calls `onExcess` before it ends the request.
+ * Ends a request whose server sends more than 20 informational responses (1xx), or 32,768 bytes before the body of its answer, or a body in pieces of fewer than 16 bytes
+ * on average, beyond the first 200. Calls `onExcess` before it ends the request.
  */
-export function limitResponse(request: ClientRequest, leastPieceBytes: number, onExcess: (of: Excess) => void): void {
+export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => void): void {
   let isOver = false
   const end = (of: Excess) => {
     if (isOver) return
@@ -48,7 +50,7 @@ export function limitResponse(request: ClientRequest, leastPieceBytes: number, o
   })
   request.once('response', (response) => {
     isAnswered = true
-    const pieces = new PieceCount(leastPieceBytes)
+    const pieces = new PieceCount(LEAST_PIECE_BYTES)
     const { push } = response
     response.push = (piece) => {
       if (piece !== null && pieces.isTooMany(piece)) end('small chunks')

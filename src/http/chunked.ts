@@ -7,7 +7,6 @@ import { readInSlices } from '../core/slices.ts'
 import { networkOf } from '../net/address.ts'
 
 const LEAST_BYTES = 64
-const FREE_CHUNKS = 200
 const SLICED_MS = 3_600_000
 const MOST_NETWORKS = 1_000
 
@@ -66,7 +65,7 @@ export class SmallChunks {
       // Node would otherwise read the rest, chunk by chunk.
       if (body.isRefused || !request.complete) socket.destroySoon()
     })
-    const pieces = new PieceCount(LEAST_BYTES, FREE_CHUNKS)
+    const pieces = new PieceCount(LEAST_BYTES)
     const { push } = request
     request.push = (piece) => {
       if (body.isRefused) return true

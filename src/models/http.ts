@@ -25,8 +25,6 @@ const MAX_PARSED_BYTES = 4_194_304
 const MOST_VALUES = 10_000
 /** An answer has a few dozen. */
 const MOST_SHAPES = 2_000
-/** On average. A token of a stream takes a few hundred. */
-const LEAST_PIECE_BYTES = 16
 /** Of one event that is longer than this. Each line takes a hundred bytes of memory until the event ends, however short it is. */
 const MOST_LINES = 2_000
 const LINES_COUNT_FROM_BYTES = 16_384
@@ -66,7 +64,7 @@ export async function send(url: URL, { headers, body, signal, owner }: HttpCall)
       answer = response
       resolve(response)
     })
-    limitResponse(request, LEAST_PIECE_BYTES, (of) => {
+    limitResponse(request, (of) => {
       reject(EXCESSES[of]())
       answer?.destroy(EXCESSES[of]())
     })

@@ -200,7 +200,7 @@ export async function open(
         resolve(response)
       },
     )
-    limitResponse(request, LEAST_PIECE_BYTES, (of) => {
+    limitResponse(request, (of) => {
       const error = new FetchError('fetch_failed', `was answered with too many ${of}`)
       fail(error)
       answer?.destroy(error)
@@ -270,8 +270,6 @@ async function take(
 /** Text is compressed to about 10 % of its size, and a page that is made to cost much to 0.1 %. The first MiB may be compressed in any way. */
 const MAX_RATIO = 100
 const FREE_RATIO_BYTES = 1_048_576
-/** On average. */
-const LEAST_PIECE_BYTES = 64
 
 /** Nearly all pages of the web are smaller. */
 const LARGE_BYTES = 4_194_304
