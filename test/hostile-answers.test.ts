@@ -77,7 +77,7 @@ describe('informational responses without an end', () => {
     asked.on('error', () => {}).end()
     assert.equal(await promise, 'informational responses')
     await closed(asked)
-    assert.ok(parsed <= 100, `${parsed} were parsed`)
+    assert.ok(parsed <= 120, `${parsed} were parsed`)
   })
 
   test('are read over if there are a few', async () => {
@@ -130,7 +130,7 @@ describe('an answer in chunks of one byte', () => {
     asked.on('error', () => {}).end()
     assert.equal(await promise, 'small chunks')
     await closed(asked)
-    assert.ok(parsed <= 600, `${parsed} were parsed`)
+    assert.ok(parsed <= 1_000, `${parsed} were parsed`)
   })
 
   test('ends the call of a provider, also while its reader pauses', async () => {
@@ -192,7 +192,7 @@ test('what comes behind an answer is not taken for the next one', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   endsBy('an agent', () => agent.destroy())
   // As long as a slice of what is read.
-  const whole = `HTTP/1.1 200 OK\r\ncontent-length: 2000\r\nx: yy\r\n\r\n${'z'.repeat(2_000)}`
+  const whole = `HTTP/1.1 200 OK\r\ncontent-length: 4048\r\nx: yy\r\n\r\n${'z'.repeat(4_048)}`
   const { url } = await startServer(`${whole}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfake`, '')
   for (let i = 0; i < 3; i++) {
     const asked = httpRequest(url, { agent })

@@ -2,10 +2,10 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Closes each connection that is one too many. Returns the open ones, and how to close those on which nothing was ever asked: browsers and balancers open some ahead, and Node does not
- * count them as idle, so they would delay an end for as long as it may take.
+ * Closes each connection that is one too many. Returns how to close those on which nothing was ever asked: browsers and balancers open some ahead, and Node does not count them as
+ * idle, so they would delay an end for as long as it may take.
  */
-export function watchConnections(server: Server, mostAtOnce: number): { sockets: ReadonlySet<Socket>; closeUnused: () => void } {
+export function watchConnections(server: Server, mostAtOnce: number): () => void {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     open.add(socket)
@@ -13,8 +13,7 @@ export function watchConnections(server: Server, mostAtOnce: number): { sockets:
     // Node's own limit is one of each listener.
     if (open.size > mostAtOnce) socket.destroy()
   })
-  const closeUnused = () => {
+  return () => {
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
   }
-  return { sockets: open, closeUnused }
 }

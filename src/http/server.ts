@@ -12,7 +12,7 @@ import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE, parseJson } from './body.ts'
 import { BufferedBytes } from './buffered-bytes.ts'
-import { SmallChunks, withoutSmallChunks } from './chunked.ts'
+import { sliceConnections, watchChunks, withoutSmallChunks } from './chunked.ts'
 import { watchConnections } from './connections.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
@@ -153,14 +153,13 @@ export function openServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
-      smallChunks.watch(request.raw, reply.raw)
+      watchChunks(request.raw, reply.raw)
       setHeaders(reply, request.id)
       sendError(reply, request.id, toReparteeError(error))
     },
   })
-  const { sockets, closeUnused } = watchConnections(app.server, deps.limits.maxConnections)
-  app.decorate('closeUnused', closeUnused)
-  const smallChunks = new SmallChunks(app.server, sockets)
+  app.decorate('closeUnused', watchConnections(app.server, deps.limits.maxConnections))
+  sliceConnections(app.server)
   // RFC 9110 10.1.1 leaves it to us; Node's own refusal would come without our headers and body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.removeAllContentTypeParsers()
@@ -193,7 +192,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const descriptors = watchDescriptors(deps.warn)
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
   app.addHook('onRequest', async (request, reply) => {
-    smallChunks.watch(request.raw, reply.raw)
+    watchChunks(request.raw, reply.raw)
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier
     // It was closed while the request waited: nobody is there to answer.
