@@ -50,7 +50,7 @@ describe('a body in chunks of one byte', { skip: needsProcess }, () => {
     const { hostname, port, pathname } = new URL(`${client.address.baseUrl}/agents/${agent}/sessions`)
     const socket = connect(Number(port), hostname)
     endsBy('a connection', () => socket.destroy())
-    const chunks = [...JSON.stringify({ name: 'x'.repeat(200) })].map((char) => `1\r\n${char}\r\n`).join('')
+    const chunks = [...JSON.stringify({ name: 'x'.repeat(100) })].map((char) => `1\r\n${char}\r\n`).join('')
     socket.write(
       `POST ${pathname} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`,
     )
