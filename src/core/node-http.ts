@@ -10,6 +10,7 @@ export const { request: httpsRequest } = process.getBuiltinModule('node:https')
 const MOST_INFORMATION = 20
 /** On average. A token of a stream takes a few hundred. */
 const LEAST_PIECE_BYTES = 16
+const FREE_PIECES = 1_000
 /** Informational responses and empty lines count too. */
 const MOST_HEAD_BYTES = 32_768
 
@@ -21,7 +22,7 @@ const limits = new WeakMap<Socket, (bytes: number) => boolean>()
 
 /**
  * Ends a request whose server sends more than 20 informational responses (1xx), or 32,768 bytes before the body of its answer, or a body in pieces of fewer than 16 bytes
- * on average, beyond the first 200. Calls `onExcess` before it ends the request.
+ * on average, beyond the first 1,000. Calls `onExcess` before it ends the request.
  */
 export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => void): void {
   let isOver = false
@@ -50,7 +51,7 @@ export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => 
   })
   request.once('response', (response) => {
     isAnswered = true
-    const pieces = new PieceCount(LEAST_PIECE_BYTES)
+    const pieces = new PieceCount(LEAST_PIECE_BYTES, FREE_PIECES)
     const { push } = response
     response.push = (piece) => {
       if (piece !== null && pieces.isTooMany(piece)) end('small chunks')

@@ -6,6 +6,7 @@ import { PieceCount } from '../core/pieces.ts'
 import { readInSlices } from '../core/slices.ts'
 
 const LEAST_BYTES = 64
+const FREE_CHUNKS = 200
 
 const smallChunks = (): ReparteeError =>
   invalid('body', `comes in chunks that are too small: send ${LEAST_BYTES} bytes or more in each`)
@@ -45,7 +46,7 @@ export function watchChunks(request: IncomingMessage, response: ServerResponse):
     if (body.isRefused || !request.complete) response.shouldKeepAlive = false
     return writeHead.apply(response, head)
   }) as typeof writeHead
-  const pieces = new PieceCount(LEAST_BYTES)
+  const pieces = new PieceCount(LEAST_BYTES, FREE_CHUNKS)
   const { push } = request
   request.push = (piece) => {
     if (body.isRefused) return true
