@@ -67,7 +67,7 @@ describe('informational responses without an end', () => {
     await closed
   })
 
-  test('are not parsed when they come in one piece', async () => {
+  test('are parsed up to the slice in which they are too many', async () => {
     const { url } = await startServer(EARLY_HINTS.repeat(1_000), '')
     const asked = httpRequest(url)
     let parsed = 0
@@ -91,7 +91,7 @@ describe('an answer in chunks of one byte', () => {
   const SMALL = '1\r\nx\r\n'.repeat(2_000)
   const signal = new AbortController().signal
 
-  test('is not parsed, wherever its head ends', async () => {
+  test('ends the request, wherever its head ends', async () => {
     for (const [head, more] of [
       [HEAD + SMALL, ''],
       ['', HEAD + SMALL],
@@ -149,7 +149,7 @@ describe('an answer in chunks of one byte', () => {
     await call(HEAD, SMALL)
   })
 
-  test('is not parsed behind a long head', async () => {
+  test('ends the fetch of a page behind a long head', async () => {
     const { url, closed } = await startServer(HEAD.slice(0, -2) + 'a:b\r\n'.repeat(3_600), `\r\n${SMALL}`)
     await assert.rejects(guardedFetch(rulesFor(url), { url }), {
       code: 'fetch_failed',
