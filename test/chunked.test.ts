@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
-import { sliceConnections, watchChunks, withoutSmallChunks } from '../src/http/chunked.ts'
+import { sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from '../src/http/chunked.ts'
 import { answerBrokenRequest } from '../src/http/socket-errors.ts'
 import { endsBy } from './support/cleanup.ts'
 
@@ -22,6 +22,7 @@ async function startServer(): Promise<{ open: () => Socket; pieces: () => number
   const server: Server = createServer((request, response) => {
     requests++
     watchChunks(request, response)
+    watchUpgrade(request, response)
     const { push } = request
     request.push = (piece) => {
       pieces++
@@ -173,4 +174,21 @@ test('of requests in one piece, few are parsed behind the end of their connectio
   socket.write(get('/end') + get('/').repeat(2_000))
   await closed
   assert.ok(requests() <= 200, `${requests()} were parsed`)
+})
+
+test('behind a request for another protocol, nothing is read until it is answered', async () => {
+  const { open, requests } = await startServer()
+  const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+  const upgrade = get.replace('\r\n\r\n', '\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n')
+  // Node drops what is behind the first request in its slice. A request in the body of the second one would begin the next slice.
+  const outer = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n'.padEnd(4_096 - upgrade.length)
+  const socket = open()
+  const closed = closing(socket)
+  assert.match(await ask(socket, [upgrade + outer + get], /never/), /^HTTP\/1.1 200 [\s\S]*length 0\.$/)
+  await closed
+  assert.equal(requests(), 1)
+  // Without anything behind it, the connection stays open.
+  const other = open()
+  for (const request of [upgrade, upgrade, get]) assert.match(await ask(other, [request], /length 0\./), /^HTTP\/1.1 200 /)
+  assert.equal(requests(), 4)
 })

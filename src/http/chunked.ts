@@ -20,16 +20,39 @@ const bodies = new WeakMap<IncomingMessage, ChunkedBody>()
 /** Connections that are about to be closed. */
 const closing = new WeakSet<Socket>()
 
-/** Lets a server read all connections in slices. Nothing more is read of a connection that was destroyed, or sent a malformed request or a body in small chunks. */
+/** The last request of a connection with an `Upgrade` header, until it is answered. */
+const upgrades = new WeakMap<Socket, IncomingMessage>()
+
+/**
+ * Lets a server read all connections in slices. Nothing more is read of a connection that was destroyed, or sent a malformed request, a body in small chunks, or anything behind a
+ * request with an `Upgrade` header that is not answered yet.
+ */
 export function sliceConnections(server: Server): void {
   server.on('connection', (socket) => {
-    readInSlices(socket, () => !closing.has(socket) && !socket.destroyed)
+    readInSlices(socket, () => {
+      if (upgrades.get(socket)?.complete === true) closing.add(socket)
+      return !closing.has(socket) && !socket.destroyed
+    })
     // Node's parser reads by itself until `on` is called.
     const nothing = () => {}
     socket.on('data', nothing)
     socket.removeListener('data', nothing)
   })
   server.on('clientError', (_error, socket) => closing.add(socket as Socket))
+}
+
+/**
+ * Closes the connection of a request with an `Upgrade` header after its response if anything else came in before. Node drops the rest of the slice behind such a request, and would
+ * read on in the middle of something. Call it as soon as the head of a request is parsed.
+ */
+export function watchUpgrade(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.upgrade === undefined) return
+  const { socket } = request
+  upgrades.set(socket, request)
+  response.once('finish', () => {
+    upgrades.delete(socket)
+    if (closing.has(socket)) socket.destroySoon()
+  })
 }
 
 /**

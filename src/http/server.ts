@@ -12,7 +12,7 @@ import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE, parseJson } from './body.ts'
 import { BufferedBytes } from './buffered-bytes.ts'
-import { sliceConnections, watchChunks, withoutSmallChunks } from './chunked.ts'
+import { sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from './chunked.ts'
 import { watchConnections } from './connections.ts'
 import { AllowedOrigins } from './cors.ts'
 import { watchDescriptors } from './descriptors.ts'
@@ -154,6 +154,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
       watchChunks(request.raw, reply.raw)
+      watchUpgrade(request.raw, reply.raw)
       setHeaders(reply, request.id)
       sendError(reply, request.id, toReparteeError(error))
     },
@@ -193,6 +194,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
   app.addHook('onRequest', async (request, reply) => {
     watchChunks(request.raw, reply.raw)
+    watchUpgrade(request.raw, reply.raw)
     const earlier = inOrder(request.raw.socket, reply.raw)
     if (earlier !== undefined) await earlier
     // It was closed while the request waited: nobody is there to answer.
