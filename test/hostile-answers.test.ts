@@ -1,9 +1,11 @@
 // Servers that providers, pages and webhooks are, and that go on sending without an end.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Agent, type ClientRequest, createServer as createHttpServer } from 'node:http'
+import { Agent, type ClientRequest, createServer as createHttpServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { type Excess, httpRequest, limitResponse } from '../src/core/node-http.ts'
 import { readJson, send } from '../src/models/http.ts'
@@ -12,6 +14,7 @@ import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { guardedPost } from '../src/net/guarded-post.ts'
 import { never, request } from './contract/model.ts'
 import { endsBy } from './support/cleanup.ts'
+import { until } from './support/poll.ts'
 
 /** Answers with `head`, then with `more` again and again until the other side closes the connection. */
 async function startServer(head: string, more: string): Promise<{ url: string; closed: Promise<void> }> {
@@ -32,6 +35,13 @@ async function startServer(head: string, more: string): Promise<{ url: string; c
     server.close()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, closed }
+}
+
+async function startHttpServer(answer: RequestListener): Promise<string> {
+  const server = createHttpServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  endsBy('a web server', () => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
 const closed = (asked: ClientRequest) => new Promise<void>((resolve) => asked.once('close', resolve))
@@ -291,14 +301,8 @@ test('304 to a request without a condition is a failure, and not an empty page',
 
 describe('a compressed page', () => {
   /** Serves a page with this text, compressed. */
-  const serve = async (text: string): Promise<string> => {
-    const server = createHttpServer((_request, response) => {
-      response.setHeader('content-encoding', 'gzip').end(gzipSync(text))
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    endsBy('a web server', () => server.close())
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  }
+  const serve = (text: string) =>
+    startHttpServer((_, response) => response.setHeader('content-encoding', 'gzip').end(gzipSync(text)))
 
   test('that is a thousand times as large as what was sent is refused', async () => {
     const url = await serve('walnut '.repeat(1_000_000))
@@ -311,5 +315,49 @@ describe('a compressed page', () => {
       const url = await serve(text)
       assert.equal((await guardedFetch(rulesFor(url), { url })).body.length, text.length)
     }
+  })
+})
+
+describe('a request that is over', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
+
+  /** Asks on kept connections. Each request holds `held`. */
+  async function startAsking(): Promise<(held: object) => Promise<void>> {
+    const agent = new Agent({ keepAlive: true, maxSockets: 2 })
+    endsBy('an agent', () => agent.destroy())
+    const url = await startHttpServer((_, response) => response.end('hello'))
+    return async (held) => {
+      const asked = httpRequest(url, { agent })
+      limitResponse(asked, () => assert.fail(String(held)))
+      asked.end()
+      const isClosed = closed(asked)
+      const [response] = await once(asked, 'response')
+      await response.toArray()
+      await isClosed
+    }
+  }
+
+  test('is not held by its connection', async () => {
+    const ask = await startAsking()
+    const held = new WeakRef({})
+    await ask(held.deref()!)
+    await until('it is collected', () => {
+      collect()
+      return held.deref() === undefined
+    })
+  })
+
+  test('does not hold memory until the next full collection', async () => {
+    const ask = await startAsking()
+    await ask({})
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 200; i++) {
+      await ask(Array.from({ length: 5_000 }, () => i + 0.5))
+      if (i % 3 === 0) collect({ type: 'minor' })
+    }
+    const mb = (process.memoryUsage().heapUsed - before) / 1_048_576
+    assert.ok(mb < 3, `${mb} MB of 200 requests`)
   })
 })
