@@ -27,6 +27,29 @@ describe('what waits in turn', () => {
     assert.deepEqual(taken, ['a/1', 'b', 'a/2', 'b', 'a', 'b', 'a/1', undefined])
     assert.ok(waiting.isEmpty)
   })
+
+  test('is found in the same way if it is one item', () => {
+    const waiting = new InTurn<string>()
+    waiting.add('a', 'a1')
+    assert.equal(waiting.isEmpty, false)
+    assert.deepEqual([...waiting.owners()], ['a'])
+    assert.deepEqual([waiting.firstOf('a'), waiting.firstOf('b')], ['a1', undefined])
+    assert.equal(
+      waiting.next((owner) => owner === 'b'),
+      undefined,
+    )
+    waiting.remove('a', 'a2')
+    assert.deepEqual([waiting.takeFrom('b'), waiting.takeFrom('a'), waiting.takeFrom('a')], [undefined, 'a1', undefined])
+    assert.ok(waiting.isEmpty)
+    waiting.add('a', 'a1')
+    waiting.remove('a', 'a1')
+    assert.ok(waiting.isEmpty)
+    waiting.add('a', 'a3')
+    waiting.putBack('a', ['a1', 'a2'])
+    assert.deepEqual([waiting.next(), waiting.next(), waiting.next(), waiting.next()], ['a1', 'a2', 'a3', undefined])
+    waiting.putBack('a', ['a1', 'a2'])
+    assert.deepEqual([waiting.next(), waiting.next(), waiting.next()], ['a1', 'a2', undefined])
+  })
 })
 
 test('a question to one agent does not wait for many to another', async () => {

@@ -3,10 +3,27 @@
  * the users of a key (`key/user`), one has a turn when it is the turn of the whole: a key can make any number of users.
  */
 export class InTurn<T> {
+  /** What waits if it is one item, as it mostly is: the maps take longer than most of the work that waits. They are empty then. */
+  #only: { owner: string; item: T } | undefined
   /** By the whole, then by owner. Whose turn is next stands first. */
   readonly #wholes = new Map<string, Map<string, T[]>>()
 
   add(owner: string, item: T): void {
+    if (this.isEmpty) this.#only = { owner, item }
+    else {
+      this.#lineUpOnly()
+      this.#lineUp(owner, item)
+    }
+  }
+
+  #lineUpOnly(): void {
+    if (this.#only === undefined) return
+    const { owner, item } = this.#only
+    this.#only = undefined
+    this.#lineUp(owner, item)
+  }
+
+  #lineUp(owner: string, item: T): void {
     const whole = wholeOf(owner)
     const lines = this.#wholes.get(whole)
     const line = lines?.get(owner)
@@ -17,6 +34,7 @@ export class InTurn<T> {
 
   /** Undefined if no owner whose first item `mayGo` has anything that waits. */
   next(mayGo: (owner: string, first: T) => boolean = () => true): T | undefined {
+    if (this.#only !== undefined) return mayGo(this.#only.owner, this.#only.item) ? this.takeFrom(this.#only.owner) : undefined
     for (const lines of this.#wholes.values())
       for (const [owner, line] of lines) if (mayGo(owner, line[0]!)) return this.takeFrom(owner)
     return undefined
@@ -24,16 +42,23 @@ export class InTurn<T> {
 
   /** The owners of what waits; the one whose turn is next comes first. */
   *owners(): Generator<string> {
+    if (this.#only !== undefined) yield this.#only.owner
     for (const lines of this.#wholes.values()) yield* lines.keys()
   }
 
   /** The oldest of an owner, which stays. */
   firstOf(owner: string): T | undefined {
+    if (this.#only?.owner === owner) return this.#only.item
     return this.#wholes.get(wholeOf(owner))?.get(owner)?.[0]
   }
 
   /** The oldest of an owner. */
   takeFrom(owner: string): T | undefined {
+    if (this.#only?.owner === owner) {
+      const { item } = this.#only
+      this.#only = undefined
+      return item
+    }
     const whole = wholeOf(owner)
     const lines = this.#wholes.get(whole)
     const line = lines?.get(owner)
@@ -49,17 +74,19 @@ export class InTurn<T> {
 
   /** Puts back what was taken from an owner last, in the same order. */
   putBack(owner: string, items: readonly T[]): void {
+    this.#lineUpOnly()
     const line = this.#wholes.get(wholeOf(owner))?.get(owner)
     if (line !== undefined) line.unshift(...items)
     else for (const item of items) this.add(owner, item)
   }
 
   get isEmpty(): boolean {
-    return this.#wholes.size === 0
+    return this.#only === undefined && this.#wholes.size === 0
   }
 
   /** Takes one out that is no longer wanted. */
   remove(owner: string, item: T): void {
+    if (this.#only?.owner === owner && this.#only.item === item) this.#only = undefined
     const whole = wholeOf(owner)
     const lines = this.#wholes.get(whole)
     const line = lines?.get(owner)
