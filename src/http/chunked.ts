@@ -86,6 +86,8 @@ export function withoutSmallChunks(request: IncomingMessage, body: Readable): Re
   const chunked = bodies.get(request)
   if (chunked === undefined) return body
   const checked = new PassThrough()
+  // A request that is refused for its head is answered without anybody reading its body, and an error that nobody listens to would end the process.
+  checked.on('error', () => {})
   chunked.refuse = () => checked.destroy(smallChunks())
   if (chunked.isRefused) chunked.refuse()
   body.on('error', (error) => checked.destroy(error))

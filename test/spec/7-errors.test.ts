@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { hasFields, isError, isOk } from '../support/assert.ts'
 import type { Answer } from '../support/client.ts'
+import { exchange } from '../support/raw-http.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -146,6 +147,14 @@ describe('7 media types', () => {
       isError(await send(type), 415, 'unsupported_media_type')
     })
   }
+  for (const rest of ['Transfer-Encoding: x\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n'])
+    test(`a body of no type that is no HTTP either ends its connection, and nothing else: ${rest.slice(19, 26).trim()}`, async () => {
+      const { host, pathname } = new URL(client.address.baseUrl)
+      const head = `POST ${pathname}${session}/messages HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${client.key}\r\n`
+      const [answer] = await exchange(client, Buffer.from(head + rest))
+      assert.ok([400, 415].includes(answer!.status), `${answer!.status}`)
+      isOk(await client.get(session))
+    })
   test('415 names the media types that the route takes', async () => {
     const headers = { 'content-type': 'text/plain' }
     const messageOf = async (path: string) => (await client.post(path, {}, { headers })).body.error.message
