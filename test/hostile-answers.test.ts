@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { type Excess, httpRequest, limitResponse } from '../src/core/node-http.ts'
 import { readJson, send } from '../src/models/http.ts'
 import { vendorModel } from '../src/models/vendor-model.ts'
@@ -17,7 +17,7 @@ import { endsBy } from './support/cleanup.ts'
 import { until } from './support/poll.ts'
 
 /** Answers with `head`, then with `more` again and again until the other side closes the connection. */
-async function startServer(head: string, more: string): Promise<{ url: string; closed: Promise<void> }> {
+async function startServer(head: string | Buffer, more: string): Promise<{ url: string; closed: Promise<void> }> {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -316,6 +316,17 @@ describe('a compressed page', () => {
       assert.equal((await guardedFetch(rulesFor(url), { url })).body.length, text.length)
     }
   })
+})
+
+describe('a page whose compressed text ends before its answer', () => {
+  for (const [coding, compress] of Object.entries({ deflate: deflateSync, br: brotliCompressSync, gzip: gzipSync }))
+    test(`is taken, and its connection is closed: ${coding}`, async () => {
+      const page = compress('walnut')
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: ${coding}\r\ncontent-length: 9999999999\r\n\r\n`
+      const { url, closed } = await startServer(Buffer.concat([Buffer.from(head), page, Buffer.alloc(1)]), '')
+      assert.equal(Buffer.from((await guardedFetch(rulesFor(url), { url })).body).toString(), 'walnut')
+      await closed
+    })
 })
 
 describe('a request that is over', () => {

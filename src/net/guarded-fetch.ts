@@ -331,9 +331,12 @@ function readBody(
     })
     if (body !== response)
       body.on('error', (cause) => fail(new FetchError('fetch_failed', 'came damaged', { transient: true, cause })))
-    body.on('end', () =>
-      signal.aborted ? fail(stopped(signal)) : resolve(large === undefined ? Buffer.concat(chunks) : large.subarray(0, bytes)),
-    )
+    body.on('end', () => {
+      if (signal.aborted) return fail(stopped(signal))
+      resolve(large === undefined ? Buffer.concat(chunks) : large.subarray(0, bytes))
+      // What is compressed may end before the answer does, and nobody waits for the rest.
+      response.destroy()
+    })
   })
 }
 
