@@ -255,6 +255,8 @@ describe('chat completions', () => {
     const odd = { toString: 1, valueOf: 1 }
     server.behaviour = sends(JSON.stringify({ choices: [{ message: { content: 'Yes.' }, finish_reason: odd }] }))
     assert.equal((await ask(gpt())).reply.finish, 'stop')
+    server.behaviour = sends('{"choices":[{"message":{"content":"Yes."},"finish_reason":"constructor"}]}')
+    assert.equal((await ask(gpt())).reply.finish, 'stop')
   })
 
   test('a finish_reason of error is a failure, with or without text', async () => {
@@ -264,6 +266,11 @@ describe('chat completions', () => {
       'data: {"choices":[{"index":0,"delta":{"content":"Half of"},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n',
     )
     await assert.rejects(ask(gpt(), {}, true), { code: 'model_failed', transient: true })
+  })
+
+  test('a failure that is told in a thousand levels is one', async () => {
+    server.behaviour = sends(`{"error":${'['.repeat(9_900)}${']'.repeat(9_900)}}`)
+    await assert.rejects(ask(gpt()), { code: 'model_failed', transient: true })
   })
 
   test('a limit that was met before there was any text is a failure that stays', async () => {

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
 import { ReparteeError } from '../core/errors.ts'
 import type { ChatModel, Finish, ModelCall, ModelReply, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
+import { own } from '../core/own.ts'
 import { brokeOff, endedEarly, notUnderstood, Refusal } from './failure.ts'
 import { GrowingText } from './growing-text.ts'
 import { below, inTurn, isJson, parseJson, readBody, readJson, send } from './http.ts'
@@ -135,7 +136,7 @@ interface Completion {
 function toOutcome(answer: unknown): Outcome {
   const { choices, usage, error } = toCompletion(answer)
   const choice = choices?.[0] ?? undefined
-  if (error || choice?.finish_reason === 'error') throw brokeOff(JSON.stringify(error))
+  if (error || choice?.finish_reason === 'error') throw brokeOff(error)
   if (choice === undefined) throw notUnderstood()
   const content = textOf(choice.message?.content)
   const refusal = content.trim() === '' ? textOf(choice.message?.refusal) : ''
@@ -209,7 +210,7 @@ const finishes: Record<string, Finish> = {
   max_tokens: 'length',
   content_filter: 'filtered',
 }
-const toFinish = (reason: unknown): Finish => (typeof reason === 'string' ? finishes[reason] : undefined) ?? 'stop'
+const toFinish = (reason: unknown): Finish => (typeof reason === 'string' ? own(finishes, reason) : undefined) ?? 'stop'
 
 const toUsage = (usage: Usage | null | undefined): ModelUsage | null =>
   usage

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { inspect } from 'node:util'
 import { ReparteeError } from '../core/errors.ts'
 
 interface Circumstances {
@@ -19,9 +20,12 @@ export const notUnderstood = (cause?: unknown): ReparteeError =>
 
 export const endedEarly = (): ReparteeError => failed("the provider's reply broke off before its end", { transient: true })
 
-/** The provider reported a failure of its own where a reply was under way. */
+/** The provider reported a failure of its own, in these words or as this value, where a reply was under way. */
 export const brokeOff = (words: unknown): ReparteeError =>
-  failed('the provider reported a failure in the middle of its reply', { transient: true, cause: new Error(String(words)) })
+  failed('the provider reported a failure in the middle of its reply', {
+    transient: true,
+    cause: new Error(typeof words === 'string' ? words : inspect(words, { breakLength: Number.POSITIVE_INFINITY })),
+  })
 
 export const stopped = (signal: AbortSignal): ReparteeError => failed('it was stopped', { cause: signal.reason })
 
