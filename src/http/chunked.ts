@@ -37,8 +37,30 @@ export function sliceConnections(server: Server): void {
     const nothing = () => {}
     socket.on('data', nothing)
     socket.removeListener('data', nothing)
+    watchParser((socket as Parsed).parser)
   })
   server.on('clientError', (_error, socket) => closing.add(socket as Socket))
+}
+
+/** What Node parses the requests of a connection with; it serves one connection after another. */
+interface Parser {
+  socket: Socket | null
+  execute(slice: Buffer): number | Error
+}
+type Parsed = Socket & { parser?: Parser | null }
+
+const watched = new WeakSet<Parser>()
+
+/** Marks a connection to be closed if the parser leaves a part of a slice unread, as it does behind a request with an `Upgrade` header. */
+function watchParser(parser: Parser | null | undefined): void {
+  if (!parser || watched.has(parser)) return
+  watched.add(parser)
+  const { execute } = parser
+  parser.execute = (slice) => {
+    const read = execute.call(parser, slice)
+    if (typeof read === 'number' && read < slice.length && parser.socket) closing.add(parser.socket)
+    return read
+  }
 }
 
 /**
