@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { normalize } from '../text/fold.ts'
 import { checkText, JSON_TYPE, toShown } from './body.ts'
-import { withoutSmallChunks } from './chunked.ts'
+import { withoutSmallChunks } from './framing.ts'
 
 export interface Upload {
   filename: string

@@ -1,10 +1,10 @@
-// Bodies in small chunks: few of their chunks are parsed before they are refused.
+// What frames a request: bodies in small chunks, and what stands behind a request for another protocol.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
-import { sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from '../src/http/chunked.ts'
+import { sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from '../src/http/framing.ts'
 import { answerBrokenRequest } from '../src/http/socket-errors.ts'
 import { endsBy } from './support/cleanup.ts'
 
