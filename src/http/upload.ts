@@ -99,7 +99,12 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
         metadata: fields.metadata,
       })
     })
-    source.on('aborted', () => fail(invalid('body', 'broke off')))
+    const breakOff = () => {
+      if (!source.readableEnded) fail(invalid('body', 'broke off'))
+    }
+    source.on('close', breakOff)
+    // Of whoever left while the request waited, no event comes any more.
+    if (source.destroyed) breakOff()
     withoutSmallChunks(source, source).on('error', fail).pipe(parser)
   })
 }

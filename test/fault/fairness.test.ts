@@ -50,6 +50,29 @@ describe('one caller', { skip: needsProcess }, () => {
     for (const socket of slow) socket.destroy()
   })
 
+  test('that leaves right behind the head of its uploads keeps no place', async () => {
+    const agent = await service.newAgent()
+    const { document } = (await client.post(`/agents/${agent}/documents`, { text: 'walnut' })).body
+    const path = `/agents/${agent}/documents/${document.id}/upload`
+    const { pathname } = new URL(`${client.address.baseUrl}${path}`)
+    const type = 'Content-Type: multipart/form-data; boundary=b'
+    const head = `PUT ${pathname} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\n${type}\r\nContent-Length: ${2 * MIB}\r\n\r\n--b`
+    for (let i = 0; i < 60; i++) {
+      const socket = await open()
+      socket.write(head)
+      // The moment that counts is while the document is looked up.
+      await new Promise((resolve) => setTimeout(resolve, (i % 7) / 2))
+      socket.resetAndDestroy()
+    }
+    const bytes = Buffer.concat([
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'),
+      Buffer.alloc(2 * MIB - 200, 'walnut '),
+      Buffer.from('\r\n--b--\r\n'),
+    ])
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+    isOk(await client.request('PUT', path, { bytes, headers }), 202)
+  })
+
   test('that has large requests answered slowly leaves memory for those of others', async () => {
     const agent = await service.newAgent()
     model.reset()
