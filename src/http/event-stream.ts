@@ -191,32 +191,36 @@ export class EventStream {
     this.#isPumping = true
     writingTurns.soon(this.#line, () => {
       this.#isPumping = false
-      this.#pump()
+      return this.#pump()
     })
   }
 
-  #pump(): void {
+  /** Returns how many bytes it wrote, about. */
+  #pump(): number {
     try {
-      this.#writeEvents()
+      return this.#writeEvents()
     } catch (error) {
       // It was called from no request, so nobody else would catch it.
       this.#warn('the events of a stream could not be made', error)
       this.#next = undefined
       this.cut()
+      return 0
     }
   }
 
-  #writeEvents(): void {
-    for (let chars = 0; !this.#isBlocked && this.isOpen; ) {
+  #writeEvents(): number {
+    let chars = 0
+    while (!this.#isBlocked && this.isOpen) {
       if (chars >= TURN_CHARS) {
         this.#pumpSoon()
-        return
+        break
       }
       const events = this.#next?.() ?? this.#nextOfLast()
-      if (events === undefined) return
+      if (events === undefined) break
       this.#write(events)
       chars += events.length
     }
+    return chars
   }
 
   /** Ends the stream behind its last event. */

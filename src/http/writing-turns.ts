@@ -2,6 +2,8 @@ import { InTurn } from '../core/in-turn.ts'
 
 /** After so long, other requests get their turn. */
 const SLICE_MS = 5
+/** And after so much, which Node sends behind the slice. */
+const SLICE_BYTES = 524_288
 /** Node needs about as long again to send what was written. */
 const PAUSE_TIMES = 4
 /** A pause holds up the streams of all keys. */
@@ -9,7 +11,7 @@ const MOST_PAUSE_MS = 100
 
 /** Limits the time that the writing of event streams takes, and lets keys take turns: one may have thousands of streams, or long ones. */
 export class WritingTurns {
-  readonly #waiting = new InTurn<() => void>()
+  readonly #waiting = new InTurn<() => number>()
   readonly #clock: () => number
   #isScheduled = false
   /** Spent on writing, until nothing waits. */
@@ -23,9 +25,9 @@ export class WritingTurns {
 
   /**
    * Calls `write` before the next event of the loop, or after a pause where writing all streams took long the last time. Text that arrives during a pause is sent
-   * together. `line`: as owners of `InTurn`.
+   * together. `line`: as owners of `InTurn`. `write` returns how many bytes it wrote.
    */
-  soon(line: string, write: () => void): void {
+  soon(line: string, write: () => number): void {
     this.#waiting.add(line, write)
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -37,8 +39,10 @@ export class WritingTurns {
   #writeSome(): void {
     const start = this.#clock()
     let now = start
+    let bytes = 0
     try {
-      for (; !this.#waiting.isEmpty && now - start < SLICE_MS; now = this.#clock()) this.#waiting.next()!()
+      for (; !this.#waiting.isEmpty && now - start < SLICE_MS && bytes < SLICE_BYTES; now = this.#clock())
+        bytes += this.#waiting.next()!()
     } finally {
       // Also after an error: other streams must go on.
       this.#tookMs += now - start
