@@ -48,15 +48,18 @@ async function* startingWith(first: string, rest: AsyncGenerator<string, string>
  * too long; where it is, the reader is cut off after having been waited for for `readerMs` in all, or for 2 seconds when `othersWait`.
  */
 export function scarceJsonStream<T>(list: ListParts<T>, readerMs: number, othersWait = () => false): Readable {
+  return scarceStream(pieces(list), () => (othersWait() ? Math.min(readerMs, READER_MS_OF_SCARCE) : readerMs))
+}
+
+/** The same of any text. `mayWaitMs`: how long a reader may have been waited for in all, as of now. */
+export function scarceStream(text: AsyncGenerator<string, string | undefined>, mayWaitMs: () => number): Readable {
   const cutOff = () => stream.destroy(new Error('the reader of a list took too long'))
-  const mayWaitMs = () => (othersWait() ? Math.min(readerMs, READER_MS_OF_SCARCE) : readerMs)
-  const text = aheadOfSlow(pieces(list), mayWaitMs, cutOff)
-  const stream = Readable.from(text, { objectMode: false, highWaterMark: 65_536 })
+  const stream = Readable.from(aheadOfSlow(text, mayWaitMs, cutOff), { objectMode: false, highWaterMark: 65_536 })
   return stream
 }
 
 async function* aheadOfSlow(
-  source: AsyncGenerator<string, string>,
+  source: AsyncGenerator<string, string | undefined>,
   mayWaitMs: () => number,
   cutOff: () => void,
 ): AsyncGenerator<string> {
@@ -68,7 +71,7 @@ async function* aheadOfSlow(
   async function readOne(): Promise<void> {
     const { value, done } = await source.next()
     if (done === true) isRead = true
-    if (isOver) return
+    if (isOver || value === undefined) return
     ahead.push(value)
     chars += value.length
     aheadChars += value.length

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
@@ -8,6 +7,7 @@ import { nextSlice } from '../core/pacer.ts'
 import { toIso } from '../core/time.ts'
 import { listSessions } from '../store/sessions.ts'
 import { countUsers, listUsers } from '../store/users.ts'
+import { scarceStream } from './json-stream.ts'
 import { route } from './route.ts'
 import { slicingFor } from './slicing.ts'
 
@@ -55,7 +55,9 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
       return undefined
     }
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
-    reply.type(LINES).send(Readable.from(readLines()))
+    // Whoever takes a little now and then keeps a place only as long as nobody else waits for one.
+    const mayWaitMs = () => (app.exportPlaces.isWaitedFor ? deps.limits.streamStallMs : Number.POSITIVE_INFINITY)
+    reply.type(LINES).send(scarceStream(readLines(), mayWaitMs))
     return undefined
   })
 
@@ -75,7 +77,7 @@ async function joinShort(slices: AsyncIterable<string>): Promise<string | undefi
   return whole
 }
 
-async function* toLines(slices: AsyncIterable<Kept[]>, owner: string): AsyncGenerator<string> {
+async function* toLines(slices: AsyncIterable<Kept[]>, owner: string): AsyncGenerator<string, undefined> {
   for await (const slice of slices) {
     if (slice.length === 0) continue
     await nextSlice(owner)

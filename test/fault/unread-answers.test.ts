@@ -14,7 +14,7 @@ const TEXT_CHARS = 200_000
 /** More of them than the buffers of a connection take. */
 const MESSAGES = 100
 /** A caller may have half of it: four streams of 2 MiB. */
-const service = await startService({ REPARTEE_HELD_BYTES: String(16 * MIB) })
+const service = await startService({ REPARTEE_HELD_BYTES: String(16 * MIB), REPARTEE_STREAM_STALL_MS: '3000' })
 const { client } = service
 after(() => service.stop())
 
@@ -103,6 +103,36 @@ describe('a caller that does not read its answers', { skip: needsProcess }, () =
     const session = await service.newSession(agent, { externalUserId: user })
     assert.equal((await client.get(pathOf(session))).status, 200)
     for (const { socket } of asked) socket.destroy()
+  })
+
+  test('and one that takes a little at a time do not keep long exports of others waiting', async () => {
+    const user = randomUUID()
+    const pathOf = (session: string) => `/v1/agents/${session.split('/')[2]}/users/${user}/export`
+    const newExport = async () => {
+      const path = pathOf(await newLongSession({ externalUserId: user }))
+      return ask(path, (await client.post('/keys', { name: 'slow', scopes: ['admin'] })).body.secret)
+    }
+    const slow = await Promise.all(Array.from({ length: 4 }, newExport))
+    await until('all places are taken', () => slow.every(({ status }) => status() === '200'))
+    let isSlow = true
+    const read = slow.map(({ socket }) => {
+      let bytes = 0
+      socket
+        .on('data', (some: Buffer) => {
+          bytes += some.length
+          if (!isSlow) return
+          socket.pause()
+          setTimeout(() => socket.resume(), 30)
+        })
+        .resume()
+      return new Promise<number>((resolve) => socket.once('close', () => resolve(bytes)))
+    })
+    const other = await newExport()
+    await until('another one begins', () => other.status() === '200')
+    isSlow = false
+    other.socket.destroy()
+    const whole = MESSAGES * TEXT_CHARS
+    assert.ok((await Promise.all(read)).some((bytes) => bytes < whole))
   })
 
   test('gets short lists all the same', async () => {
