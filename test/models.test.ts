@@ -108,6 +108,13 @@ describe('the names of models', () => {
     )
   })
 
+  test('a name of Google is a part of an address, and leads nowhere else', () => {
+    const models = openModels([provider('google', 'google')], knowledge, Date.now)
+    for (const name of ['../../evil', 'x/../../evil', 'a?b', 'a#b', 'a%2e%2e', 'a:b', '.', 'a//b', '/a', 'a\\b'])
+      assert.throws(() => models.find(`google/${name}`), UnusableModel, name)
+    for (const name of ['gemini-3.5-flash', 'tunedModels/mine_1']) models.find(`google/${name}`)
+  })
+
   test('one that can be used is found again as the same, and its name may have slashes', async () => {
     const models = openModels([provider('router', 'chat', '/v1')], knowledge, Date.now)
     assert.equal(models.find('router/meta/llama'), models.find('router/meta/llama'))

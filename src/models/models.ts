@@ -69,6 +69,9 @@ function openEmbedding(id: string, providers: Provider[]): EmbeddingModel {
   return model
 }
 
+/** It becomes a part of the address that is asked. */
+const GOOGLE_NAME = /^\w[\w.-]*(?:\/\w[\w.-]*)*$/
+
 function providerOf(id: string, providers: Provider[]): [name: string, provider: Provider] {
   const [prefix, name] = splitModelName(id)
   const provider = providers.find((p) => p.name === prefix)
@@ -78,6 +81,8 @@ function providerOf(id: string, providers: Provider[]): [name: string, provider:
   const missing = missingPackage(provider)
   if (missing !== undefined)
     throw new UnusableModel(`is ${id}, but the package ${missing} is not installed: npm install ${missing}`)
+  if (provider.protocol === 'google' && !GOOGLE_NAME.test(name))
+    throw new UnusableModel(`is ${id}, but a name of Google's holds nothing but letters, digits, "-", "_", "." and "/"`)
   return [name, provider]
 }
 
