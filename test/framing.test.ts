@@ -144,6 +144,15 @@ describe('a body in chunks of one byte', () => {
       assert.match(await ask(socket, parts, /length \d+\./), new RegExp(`^HTTP/1.1 200 [\\s\\S]*length ${length}\\.`))
   })
 
+  test('may be small for as long as the body is', async () => {
+    const { open } = await startServer()
+    const body = (bytes: number, chunk: number) =>
+      `${HEAD}${`${chunk.toString(16)}\r\n${'z'.repeat(chunk)}\r\n`.repeat(bytes / chunk)}0\r\n\r\n`
+    assert.match(await ask(open(), [body(200_000, 100)], /length \d+\./), /length 200000\./)
+    assert.match(await ask(open(), [body(1_024_000, 512)], /length \d+\./), /length 1024000\./)
+    assert.match(await ask(open(), [body(1_000_000, 100)], /too small/), /HTTP\/1.1 400 [\s\S]*512 or more in a large body/)
+  })
+
   test('does not stop requests that wait for the answers in front of them', async () => {
     const { open } = await startServer()
     const socket = open()

@@ -2,19 +2,27 @@
 export class PieceCount {
   readonly #leastBytes: number
   readonly #free: number
+  readonly #large: { bytes: number; leastBytes: number } | undefined
   #pieces = 0
   #bytes = 0
 
-  /** `leastBytes`: the smallest average size of a piece; `free`: how many may have any size, so that short bodies may come as they like. */
-  constructor(leastBytes: number, free: number) {
+  /**
+   * `leastBytes`: the smallest average size of a piece; `free`: how many may have any size, so that short bodies may come as they like; `large`: the smallest average
+   * size of what comes behind so many bytes.
+   */
+  constructor(leastBytes: number, free: number, large?: { bytes: number; leastBytes: number }) {
     this.#leastBytes = leastBytes
     this.#free = free
+    this.#large = large
   }
 
   /** Returns true if the pieces are too small. */
   isTooMany(piece: { length: number }): boolean {
     this.#pieces++
     this.#bytes += piece.length
-    return this.#pieces > this.#free && this.#bytes < this.#pieces * this.#leastBytes
+    if (this.#pieces <= this.#free) return false
+    const { bytes, leastBytes } = this.#large ?? { bytes: Number.POSITIVE_INFINITY, leastBytes: 1 }
+    const largeBytes = Math.max(0, this.#bytes - bytes)
+    return this.#pieces > (this.#bytes - largeBytes) / this.#leastBytes + largeBytes / leastBytes
   }
 }

@@ -7,9 +7,15 @@ import { readInSlices } from '../core/slices.ts'
 
 const LEAST_BYTES = 64
 const FREE_CHUNKS = 200
+/** A connection may be read 2 MB at a time, during which nobody else is served. A chunk of 512 bytes may be cut in two by a slice. */
+const LARGE = { bytes: 262_144, leastBytes: 256 }
+const LARGE_CHUNK_BYTES = 512
 
 const smallChunks = (): ReparteeError =>
-  invalid('body', `comes in chunks that are too small: send ${LEAST_BYTES} bytes or more in each`)
+  invalid(
+    'body',
+    `comes in chunks that are too small: send ${LEAST_BYTES} bytes or more in each, and ${LARGE_CHUNK_BYTES} or more in a large body`,
+  )
 
 interface ChunkedBody {
   isRefused: boolean
@@ -91,7 +97,7 @@ export function watchChunks(request: IncomingMessage, response: ServerResponse):
     if (body.isRefused || !request.complete) response.shouldKeepAlive = false
     return writeHead.apply(response, head)
   }) as typeof writeHead
-  const pieces = new PieceCount(LEAST_BYTES, FREE_CHUNKS)
+  const pieces = new PieceCount(LEAST_BYTES, FREE_CHUNKS, LARGE)
   const { push } = request
   request.push = (piece) => {
     if (body.isRefused) return true
