@@ -318,6 +318,33 @@ describe('a compressed page', () => {
   })
 })
 
+test('an answer that is whole before its request ends the connection', async () => {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket
+      .on('error', () => {})
+      .once('data', () => {
+        socket.pause()
+        socket.write(OK)
+      })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const agent = new Agent({ keepAlive: true })
+  endsBy('a server that reads no more', () => {
+    agent.destroy()
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const asked = httpRequest({ port: (server.address() as AddressInfo).port, method: 'POST', agent })
+  limitResponse(asked, () => assert.fail())
+  asked.end(Buffer.alloc(32_000_000))
+  const isClosed = closed(asked)
+  const [response] = await once(asked, 'response')
+  await response.toArray()
+  await isClosed
+})
+
 describe('a page whose compressed text ends before its answer', () => {
   for (const [coding, compress] of Object.entries({ deflate: deflateSync, br: brotliCompressSync, gzip: gzipSync }))
     test(`is taken, and its connection is closed: ${coding}`, async () => {

@@ -32,7 +32,7 @@ const sliced = new WeakSet<Socket>()
 
 /**
  * Ends a request whose server sends more than 20 informational responses (1xx), or 32,768 bytes before the body of its answer, or a body in pieces of fewer than 16 bytes
- * on average, beyond the first 1,000. Calls `onExcess` before it ends the request.
+ * on average, beyond the first 1,000. Calls `onExcess` before it ends the request. Also ends one that is not sent to its end when its answer is over.
  */
 export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => void): void {
   const received: Received = {
@@ -61,7 +61,13 @@ export function limitResponse(request: ClientRequest, onExcess: (of: Excess) => 
     received.isAnswered = true
     response[RECEIVED] = received
     response.push = pushCounted
+    response.once('close', endUnsent)
   })
+}
+
+/** Of a server that answers before it has read the request, and then reads no more, Node waits for good. */
+function endUnsent(this: Answer): void {
+  if (!this.req.writableFinished) this.req.destroy()
 }
 
 /** A connection is sliced from its first request to its end. */
@@ -84,7 +90,7 @@ function mayTake(socket: Socket, bytes: number): boolean {
 }
 
 const RECEIVED = Symbol('received')
-type Answer = IncomingMessage & { [RECEIVED]?: Received }
+type Answer = IncomingMessage & { readonly req: ClientRequest; [RECEIVED]?: Received }
 const { push } = process.getBuiltinModule('node:stream').Readable.prototype
 
 /** The `push` of every answer. If each had a function of its own, V8 would hold answers that are over, with their turns, until the next full collection. */
