@@ -17,6 +17,7 @@ import { heeded, toRules } from '../src/knowledge/ingest/sync-site.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { acceptSite, addPages, openDueRuns } from '../src/store/knowledge-sites.ts'
+import { endsBy } from './support/cleanup.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-web-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -171,6 +172,39 @@ describe('large pages', () => {
     broken.give()
     for (const place of held) place.give()
     for (const place of held) assert.equal((await taken(place)).isTaken(), true)
+  })
+
+  test('that wait a second time have one place', async () => {
+    const pages = new LargePages()
+    const held = [pages.placeFor('one'), pages.placeFor('one')]
+    for (const place of held) await taken(place)
+    const again = pages.placeFor('one')
+    await taken(again)
+    const second = await taken(again)
+    for (const place of held) place.give()
+    await second.taking
+    again.give()
+    for (const place of held) assert.equal((await taken(place)).isTaken(), true)
+  })
+
+  test('wait for no place once their connection has broken', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200).write(Buffer.alloc(4_214_304))
+      broken.promise.then(() => response.socket!.resetAndDestroy())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    endsBy('a server', () => server.close())
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const broken = Promise.withResolvers<void>()
+    let waits: AbortSignal | undefined
+    const whenLarge = (signal: AbortSignal) => {
+      waits = signal
+      broken.resolve()
+      return new Promise<void>(() => {})
+    }
+    const rules = { ...FETCH_RULES, allow: new Set([host]) }
+    await assert.rejects(guardedFetch(rules, { url: `http://${host}/`, whenLarge }), { code: 'unreachable' })
+    assert.equal(waits!.aborted, true)
   })
 
   test('are read on when they have a place, packed or not', async () => {

@@ -280,8 +280,11 @@ function readBody(
   { signal, whenLarge, deadline }: Required<Pick<FetchInput, 'signal' | 'whenLarge'>> & { deadline: Deadline },
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    /** Ends the wait for memory. */
+    const failed = new AbortController()
     const fail = (error: unknown) => {
       reject(error)
+      failed.abort(error)
       response.destroy()
       body.destroy()
     }
@@ -299,7 +302,7 @@ function readBody(
         let at = 0
         for (const small of chunks.splice(0)) at += small.copy(large, at)
       }
-      const place = whenLarge(signal)
+      const place = whenLarge(AbortSignal.any([signal, failed.signal]))
       if (place === undefined) return begin()
       body.pause()
       // The server is not to blame for this.

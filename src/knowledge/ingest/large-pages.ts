@@ -29,6 +29,7 @@ export class LargePages {
         [...this.#waiting.owners()].some((other) => other !== owner),
       take: (signal) => {
         if (heldSince !== undefined) return undefined
+        leave()
         if (this.#shares.mayHave(sharer, 1)) {
           enter()
           return undefined
@@ -82,7 +83,10 @@ export interface LargePlace {
   waitedMs(): number
   /** Returns true if the page has had a place for longer than `turnMs` while pages of other owners wait for one. */
   isOverdue(turnMs: number): boolean
-  /** Returns undefined if a place is free, or a promise that resolves when one is. Rejects with the reason of the signal. */
+  /**
+   * Returns undefined if a place is free, or a promise that resolves when one is. Rejects with the reason of the signal. Takes the place of a call that
+   * still waits, whose promise then never settles.
+   */
   take(signal: AbortSignal): Promise<void> | undefined
   /** Also stops waiting; the promise of `take` then never settles. */
   give(): void
