@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { Deps } from '../chat/deps.ts'
@@ -195,7 +195,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onRequest', async (request, reply) => {
     watchChunks(request.raw, reply.raw)
     watchUpgrade(request.raw, reply.raw)
-    const earlier = inOrder(request.raw.socket, reply.raw)
+    const earlier = inOrder(request.raw, reply.raw)
     if (earlier !== undefined) await earlier
     // It was closed while the request waited: nobody is there to answer.
     if (request.raw.socket.destroyed) return reply.hijack()
@@ -254,6 +254,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     // The connection ends with this answer: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
+    // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
+    if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()
     try {
       if (typeof payload === 'string') app.bufferedBytes.takeAnswer(request, reply, payload)
       done(null, payload)

@@ -73,6 +73,25 @@ describe('one caller', { skip: needsProcess }, () => {
     isOk(await client.request('PUT', path, { bytes, headers }), 202)
   })
 
+  test('that sends large requests without waiting for an answer loses its connection', async () => {
+    const agent = await service.newAgent()
+    const session = await service.newSession(agent)
+    model.reset()
+    const release = model.hold(says('late'))
+    const first = client.bytesOf('POST', `${session}/messages`, { message: 'Hello?' })
+    const socket = await open()
+    socket.write(first)
+    await model.received(1)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const large = client.bytesOf('POST', `${session}/messages`, { message: 'walnut '.repeat(4_000) })
+    for (let i = 0; i < 2; i++) socket.write(large)
+    isOk(await client.get('/agents'))
+    assert.equal(socket.closed, false)
+    socket.write(large)
+    await closed
+    release()
+  })
+
   test('that has large requests answered slowly leaves memory for those of others', async () => {
     const agent = await service.newAgent()
     model.reset()

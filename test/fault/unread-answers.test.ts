@@ -1,6 +1,7 @@
 // Answers wait in memory until they are read. One caller that reads nothing does not use up the memory that others need.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { isOk } from '../support/assert.ts'
@@ -11,6 +12,7 @@ import { storeOf } from '../support/store.ts'
 
 const MIB = 1_048_576
 const TEXT_CHARS = 200_000
+const SESSIONS = 100_000
 /** More of them than the buffers of a connection take. */
 const MESSAGES = 100
 /** A caller may have half of it: four streams of 2 MiB. */
@@ -32,8 +34,19 @@ async function newLongSession(body: object = {}): Promise<string> {
   return session
 }
 
+/** Returns the path of a list with many sessions. */
+async function newLongList(): Promise<string> {
+  const agent = await service.newAgent()
+  const store = storeOf(service)
+  const padded = store.isPostgres ? `lpad(i::text, 12, '0')` : `printf('%012d', i)`
+  await store.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${SESSIONS})
+    INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at)
+    SELECT '${agent}', '00000000-0000-4000-8000-' || ${padded}, 'Session', 'a user', 0, i, i, i FROM n`)
+  return `/agents/${agent}/sessions`
+}
+
 /** Asks, and reads nothing but the beginning of the answer. */
-async function ask(path: string, key: string): Promise<{ socket: Socket; status(): string | undefined }> {
+async function ask(path: string, key: string, header = ''): Promise<{ socket: Socket; status(): string | undefined }> {
   const { hostname, port } = new URL(client.address.baseUrl)
   const socket = connect(Number(port), hostname)
   endsBy('a connection', () => socket.destroy())
@@ -45,7 +58,7 @@ async function ask(path: string, key: string): Promise<{ socket: Socket; status(
       socket.pause()
     })
   await new Promise((resolve) => socket.once('connect', resolve))
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n${header}\r\n`)
   return { socket, status: () => status }
 }
 
@@ -110,7 +123,7 @@ describe('a caller that does not read its answers', { skip: needsProcess }, () =
     const pathOf = (session: string) => `/v1/agents/${session.split('/')[2]}/users/${user}/export`
     const newExport = async () => {
       const path = pathOf(await newLongSession({ externalUserId: user }))
-      return ask(path, (await client.post('/keys', { name: 'slow', scopes: ['admin'] })).body.secret)
+      return ask(path, (await client.post('/keys', { name: 'slow', scopes: ['admin'] })).body.secret, 'Connection: close\r\n')
     }
     const slow = await Promise.all(Array.from({ length: 4 }, newExport))
     await until('all places are taken', () => slow.every(({ status }) => status() === '200'))
@@ -133,6 +146,16 @@ describe('a caller that does not read its answers', { skip: needsProcess }, () =
     other.socket.destroy()
     const whole = MESSAGES * TEXT_CHARS
     assert.ok((await Promise.all(read)).some((bytes) => bytes < whole))
+  })
+
+  test('because it asked with HEAD has nothing read for it', async () => {
+    const path = await newLongList()
+    const openFiles = () => readdirSync(`/proc/${service.pid()}/fd`).length
+    // One after another. Each read of the list would have a file of its own open.
+    const head = client.bytesOf('HEAD', path, undefined, ['Connection: close'])
+    const before = openFiles()
+    for (let i = 0; i < 20; i++) assert.match(await client.raw(head), /^HTTP\/1\.1 200 /)
+    assert.ok(openFiles() - before < 20, `${openFiles() - before} more files are open`)
   })
 
   test('gets short lists all the same', async () => {
