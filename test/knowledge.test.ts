@@ -789,6 +789,20 @@ describe('ingestion', () => {
     await ingest.close()
   })
 
+  test('of an agent that was deleted makes no file for what is told too late', async () => {
+    const folder = newFolder()
+    const ingest = new Ingest({ store: new KnowledgeFolder(folder), clock: Date.now })
+    await ingest.add(agent, newId(), textOf('The walnut is brown.'))
+    await ingest.removeAgent(agent)
+    assert.deepEqual(ingest.listNews(agent, 10), [])
+    await ingest.endNews(agent, [])
+    assert.deepEqual(await ingest.takeUnembedded(agent, 'm', 10), [])
+    assert.equal(await ingest.putVectors(agent, 'm', [1], [null]), false)
+    assert.equal(await ingest.growNear(agent, 'm'), 'done')
+    assert.deepEqual(readdirSync(folder), [])
+    await ingest.close()
+  })
+
   test('ends the turn of an agent also where its documents fail, and reads none ahead of a slow one', async () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     const count = 20

@@ -103,7 +103,10 @@ export class Courier {
 
   async #takeDue(): Promise<void> {
     const { db, webhooks, clock, claimMs } = this.#parts
-    for (const webhook of await webhooks.list()) {
+    const all = await webhooks.list()
+    const listed = new Set(all.map(({ id }) => id))
+    for (const id of this.#lastAgent.keys()) if (!listed.has(id)) this.#lastAgent.delete(id)
+    for (const webhook of all) {
       const free = AT_ONCE - (this.#running.get(webhook.id) ?? 0)
       if (this.#stop.signal.aborted || webhook.disabledAt !== null || free <= 0) continue
       const now = clock()
@@ -121,7 +124,9 @@ export class Courier {
       .catch((error: unknown) => this.#parts.warn('a delivery to a webhook could not be made', error))
       .finally(() => {
         this.#attempts.delete(attempt)
-        this.#running.set(webhook.id, this.#running.get(webhook.id)! - 1)
+        const running = this.#running.get(webhook.id)! - 1
+        if (running > 0) this.#running.set(webhook.id, running)
+        else this.#running.delete(webhook.id)
         this.wake()
       })
     this.#attempts.add(attempt)

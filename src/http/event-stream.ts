@@ -11,6 +11,8 @@ const PIECE_CHARS = 16_384
 /** Of one stream, until others have their turn. */
 const TURN_CHARS = 65_536
 const TICK_MS = 1_000
+/** No request waits for its stream so long. */
+const ENDS_KEPT_MS = 3_600_000
 /** How long a reader that knows the rules of EventSource waits before it comes back. */
 const RETRY_MS = 1_000
 
@@ -86,6 +88,7 @@ export class EventStreams {
 
   /** Cuts the streams of a key, those that are open and those that will be, from a time on. */
   endKey(keyId: string, at: number): void {
+    for (const [id, end] of this.#ends) if (end < this.#clock() - ENDS_KEPT_MS) this.#ends.delete(id)
     this.#ends.set(keyId, Math.min(at, this.#ends.get(keyId) ?? at))
     for (const stream of this.#open) if (stream.key.id === keyId && this.#hasEnded(stream.key)) stream.cut()
   }

@@ -265,8 +265,8 @@ export class Ingest {
   /** Passages that still need a vector of this model, and do not get it through another process. */
   takeUnembedded(agentId: string, model: string, most: number): Promise<Unembedded[]> {
     return this.#whenFree(() => {
-      const base = this.#bases.open(agentId)
-      if (!this.#store.claimEmbedding(agentId)) return []
+      const base = this.#bases.find(agentId)
+      if (base === undefined || !this.#store.claimEmbedding(agentId)) return []
       const passages = takeUnembedded(base, model, most)
       if (passages.length === 0) {
         this.#store.endEmbedding(agentId)
@@ -279,7 +279,8 @@ export class Ingest {
   /** False where they are of no use any more. */
   putVectors(agentId: string, model: string, ids: number[], vectors: (Float32Array | null)[]): Promise<boolean> {
     return this.#whenFree(() => {
-      const base = this.#bases.open(agentId)
+      const base = this.#bases.find(agentId)
+      if (base === undefined) return false
       const isUseful = putVectors(base, model, ids, vectors)
       if (!isUseful) this.#eraseDropped(agentId, base)
       return isUseful
@@ -294,17 +295,21 @@ export class Ingest {
   }
 
   growNear(agentId: string, model: string): Promise<NearProgress> {
-    return this.#whenFree(() => growNear(this.#bases.open(agentId), model))
+    return this.#whenFree(() => {
+      const base = this.#bases.find(agentId)
+      return base === undefined ? 'done' : growNear(base, model)
+    })
   }
 
   listNews(agentId: string, most: number): Document[] {
-    return listNews(this.#bases.open(agentId), most)
+    const base = this.#bases.find(agentId)
+    return base === undefined ? [] : listNews(base, most)
   }
 
   endNews(agentId: string, told: readonly { id: string; updatedAt: number }[]): Promise<void> {
     return this.#whenFree(() => {
-      const base = this.#bases.open(agentId)
-      base.write(() => endNews(base, told), { bringsWork: false })
+      const base = this.#bases.find(agentId)
+      base?.write(() => endNews(base, told), { bringsWork: false })
     })
   }
 

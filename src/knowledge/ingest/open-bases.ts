@@ -41,6 +41,17 @@ export class OpenBases {
     return base
   }
 
+  /** Opens a base that is there: that of an agent which was deleted must not be made again. */
+  find(agentId: string): KnowledgeBase | undefined {
+    // A shared store refuses changes of such a base.
+    if (!this.#store.isShared && !this.#bases.has(agentId)) {
+      const base = this.#store.openToRead(agentId)
+      if (base === undefined) return undefined
+      base.close()
+    }
+    return this.open(agentId)
+  }
+
   /** Undefined where it is not open. */
   get(agentId: string): KnowledgeBase | undefined {
     return this.#bases.get(agentId)
