@@ -47,6 +47,44 @@ function held() {
   return { begun, begin, endNext }
 }
 
+test('replies that grow have so much memory together, and each caller a part of it', async () => {
+  const long = 'x'.repeat(200_000)
+  const model: ChatModel = {
+    async generate(_, { onText, signal }) {
+      onText!(long)
+      signal.throwIfAborted()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    },
+  }
+  const models = guardModels(
+    { find: () => model, findEmbedding: () => assert.fail(), list: async () => [] },
+    { ...limits, modelTimeoutMs: 1e8, maxReplyChars: 1e6, modelConcurrency: 1_000, breaker: false },
+    () => 0,
+  )
+  const ask = (keyId: string, signal: AbortSignal) =>
+    models.find('some/model').generate(request({ grounding: { ...request().grounding, agentId: keyId } }), {
+      signal,
+      keyId,
+      onText: () => {},
+    })
+  for (let round = 0; round < 2; round++) {
+    const stop = new AbortController()
+    const failures: string[] = []
+    const calls = Array.from({ length: 300 }, () =>
+      ask('greedy', stop.signal).catch(({ message }: Error) => failures.push(message)),
+    )
+    await new Promise(setImmediate)
+    assert.ok(failures.length > 100 && failures.length < 250, `${failures.length} were given up`)
+    assert.match(failures[0]!, /sends too much at the same time/)
+    const other = ask('modest', stop.signal)
+    await new Promise(setImmediate)
+    stop.abort()
+    await assert.rejects(other, { name: 'AbortError' })
+    // The second round shows that all of it was given back.
+    await Promise.all(calls)
+  }
+})
+
 describe('calls at once, of which one is allowed,', () => {
   const signal = new AbortController().signal
   const calls = [

@@ -27,6 +27,9 @@ export const brokeOff = (words: unknown): ReparteeError =>
     cause: new Error(typeof words === 'string' ? words : inspect(words, { breakLength: Number.POSITIVE_INFINITY })),
   })
 
+/** There is no memory left for what it sends. */
+export const sendsTooMuch = (): ReparteeError => failed('its provider sends too much at the same time', { transient: true })
+
 export const stopped = (signal: AbortSignal): ReparteeError => failed('it was stopped', { cause: signal.reason })
 
 /** An answer that is not a success. Its message is the provider's words, which no log holds; `status` and `terms` stand there. */

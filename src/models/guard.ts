@@ -15,7 +15,8 @@ import type { Clock } from '../core/ports.ts'
 import type { Reranker } from '../core/reranker.ts'
 import { type BreakerLimits, Breakers } from './breaker.ts'
 import { type CallOwner, CallSlots } from './call-slots.ts'
-import { Refusal, stopped } from './failure.ts'
+import { Refusal, sendsTooMuch, stopped } from './failure.ts'
+import { heldBytes } from './held-bytes.ts'
 
 export interface GuardLimits extends BreakerLimits {
   /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */
@@ -37,10 +38,16 @@ const newPool = (limits: GuardLimits, clock: Clock): Pool => ({
   clock,
 })
 
+/** The turn, the reader of the provider's protocol and the budgets hold the text of a reply that grows, two bytes for a character. */
+const BYTES_A_CHAR = 6
+
 /** A call that was given up sooner says nothing of the provider. */
 const SILENCE_MS = 1_000
 
-/** Puts limits around every call of a provider: a slot, a breaker for each agent and model, a limit on silence, a longest reply. */
+/**
+ * Puts limits around every call of a provider: a slot, a breaker for each agent and model, a limit on silence, a longest reply, and a share of the memory for
+ * replies that grow.
+ */
 export function guardModels(models: Models, limits: GuardLimits, clock: Clock): Models {
   const pool = newPool(limits, clock)
   const chat = new Cache<ChatModel>(MOST_MODELS)
@@ -154,10 +161,12 @@ async function watched(
   const timer = setTimeout(() => giveUp(new ReparteeError('model_timeout', 'The model did not answer in time.')), modelTimeoutMs)
   const follow = () => stop.abort(signal.reason)
   signal.addEventListener('abort', follow, { once: true })
+  const held = heldBytes.open({ agentId: request.grounding.agentId, keyId: call.keyId })
   let chars = 0
   const count = (text: string) => {
     chars += text.length
     if (chars > maxReplyChars) giveUp(tooLong())
+    else if (why === undefined && !held.set(chars * BYTES_A_CHAR)) giveUp(sendsTooMuch())
   }
   const onPiece = (text: string) => {
     timer.refresh()
@@ -177,6 +186,7 @@ async function watched(
     throw why ?? error
   } finally {
     clearTimeout(timer)
+    held.end()
     signal.removeEventListener('abort', follow)
   }
 }

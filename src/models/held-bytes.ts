@@ -7,7 +7,7 @@ const MOST_BYTES = 268_435_456
 const FREE_BYTES = 65_536
 
 /**
- * Limits the memory for pieces of providers' answers that have not come to their end: a provider may hold thousands of answers open, each just below its largest
+ * Limits the memory for providers' answers that have not come to their end: a provider may hold thousands of answers open, each just below its largest
  * size. `TenantShares` divides it.
  */
 export class HeldBytes {

@@ -4,7 +4,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { hasMoreShapes, hasMoreValues, ValueCount } from '../core/json-values.ts'
 import { type Excess, httpRequest, httpsRequest, limitResponse } from '../core/node-http.ts'
 import { type CallOwner, toLine } from './call-slots.ts'
-import { aWebPage, failed, notUnderstood, refused, stopped } from './failure.ts'
+import { aWebPage, failed, notUnderstood, refused, sendsTooMuch, stopped } from './failure.ts'
 import { type Held, heldBytes } from './held-bytes.ts'
 import { type ReadingTurns, readingTurns } from './reading-turns.ts'
 
@@ -287,7 +287,7 @@ function bodyCheck(
       if (lines > MOST_LINES) return tooMuch()
     }
     if (bytes > MAX_BYTES || parsedBytes > maxParsedBytes || hasTooManyValues(chunk, begun)) return tooMuch()
-    return held.set(parsedBytes) ? undefined : failed('its provider sends too much at the same time', { transient: true })
+    return held.set(parsedBytes) ? undefined : sendsTooMuch()
   }
 }
 
