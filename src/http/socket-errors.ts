@@ -34,12 +34,21 @@ function toRefusal(parserCode = ''): ReparteeError {
 
 /** Node keeps the response that is due next on the socket. One whose own request broke off will never be written. */
 function whenAnswered(socket: Socket, then: () => void): void {
-  const pending = () => (socket as { _httpMessage?: ServerResponse })._httpMessage?.req.complete === true
-  const started = performance.now()
-  const look = () => {
-    if (pending() && !socket.destroyed && performance.now() - started < WAIT_MS) setTimeout(look, 10)
-    else then()
+  const end = () => {
+    clearTimeout(timer)
+    socket.off('close', end)
+    isOver = true
+    then()
   }
+  let isOver = false
+  const timer = setTimeout(end, WAIT_MS)
+  const look = () => {
+    if (isOver) return
+    const due = (socket as { _httpMessage?: ServerResponse })._httpMessage
+    if (due?.req.complete === true && !socket.destroyed) due.once('close', look)
+    else end()
+  }
+  socket.on('close', end)
   look()
 }
 
