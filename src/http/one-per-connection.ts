@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 /** No client that means well sends so many requests without waiting for an answer. */
 const MAX_WAITING = 100
 
+/** Of all connections. Between two turns of the event loop others are served. */
+const STARTS_A_TURN = 8
 /** Of their bodies. They are held before their caller is known. */
 const MAX_WAITING_BYTES = 65_536
 /** What a body in chunks counts. */
@@ -13,7 +15,7 @@ interface Line {
   /** Requests without an answer. */
   open: number
   /** Those that wait, oldest first. */
-  readonly waiting: { start(): void; bytes: number }[]
+  readonly waiting: { start: () => void; bytes: number }[]
   bytes: number
 }
 
@@ -24,6 +26,15 @@ interface Line {
  */
 export function onePerConnection(): (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined {
   const lines = new WeakMap<Socket, Line>()
+  const due: (() => void)[] = []
+  const startSome = () => {
+    for (const start of due.splice(0, STARTS_A_TURN)) start()
+    if (due.length > 0) setImmediate(startSome)
+  }
+  /** What needs no wait would be answered in the tick that ends the answer before it, and so on to the end of the line. */
+  const startSoon = (start: () => void) => {
+    if (due.push(start) === 1) setImmediate(startSome)
+  }
   return ({ socket, headers }, response) => {
     let line = lines.get(socket)
     if (line === undefined) {
@@ -36,7 +47,7 @@ export function onePerConnection(): (request: IncomingMessage, response: ServerR
       const next = waiting.shift()
       if (next === undefined) return
       line.bytes -= next.bytes
-      next.start()
+      startSoon(next.start)
     })
     if (++line.open === 1) return undefined
     const bytes = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : CHUNKED_BYTES
