@@ -270,6 +270,17 @@ describe('adding a document', () => {
     assert.match(refused.body.error.message, /must have at most 16384 bytes as JSON/)
   })
 
+  test('too many parts are refused before they are parsed, whatever is between their delimiters', async () => {
+    const head = '--limit\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nwalnut'
+    for (const more of ['\r\n--limit', '\r\n--limitX', '\r\n--limit\r\n\r\n', '\r\n--limit\r\nX\r\n\r\n']) {
+      const bytes = Buffer.from(head + more.repeat(10_000))
+      const headers = { 'content-type': 'multipart/form-data; boundary="limit"' }
+      const answer = await client.post(documents, undefined, { bytes, headers })
+      isError(answer, 400, 'invalid_request')
+      assert.match(answer.body.error.message, /too many parts/)
+    }
+  })
+
   test('a name of metadata is any other text', async () => {
     const metadata = { 'a\nb': 1, ['😀'.repeat(100)]: 'x', constructor: true, ' ': ['y'] }
     assert.deepEqual((await add({ text: 'x', metadata })).metadata, metadata)
