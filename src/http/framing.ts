@@ -83,6 +83,29 @@ export function watchUpgrade(request: IncomingMessage, response: ServerResponse)
   })
 }
 
+/** A body of so many bytes that nobody reads is read to its end, and the connection goes on. */
+const SHORT_REST_BYTES = 65_536
+/** A caller that goes on sending sees the answer within this time; a connection that is closed at once is reset, and many callers then see no answer. */
+const LINGER_MS = 2_000
+
+/**
+ * Closes the connection behind an answer to a request whose body nobody reads, if that is long. What still comes in is dropped without being parsed. Call it when the
+ * head of the answer is made.
+ */
+export function dropLongRest(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete || request.readableEnded) return
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (encoding === undefined && !(Number(length) > SHORT_REST_BYTES)) return
+  const { socket } = request
+  response.shouldKeepAlive = false
+  socket.destroySoon = () => {
+    closing.add(socket)
+    socket.end()
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(timer))
+  }
+}
+
 /**
  * Refuses a body in small chunks, and closes its connection. Also closes the connection of a chunked body after a response that is sent before its end, because Node would read the
  * rest, chunk by chunk. Call it as soon as the head of a request is parsed, because its chunks may come along.

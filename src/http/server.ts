@@ -19,7 +19,7 @@ import { documentRoutes } from './documents.ts'
 import { overloaded, statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
 import { FairEntry } from './fair-entry.ts'
-import { sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from './framing.ts'
+import { dropLongRest, sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from './framing.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { parseJsonInTurn } from './large-json.ts'
@@ -254,6 +254,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     // The connection ends with this answer: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
+    dropLongRest(request.raw, reply.raw)
     // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()
     try {

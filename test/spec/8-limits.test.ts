@@ -125,18 +125,31 @@ describe('8 request body', () => {
     assert.match(await client.raw(client.bytesOf('POST', sessions, undefined, headers)), /^HTTP\/1\.1 413 /)
   })
 
-  test('a caller who sends the whole body all the same gets the answer, and can go on', async () => {
+  test('a caller who sends the whole body all the same gets the answer, and the connection closes', async () => {
     const body = ofSize(4_000_000)
     const large = client.bytesOf('POST', sessions, undefined, [
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
     ])
     const next = client.bytesOf('GET', sessions, undefined, ['Connection: close'])
-    const answers = (await client.raw(`${large}${body}${next}`)).match(/HTTP\/1\.1 \d+/g)
-    assert.deepEqual(answers, ['HTTP/1.1 413', 'HTTP/1.1 200'])
+    const answer = await client.raw(`${large}${body}${next}`)
+    assert.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413'])
+    assert.match(answer, /connection: close/i)
   })
 
-  test('of a refused body of more than 100 MB the rest is not read', async () => {
+  test('a short body that nobody reads leaves the connection open', async () => {
+    const body = 'x'.repeat(60_000)
+    const refused = client.bytesOf('POST', '/nowhere', undefined, [`Content-Length: ${body.length}`])
+    const next = client.bytesOf('GET', sessions, undefined, ['Connection: close'])
+    const answers = (await client.raw(`${refused}${body}${next}`)).match(/HTTP\/1\.1 \d+/g)
+    assert.deepEqual(answers, ['HTTP/1.1 404', 'HTTP/1.1 200'])
+  })
+
+  test('of a long body that nobody reads the rest is dropped, also where the answer is no refusal', async () => {
+    const long = ['Content-Type: application/json', 'Content-Length: 200000000']
+    const health = client.bytesOf('GET', '^/healthz', undefined, long)
+    assert.match(await client.raw(health + 'x'.repeat(1_000_000)), /^HTTP\/1\.1 200 [\s\S]*connection: close/i)
+
     for (const [path, status] of [
       ['/nowhere', 404],
       [sessions, 413],
