@@ -287,7 +287,7 @@ const fetchRulesOf = (config: Config): FetchRules => ({
   maxBytes: config.maxUploadBytes,
   headTimeoutMs: Math.ceil(config.fetchTimeoutMs / 3),
   timeoutMs: config.fetchTimeoutMs,
-  userAgent: config.publicUrl === undefined ? 'Repartee' : `Repartee (+${config.publicUrl})`,
+  userAgent: config.publicUrl === undefined ? 'Repartee' : `Repartee (+${new URL(config.publicUrl).href.replace(/\/$/, '')})`,
 })
 
 /** What a deletion that was cut off left of agents that are gone. */

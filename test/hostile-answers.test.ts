@@ -318,6 +318,13 @@ describe('a compressed page', () => {
   })
 })
 
+test('a request that cannot be made fails, and nothing else', async () => {
+  const url = await startHttpServer((_, response) => response.end('here'))
+  const rules = { ...rulesFor(url), userAgent: 'Repartee (+https://例え.jp)', headTimeoutMs: 1 }
+  await assert.rejects(guardedFetch(rules, { url }), { code: 'ERR_INVALID_CHAR' })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+})
+
 test('an answer that is whole before its request ends the connection', async () => {
   const sockets: Socket[] = []
   const server = createServer((socket) => {

@@ -166,10 +166,6 @@ export async function open(
       clearTimeout(timer)
       reject(error)
     }
-    const timer = setTimeout(() => {
-      fail(new FetchError('unreachable', 'did not answer in time', { transient: true }))
-      request.destroy()
-    }, rules.headTimeoutMs)
     let answer: IncomingMessage | undefined
     const request: ClientRequest = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
       url,
@@ -200,6 +196,11 @@ export async function open(
         resolve(response)
       },
     )
+    // Not before the request, which throws where it cannot be made.
+    const timer = setTimeout(() => {
+      fail(new FetchError('unreachable', 'did not answer in time', { transient: true }))
+      request.destroy()
+    }, rules.headTimeoutMs)
     limitResponse(request, (of) => {
       const error = new FetchError('fetch_failed', `was answered with too many ${of}`)
       fail(error)
