@@ -83,6 +83,12 @@ export function watchUpgrade(request: IncomingMessage, response: ServerResponse)
   })
 }
 
+/** Closes the connection behind the answer to a request that takes part in nothing else. What comes behind the slice that it came in is not parsed. */
+export function closeBehind({ socket }: IncomingMessage, response: ServerResponse): void {
+  closing.add(socket)
+  response.shouldKeepAlive = false
+}
+
 /** A body of so many bytes that nobody reads is read to its end, and the connection goes on. */
 const SHORT_REST_BYTES = 65_536
 /** A caller that goes on sending sees the answer within this time; a connection that is closed at once is reset, and many callers then see no answer. */

@@ -19,7 +19,7 @@ import { documentRoutes } from './documents.ts'
 import { overloaded, statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
 import { FairEntry } from './fair-entry.ts'
-import { dropLongRest, sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from './framing.ts'
+import { closeBehind, dropLongRest, sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from './framing.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { parseJsonInTurn } from './large-json.ts'
@@ -155,6 +155,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       watchChunks(request.raw, reply.raw)
       watchUpgrade(request.raw, reply.raw)
+      // It does not wait for the requests in front of it, nor those behind it for its answer.
+      closeBehind(request.raw, reply.raw)
       setHeaders(reply, request.id)
       sendError(reply, request.id, toReparteeError(error))
     },

@@ -30,9 +30,10 @@ export function serviceRoutes(app: FastifyInstance, { deps, contract, health, pu
     return { success: false, error }
   })
 
-  let document: string | undefined
+  // Bytes, which all answers share: callers without a key may leave theirs unread.
+  let document: Buffer | undefined
   app.get('/openapi.json', async (_request, reply) => {
-    document ??= JSON.stringify(toOpenApi(contract, publicUrl ?? '/v1'))
+    document ??= Buffer.from(JSON.stringify(toOpenApi(contract, publicUrl ?? '/v1')))
     reply.type('application/json; charset=utf-8')
     return document
   })

@@ -250,5 +250,11 @@ describe('what breaks below HTTP gets the same JSON error, then the connection i
     isRefused(received, 400, 'invalid_request')
   })
 
+  test('requests whose path is no URL do not go on for long on one connection', async () => {
+    const received = await client.raw('GET /% HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20_000))
+    const answers = received.match(/HTTP\/1\.1 400 /g)?.length ?? 0
+    assert.ok(answers > 0 && answers < 1_000, `${answers} answers`)
+  })
+
   test('the service goes on', async () => isOk(await client.get(session)))
 })
