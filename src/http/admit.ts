@@ -105,11 +105,23 @@ export async function getSessionFor(
   return session
 }
 
-/** One more message of an end user. Throws `rate_limited`. */
+/** One more message of an end user, or more of them at once. Throws `rate_limited`. */
 export async function keepUserRate(
   { rates }: Deps,
   reply: FastifyReply,
   { agentId, userId }: Pick<Session, 'agentId' | 'userId'>,
+  messages = 1,
 ): Promise<void> {
-  if (rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${userId}`)
+  if (rates !== undefined) await keepRate(reply, 'user', rates.user, `${agentId}/${userId}`, messages)
+}
+
+/** What somebody with a token makes for themselves counts as a message, and so does each message that it begins with. Throws `rate_limited`. */
+export async function keepTokenRate(
+  deps: Deps,
+  reply: FastifyReply,
+  { userId }: ApiKey,
+  agentId: string,
+  messages = 0,
+): Promise<void> {
+  if (userId !== undefined) await keepUserRate(deps, reply, { agentId, userId }, 1 + messages)
 }

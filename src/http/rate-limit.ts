@@ -8,10 +8,14 @@ const OVER: Record<keyof Rates, string> = {
   address: 'Too many keys that are no good come from this address.',
 }
 
-/** One more request against a rate: the answer says how it stands (RateLimit header fields for HTTP, draft 10). Throws `rate_limited`. */
-export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string): Promise<void> {
-  const taken = rate.take(id)
-  const standing = taken instanceof Promise ? await taken : taken
+/** One more request, or so many, against a rate: the answer says how it stands (RateLimit header fields for HTTP, draft 10). Throws `rate_limited`. */
+export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string, count = 1): Promise<void> {
+  let standing: Standing
+  let left = count
+  do {
+    const taken = rate.take(id)
+    standing = taken instanceof Promise ? await taken : taken
+  } while (--left > 0 && !standing.isOver)
   append(reply, 'RateLimit-Policy', `"${name}";q=${standing.limit};w=${WINDOW_MS / 1_000}`)
   append(reply, 'RateLimit', `"${name}";r=${standing.remaining};t=${secondsOf(standing)}`)
   if (standing.isOver) throw limited(name, standing)

@@ -19,6 +19,7 @@ import {
   type Slicing,
   streamSessions,
 } from '../store/sessions.ts'
+import { keepTokenRate } from './admit.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
 import { importInTurn } from './import-places.ts'
@@ -47,7 +48,8 @@ const toListed = (s: Session, now: number): Listed => ({
 })
 
 export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
-  route(app, deps, contract.createSession, async ({ agent, body, keep, key }) => {
+  route(app, deps, contract.createSession, async ({ agent, body, keep, key, reply }) => {
+    await keepTokenRate(deps, reply, key, agent.id)
     const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
     const externalUserId = userOf(key, body.externalUserId)
     return { session: toCreated(await createSession(deps, agent.id, { ...body, externalUserId }, alongside)) }

@@ -77,6 +77,46 @@ describe('rate limits', { skip: needsProcess }, () => {
     isOk(await send(others))
   })
 
+  test('what a user makes with a token counts as messages do, and nothing is made where that is refused', async () => {
+    const agent = await service.newAgent()
+    const tokenOf = async () => {
+      const { body } = await client.post(`/agents/${agent}/tokens`, { externalUserId: randomUUID() })
+      return { authorization: `Bearer ${body.token}` }
+    }
+    const made: [name: string, make: (headers: Record<string, string>, i: number) => Promise<Answer>, count: number][] = [
+      ['sessions', (headers) => client.post(`/agents/${agent}/sessions`, {}, { key: null, headers }), 3],
+      [
+        'conversations',
+        (headers) => {
+          const items = [1, 2].map((i) => ({ role: 'user', content: `Walnut ${i}` }))
+          return client.post('^/openai/v1/conversations', { items, metadata: { agent_id: agent } }, { key: null, headers })
+        },
+        1,
+      ],
+      [
+        'chats',
+        (headers, i) => {
+          const messages = [{ id: `m${i}`, role: 'user', parts: [{ type: 'text', text: 'Hello' }] }]
+          const body = { id: `chat-${i}`, messages }
+          return client.post(`^/ai-sdk/v1/agents/${agent}/chat`, body, { key: null, headers })
+        },
+        3,
+      ],
+    ]
+    for (const [name, make, count] of made) {
+      const headers = await tokenOf()
+      const statuses: number[] = []
+      for (let i = 0; i < 5; i++) statuses.push((await make(headers, i)).status)
+      assert.deepEqual(
+        statuses.map((status) => status < 300),
+        Array.from({ length: 5 }, (_, i) => i < count),
+        `${name}: ${statuses}`,
+      )
+      const { sessions } = (await client.get(`/agents/${agent}/sessions`, { key: null, headers })).body
+      assert.equal(sessions.length, count, name)
+    }
+  })
+
   test('an address sends so many bad keys a minute, each told apart behind a proxy; a good key comes through all the same', async () => {
     const from = (address: string, key: string) =>
       client.as(key).request('GET', '/agents', { headers: { 'X-Forwarded-For': address } })

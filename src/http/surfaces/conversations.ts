@@ -8,6 +8,7 @@ import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import type { Statement } from '../../store/database.ts'
 import { findMessage, findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
+import { keepTokenRate } from '../admit.ts'
 import { isKept, sendKept } from '../idempotency.ts'
 import { importInTurn } from '../import-places.ts'
 import { answerList } from '../list-answer.ts'
@@ -68,6 +69,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
         externalUserId: fields.userIdOf(key, metadata.user),
         ...(name === undefined || name.trim() === '' ? {} : { name }),
       }
+      await keepTokenRate(deps, reply, key, agent.id, history.length)
       const makeSession = (alongside: (session: Session) => Statement[]) =>
         history.length === 0
           ? createSession(deps, agent.id, made, alongside)

@@ -60,7 +60,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const named = fields.userIdOf(key, body.safety_identifier ?? body.user)
     const userId = known?.userId ?? named ?? deps.newId()
     // Nobody comes twice as a user who was made up for one response.
-    if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId })
+    const brought = key.userId === undefined || body.store === false ? 0 : history.length
+    if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId }, 1 + brought)
 
     const isKept = body.store !== false
     if (isKept && known === undefined) fields.checkImport(key, history, 'body.input')

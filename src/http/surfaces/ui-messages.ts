@@ -53,8 +53,10 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
   surfaceRoute(app, deps, { ...chat, scopes: ['chat'] }, async ({ body, key, agent, request, reply }) => {
     const asked = readLast(deps, body)
     const userId = key.userId ?? body.externalUserId?.toLowerCase()
-    const session = await getChat(deps, agent!, body.id, userId)
-    await keepUserRate(deps, reply, session)
+    const found = await findChat(deps, agent!, body.id, userId)
+    // Nothing is made for a message that is refused.
+    await keepUserRate(deps, reply, found ?? { agentId: agent!.id, userId: userId ?? sessionIdOf(agent!.id, userId, body.id) })
+    const session = found ?? (await makeChat(deps, agent!, body.id, userId))
     const input = {
       agent: agent!,
       sessionId: session.id,
@@ -131,9 +133,7 @@ async function findChat(
   return findSession(db, agentId, sessionIdOf(agentId, userId, chatId))
 }
 
-async function getChat(deps: Deps, agent: Agent, chatId: string, userId: string | undefined): Promise<Session> {
-  const found = await findChat(deps, agent, chatId, userId)
-  if (found !== undefined) return found
+function makeChat(deps: Deps, agent: Agent, chatId: string, userId: string | undefined): Promise<Session> {
   const id = sessionIdOf(agent.id, userId, chatId)
   return getOrCreateSession(deps, agent.id, id, { externalUserId: userId })
 }
