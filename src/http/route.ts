@@ -84,8 +84,6 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     reply.code(op.status)
     if (answered instanceof JsonText) return reply.type(JSON_TYPE).send(answered.text)
     if (!(answered instanceof Readable)) return Object.assign(answered, { success: true })
-    // A reader that takes nothing holds an old state of the database.
-    request.raw.socket.setTimeout(deps.limits.streamStallMs)
     return reply.type(JSON_TYPE).send(answered)
   }
   app.route({

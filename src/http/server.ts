@@ -7,7 +7,7 @@ import { endLostKeys } from '../chat/keys.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { admitBody } from './admit.ts'
+import { admitBody, NOBODY } from './admit.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE, parseJson } from './body.ts'
@@ -212,6 +212,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
         origins.tellPreflight(request.raw, reply.raw)
         return reply.code(204).send()
       }
+      const turn = app.fairEntry.enter(NOBODY)
+      if (turn !== undefined) await turn
       const methods = allowedMethods(request.url)
       if (methods === undefined) throw new ReparteeError('route_not_found', 'There is no such route.')
       reply.header('allow', methods.join(', '))
@@ -257,6 +259,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     // The connection ends with this answer: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
     dropLongRest(request.raw, reply.raw)
+    // A reader that takes nothing holds the answer, and the others that were asked for behind it.
+    request.raw.socket.setTimeout(deps.limits.streamStallMs)
     // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()
     try {

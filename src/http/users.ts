@@ -54,7 +54,6 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
       reply.hijack()
       return undefined
     }
-    request.raw.socket.setTimeout(deps.limits.streamStallMs)
     // Whoever takes a little now and then keeps a place only as long as nobody else waits for one.
     const mayWaitMs = () => (app.exportPlaces.isWaitedFor ? deps.limits.streamStallMs : Number.POSITIVE_INFINITY)
     reply.type(LINES).send(scarceStream(readLines(), mayWaitMs))

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { isOk } from '../support/assert.ts'
 import { endsBy } from '../support/cleanup.ts'
+import { gauge } from '../support/gauge.ts'
 import { until } from '../support/poll.ts'
 import { needsProcess, startService } from '../support/service.ts'
 import { storeOf } from '../support/store.ts'
@@ -146,6 +147,19 @@ describe('a caller that does not read its answers', { skip: needsProcess }, () =
     other.socket.destroy()
     const whole = MESSAGES * TEXT_CHARS
     assert.ok((await Promise.all(read)).some((bytes) => bytes < whole))
+  })
+
+  test('is cut off, however short they are', async () => {
+    const session = await newLongSession()
+    const path = `/v1${session}/messages?limit=1`
+    const inProgress = () => gauge(client, 'http_requests_in_progress')
+    const before = await inProgress()
+    const { socket, status } = await ask(path, client.key!)
+    await until('it is answered', () => status() === '200')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${client.key}\r\n\r\n`.repeat(60))
+    await until('an answer is not read', async () => (await inProgress()) > before)
+    await until('it is cut off', async () => (await inProgress()) === before)
+    socket.destroy()
   })
 
   test('because it asked with HEAD has nothing read for it', async () => {

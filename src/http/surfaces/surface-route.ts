@@ -59,7 +59,6 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
     const call = { params, query, body, agent, key, request, reply } as unknown as SurfaceCall<Q, B>
     const answered = await deps.tracer.within(request.headers, () => handler(call))
     if (answered === undefined) return reply
-    if (answered instanceof Readable) request.raw.socket.setTimeout(deps.limits.streamStallMs)
     return reply.type('application/json; charset=utf-8').send(toPayload(answered))
   }
   app.route({
