@@ -30,6 +30,9 @@ const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocu
 export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
   base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
 
+/** Of runs that are not whole, so many in a row may miss a document: a site with one broken page and ever new links would bring ever more of them. */
+const MISSED_RUNS = 3
+
 /** What was removed, and the document after which the removal continues; undefined when there are no more. */
 interface Removed {
   extents: Extent[]
@@ -37,8 +40,8 @@ interface Removed {
 }
 
 /**
- * Removes documents whose pages no longer exist, and if the run is `whole`, also documents that it did not find again. The caller marks the passages of the
- * returned extents as deleted.
+ * Removes documents whose pages no longer exist, and if the run is `whole`, also documents that it did not find again; else those that several runs did not find.
+ * The caller marks the passages of the returned extents as deleted.
  */
 export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: number): Removed {
   const documents = documentsOf(base, number, after)
@@ -47,9 +50,11 @@ export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole:
     documents.map(({ url }) => [number, url ?? '']),
   )
   const gone = documents.filter(({ url }, i) => {
-    const page = pages[i]?.run === run ? pages[i] : undefined
+    const page = pages[i]
+    if (url === null) return true
+    if (page?.run === run) return !['taken', 'same', 'failed'].includes(page.state)
     // The run did not follow the links of pages that could not be fetched, so documents behind those links may still exist.
-    return url === null || (page === undefined ? whole : !['taken', 'same', 'failed'].includes(page.state))
+    return whole || (page !== undefined && page.run < run - MISSED_RUNS)
   })
   return { extents: leave(base, number, gone), last: documents.at(-1)?.number }
 }
