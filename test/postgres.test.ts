@@ -7,6 +7,7 @@ import { deleteAgentRows, deleteSession } from '../src/store/deletion.ts'
 import { listRecent } from '../src/store/messages.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
 import { exchange } from '../src/store/postgres-exchange.ts'
+import { PostgresPresence } from '../src/store/postgres-presence.ts'
 import { insertCounts, insertSession } from '../src/store/sessions.ts'
 import { takeFromBudgets } from '../src/store/spending.ts'
 import { databaseContract } from './contract/database.ts'
@@ -320,4 +321,20 @@ test('budgets are taken in one order, whatever order they are named in', async (
     ],
   )
   await Promise.all([holder.end(), looker.end(), db.close()])
+})
+
+test('the connection of a replica ends although the server has fallen silent', async () => {
+  const url = new URL(await newDatabase())
+  const proxy = new CuttingProxy(Number(url.port))
+  url.port = String(await proxy.listen())
+  const presence = new PostgresPresence({
+    url: url.href,
+    db: {} as never,
+    onMessage: () => {},
+    warn: () => {},
+  })
+  await presence.open()
+  proxy.freeze()
+  await presence.close()
+  proxy.close()
 })

@@ -10,6 +10,9 @@ import { unknownNames } from './doctor/effective-settings.ts'
 import { greet } from './greeting.ts'
 import { LOCAL_FILE } from './service.ts'
 
+/** Behind the time for what is under way. */
+const CLOSE_WITHIN_MS = 30_000
+
 export const serve: Command = {
   name: 'serve',
   usage: '',
@@ -59,9 +62,23 @@ export async function runService(
     await stop
   } finally {
     rmSync(keyFile, { force: true })
-    await app.close()
+    await closeInTime(app, config)
   }
   return exitCodes.ok
+}
+
+/** Throws where something does not come to its end, such as a connection to a database that answers nothing: what is stored is safe, and the process must end. */
+async function closeInTime(app: App, { leaveMs, drainMs }: Config): Promise<void> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => late.reject(new CommandError('The service did not end in time.')),
+    leaveMs + drainMs + CLOSE_WITHIN_MS,
+  )
+  try {
+    await Promise.race([app.close(), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** The sample is a convenience: without it the service works all the same. */

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Database } from './database.ts'
 
@@ -6,6 +7,7 @@ const CHANNEL = 'repartee'
 /** Tells our locks from those of others. Any number, as long as it stays the same. */
 const LOCKS = 7_370_418
 const RECONNECT_AFTER_MS = 500
+const END_WITHIN_MS = 2_000
 const MAX_LOCK = 2_147_483_647
 
 export interface PresenceParts {
@@ -80,6 +82,11 @@ export class PostgresPresence {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#retry)
-    await this.#client?.end()
+    const client = this.#client as (pg.Client & { connection: { stream: Socket } }) | undefined
+    if (client === undefined) return
+    // A server that is out of reach never answers that the connection is over.
+    const timer = setTimeout(() => client.connection.stream.destroy(), END_WITHIN_MS)
+    await client.end()
+    clearTimeout(timer)
   }
 }
