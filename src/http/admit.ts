@@ -18,6 +18,9 @@ declare module 'fastify' {
   }
 }
 
+/** Whoever has no good key: together they have the turns of one that has. */
+export const NOBODY = ''
+
 /** Whose request it may be. */
 export interface Gate {
   /** One of these is enough; `admin` always is. */
@@ -44,9 +47,9 @@ export async function admit(
   if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
     throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
   const { rates } = deps
-  if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
   const turn = app.fairEntry.enter(key.id)
   if (turn !== undefined) await turn
+  if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
   request.enteredIn = app.fairEntry.round
   return key
 }
@@ -70,6 +73,8 @@ async function identify(
     return await keys.identify(readKey(request.raw), ahead)
   } catch (error) {
     const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
+    const turn = request.server.fairEntry.enter(NOBODY)
+    if (turn !== undefined) await turn
     if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(request.ip))
     throw error
   }

@@ -26,7 +26,7 @@ export function readLinks(html: string, pageUrl: string): PageLinks {
   const parser = new Parser({
     onopentag(name, { href, rel, name: meta, content }) {
       if (++level > MOST_LEVELS) parser.reset()
-      if (name === 'base' && href !== undefined) base = URL.parse(href, pageUrl)?.href ?? base
+      if (name === 'base' && href !== undefined && href.length <= MAX_LINK_CHARS) base = URL.parse(href, pageUrl)?.href ?? base
       else if (name === 'meta' && meta?.toLowerCase() === 'robots') {
         noIndex ||= /\b(?:noindex|none)\b/i.test(content ?? '')
         noFollow ||= /\b(?:nofollow|none)\b/i.test(content ?? '')
