@@ -6,7 +6,7 @@ import type { Agent } from '../core/agent.ts'
 import { type ApiKey, callerIdOf, type Scope } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import type { Session } from '../core/session.ts'
-import { networkOf } from '../net/address.ts'
+import { callerAddress, networkOf } from '../net/address.ts'
 import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
 import { keepAddressRate, keepRate } from './rate-limit.ts'
@@ -75,10 +75,12 @@ async function identify(
     const isBadKey = error instanceof ReparteeError && error.code === 'unauthorized'
     const turn = request.server.fairEntry.enter(NOBODY)
     if (turn !== undefined) await turn
-    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(request.ip))
+    if (isBadKey && rates !== undefined) await keepAddressRate(rates.address, networkOf(addressOf(request) ?? ''))
     throw error
   }
 }
+
+export const addressOf = ({ ip, raw }: FastifyRequest): string | undefined => callerAddress(ip, raw.socket.remoteAddress)
 
 /** Throws `forbidden` where a key is not good for what it is used for. */
 export function checkScope({ scopes, forUsers = false, isOfAgent }: Gate, key: ApiKey): void {

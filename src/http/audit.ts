@@ -6,6 +6,7 @@ import type { Deps } from '../chat/deps.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import { countAuditEntries, listAuditEntries } from '../store/audit.ts'
+import { addressOf } from './admit.ts'
 import { statusOf, toReparteeError } from './errors.ts'
 import { route } from './route.ts'
 
@@ -38,8 +39,7 @@ export function withAudit<T>(deps: Deps, op: Operation, request: FastifyRequest,
     agentId: agentId ?? null,
     target: target ?? agentId ?? null,
     requestId: request.id,
-    // Undefined if the caller has left.
-    address: (request.ip as string | undefined) ?? null,
+    address: addressOf(request) ?? null,
   }
   return audited(deps, act, work, (outcome) =>
     'done' in outcome

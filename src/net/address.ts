@@ -32,6 +32,15 @@ export function addressIn({ hostname }: URL): string | undefined {
   return isIP(bare) === 0 ? undefined : bare
 }
 
+/**
+ * The address of a caller: as a trusted proxy tells it, without a port; else that of the connection, undefined once that is closed. Some proxies pass on
+ * what they were told, which may be any text.
+ */
+export function callerAddress(told: string | undefined, connected: string | undefined): string | undefined {
+  const bare = told?.replace(/^\[(.*)\](?::\d{1,5})?$/, '$1').replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1')
+  return bare !== undefined && isIP(bare) !== 0 ? bare : connected
+}
+
 const OWN_BITS = 64
 
 /** Whom an address belongs to, as far as it tells: whoever has one of IPv6 has the whole network of 64 bits. */

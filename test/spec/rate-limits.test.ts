@@ -130,5 +130,10 @@ describe('rate limits', { skip: needsProcess }, () => {
     isLimited(await from('2001:db8:1:2:ffff::9', makeKey()))
     isError(await from('2001:db8:1:3::1', makeKey()), 401, 'unauthorized')
     isLimited(await from('::ffff:203.0.113.7', makeKey()))
+    // A port makes no other address of it, and what is none is that of the proxy.
+    isLimited(await from('203.0.113.7:5678', makeKey()))
+    isLimited(await from('[2001:db8:1:2::4]:80', makeKey()))
+    for (let i = 0; i < 5; i++) isError(await from(`garbage-${i}`, makeKey()), 401, 'unauthorized')
+    isLimited(await from('"><img src=x>', makeKey()))
   })
 })
