@@ -181,7 +181,17 @@ export class EventStream {
     if (this.#isBlocked) {
       // Where it was this process that stood still, the news that the reader has taken something waits behind this timer.
       if (silentMs > streamStallMs) setImmediate(() => this.#cutIfSilentSince(now))
-    } else if (silentMs >= heartbeatMs) this.#write(': still here\n\n')
+    } else if (silentMs >= heartbeatMs && !this.#isPumping) this.#beatSoon(now)
+  }
+
+  /** In turn with events: thousands of streams may be due at once. */
+  #beatSoon(now: number): void {
+    const beat = ': still here\n\n'
+    writingTurns.soon(this.#line, () => {
+      if (this.#isBlocked || this.#writtenAt > now) return 0
+      this.#write(beat)
+      return beat.length
+    })
   }
 
   #cutIfSilentSince(time: number): void {
