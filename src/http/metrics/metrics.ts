@@ -26,6 +26,9 @@ export interface Standing {
   isReady: () => boolean
 }
 
+/** Further ones of a provider are told together. */
+const MOST_MODEL_LABELS = 500
+
 /** The figures of this process, for Prometheus. Labels are routes, models and codes: of such as there are few, and never a text or an id. */
 export class Metrics implements Meters {
   readonly #registry = new Registry()
@@ -66,6 +69,7 @@ export class Metrics implements Meters {
     MODEL_SECONDS,
     ['provider'],
   )
+  readonly #models = new Set<string>()
   readonly #tokens = this.#registry.counter('repartee_model_tokens_total', 'Tokens; cached are a part of those in.', [
     'model',
     'kind',
@@ -150,11 +154,20 @@ export class Metrics implements Meters {
     const [provider] = splitModelName(model)
     this.#modelCalls.observe(ms / 1_000, provider, outcome)
     if (firstTextMs !== undefined) this.#modelFirstText.observe(firstTextMs / 1_000, provider)
-    if (cost !== null) this.#cost.add(cost, model)
+    const label = this.#labelOf(provider, model)
+    if (cost !== null) this.#cost.add(cost, label)
     if (usage === null) return
-    this.#tokens.add(usage.tokensIn, model, 'in')
-    this.#tokens.add(usage.tokensOut, model, 'out')
-    if (usage.tokensCached > 0) this.#tokens.add(usage.tokensCached, model, 'cached')
+    this.#tokens.add(usage.tokensIn, label, 'in')
+    this.#tokens.add(usage.tokensOut, label, 'out')
+    if (usage.tokensCached > 0) this.#tokens.add(usage.tokensCached, label, 'cached')
+  }
+
+  /** Agents may name any number of models, and a gateway answers all of them. */
+  #labelOf(provider: string, model: string): string {
+    if (this.#models.has(model)) return model
+    if (this.#models.size >= MOST_MODEL_LABELS) return `${provider}/other`
+    this.#models.add(model)
+    return model
   }
 
   embedded(model: string, outcome: Outcome, ms: number): void {
