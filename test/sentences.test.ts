@@ -14,6 +14,29 @@ describe('sentences', () => {
     assert.deepEqual(split('They came from the U.S. The rest stayed.'), ['They came from the U.S.', 'The rest stayed.'])
   })
 
+  test('abbreviations of several words, and small letters behind a mark, read on', () => {
+    const texts = [
+      'Das geht z. B. mit einer Karte, i. d. R. sofort.',
+      'Die Frist gilt d. h. bis Mai, u. a. für Kinder (engl. deadline).',
+      'Se puede pagar con tarjeta, p. ej. Visa.',
+      'Это можно сделать, т. е. включить.',
+      'Tell the children!) before you go.',
+    ]
+    for (const text of texts) assert.deepEqual(split(text), [text])
+    assert.deepEqual(split('ეს არის სახლი. ის დიდია.'), ['ეს არის სახლი.', 'ის დიდია.'])
+  })
+
+  test('marks in code, links, addresses and callouts end none', () => {
+    const texts = [
+      'Call `stop. Now!` and [read on](./X. Y.md) here.',
+      'See https://a.example/x?Y=1 for all.',
+      '[!DANGER] Do not do this.',
+      'A picture ![Shown here] and text.',
+    ]
+    for (const text of texts) assert.deepEqual(split(text), [text])
+    assert.deepEqual(split('See https://a.example/x. Then go.'), ['See https://a.example/x.', 'Then go.'])
+  })
+
   test('scripts with other stops are split at those', () => {
     assert.deepEqual(split('他来了。她走了！「真的吗？」对。'), ['他来了。', '她走了！', '「真的吗？」', '对。'])
     assert.deepEqual(split('यह एक वाक्य है। यह दूसरा है।'), ['यह एक वाक्य है।', 'यह दूसरा है।'])

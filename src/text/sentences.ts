@@ -14,12 +14,14 @@ const ABBREVIATIONS = new Set(
     'mr mrs ms dr prof sr jr st mt ft gen col lt sgt capt cmdr rev hon gov sen rep pres fr messrs ' +
     'no nos vol vols fig figs eq eqs pp p ch sec sect art approx ca cca c vs v cf viz al ed eds trans dept univ e.g i.e eg ie ' +
     'jan feb mar apr jun jul aug sep sept oct nov dec ' +
-    'z.b d.h u.a bzw nr bd hrsg vgl sog abb abs str ggf evtl inkl ' +
+    'z.b d.h u.a bzw engl frz lat ital span usw min max mind nr bd hrsg vgl sog abb abs str ggf evtl inkl ' +
     'sra srta ud uds dña av avda núm pág mme mlle m dra nº ' +
     'т.е т.д т.п г гг в вв им ул стр рис см др тыс млн млрд руб акад проф ' +
     'nşr bkz örn yy tp ths gs ts dl π.χ κ δρ σελ'
   ).split(' '),
 )
+/** Single small letters with a stop each, and a short word with one: "z. B.", "i. d. R.", "p. ej.", "т. е.", up to any of the stops. */
+const SPACED_ABBREVIATION = /(?:^|[\s([“"'«—-])(?:\p{Ll}\.\s?){1,4}(?:\p{L}{1,3}\.)?\s*$/u
 // After an initial, a number or a country's letters a full stop may well end the sentence; before these it does.
 const STARTERS =
   /^(?:the|an?|in|on|at|it|its|he|she|they|we|you|this|that|these|those|there|but|and|if|when|as|for|to|die|der|das|ein|eine|es|er|sie|im|el|la|los|las|un|una|en|le|les|il|elle|в|на|он|она|это)(?![\p{L}\p{M}])/iu
@@ -33,6 +35,11 @@ const BETWEEN_CLAUSES = /^[\p{L}\p{M}\p{Pe}] [\p{Script=Thai}\p{Script=Lao}\p{Sc
 // A line break after a shorter line is meant (verse, addresses, lists without marks); after a longer one the text was wrapped.
 const WRAPPED_CHARS = 45
 const LINE = /[^\n]*\n?/g
+/** Marks in these end no sentence: code, the targets of links, addresses, and the marks of callouts and images. */
+const MASKED = /`[^`\n]+`|\]\([^()\n]*\)|\bhttps?:\/\/[^\s<>"'`|()]+[^\s<>"'`|()\].,;:!?*_]|\[![a-z]+\]|!(?=\[)/gi
+const MASKING = /[`!]|\]\(|:\/\//
+/** Georgian writes names and the beginnings of sentences with small letters. */
+const SMALL_START = /^[\p{Pi}\p{Ps}"'*_]*(?!\p{Script=Georgian})\p{Ll}/u
 const OPENING = /[\p{Ps}\p{Pi}]$/u
 
 /**
@@ -40,7 +47,7 @@ const OPENING = /[\p{Ps}\p{Pi}]$/u
  * Any script. A blank line ends a sentence, and so does the end of a short line. Linear in the length of the text.
  */
 export function sentences(text: string): Span[] {
-  const prose = unwrapped(text)
+  const prose = masked(unwrapped(text))
   const spans: Span[] = []
   let start = 0
   for (const { segment, index } of segmenter().segment(prose)) {
@@ -62,10 +69,17 @@ function unwrapped(text: string): string {
   )
 }
 
+/** The text with letters in place of what ends no sentence. Offsets hold. */
+const masked = (text: string): string => (MASKING.test(text) ? text.replace(MASKED, (part) => 'x'.repeat(part.length)) : text)
+
 function readsOn(segment: string, prose: string, next: number): boolean {
-  if (segment.endsWith('\n') || !segment.trimEnd().endsWith('.')) return false
+  if (segment.endsWith('\n')) return false
+  if (SMALL_START.test(prose.slice(next, next + 8))) return true
+  if (!segment.trimEnd().endsWith('.')) return false
   if (UNSTOPPED.test(segment.trimEnd().slice(-3))) return true
-  const word = LAST_WORD.exec(segment.slice(-24))?.[1]
+  const end = segment.slice(-24)
+  if (SPACED_ABBREVIATION.test(end)) return true
+  const word = LAST_WORD.exec(end)?.[1]
   if (word === undefined) return false
   if (ABBREVIATIONS.has(word.toLowerCase())) return true
   const mayEnd = /^(?:\p{Lu}(?:\.\p{Lu})*|\d{1,2})$/u.test(word)
