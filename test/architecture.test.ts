@@ -30,7 +30,7 @@ const FENCES: Record<string, string[]> = {
   htmlparser2: ['knowledge'],
   'ipaddr.js': ['net'],
   jschardet: ['knowledge'],
-  'markdown-it': ['render'],
+  'markdown-it': ['render', 'knowledge'],
   'node:sqlite': ['store'],
   numfmt: ['knowledge'],
   papaparse: ['knowledge'],

@@ -1,6 +1,6 @@
 import { sentences } from '../../text/sentences.ts'
 import type { Block } from './block.ts'
-import { headingText } from './markdown.ts'
+import { headingText } from './heading.ts'
 
 /** A passage before it has an id and an index. */
 export interface Cut {
@@ -11,12 +11,17 @@ export interface Cut {
   page: number | null
 }
 
-// Characters. A shorter document stays whole: what it is about is said once, often in its first lines.
+// Characters. A shorter document without headings stays whole: what it is about is said once, often in its first lines.
 const WHOLE = 2000
 const MAX = 1500
-// A heading begins a passage once there is this much before it; shorter sections stand together.
-const SECTION = 500
+/** A section with less text than this stands together with the next one, unless it answers a question. */
+const SECTION = 150
+/** A longer line leads up to nothing, and no list is repeated under it. */
+const LEAD = 500
+const REPEATED_LEAD = 300
 const HEADING_SEPARATOR = ' › '
+const QUESTION = /[?？؟]\W{0,3}$/u
+const ITEM = /^(?:[-*+•]|\d{1,9}[.)])[ \t]/
 
 interface Piece {
   text: string
@@ -25,45 +30,59 @@ interface Piece {
 }
 
 /**
- * Cuts a document along its structure into passages of up to about 1,500 characters.
- * A heading, and a line that ends in a colon, stay with what follows on their page; lists, tables and code are broken between lines, and only if longer than a passage.
+ * Cuts a document along its structure into passages of up to about 1,500 characters: one for each section, and more for a longer one. Headings, and a
+ * line that ends in a colon, stay with what follows on their page. Lists, tables and code are broken between lines, and only if longer than a passage:
+ * the line that leads up to a list, the head of a table and the fences of code are repeated then.
  */
 export function cutPassages(blocks: Block[]): Cut[] {
   const pieces = placed(blocks)
   const total = pieces.reduce((sum, piece) => sum + piece.text.length + 2, -2)
   const isPaged = pieces.at(-1)?.block.page !== pieces[0]?.block.page
-  if (total <= WHOLE && !isPaged) return [passage(pieces)]
+  const hasSections = pieces.some(({ block }, at) => at > 0 && block.kind === 'heading')
+  if (total <= WHOLE && !isPaged && !hasSections) return [passage(pieces)]
   const passages: Cut[] = []
   let open: Piece[] = []
-  let size = 0
   const flush = (kept: number): void => {
-    const rest = open.slice(kept)
     if (kept > 0) passages.push(passage(open.slice(0, kept)))
-    open = rest
-    size = rest.reduce((sum, piece) => sum + piece.text.length + 2, 0)
+    open = open.slice(kept)
   }
   for (const piece of pieces) {
     const lead = leadStart(open)
+    const size = sizeOf(open)
     // A page begins a passage, so that a citation names the right one; headings alone go with what follows.
     const isNewPage = piece.block.page !== open.at(-1)?.block.page && open.some(({ block }) => block.kind !== 'heading')
     if (isNewPage) flush(open.length)
-    else if (piece.block.kind === 'heading' && size >= SECTION && lead > 0) flush(lead)
-    else if (size + piece.text.length > MAX && open.length > 0) flush(lead > 0 ? lead : open.length)
+    else if (lead > 0 && isNewSection(piece, open, lead)) flush(lead)
+    else if (size + piece.text.length > MAX && (lead > 0 || size > LEAD)) flush(lead > 0 ? lead : open.length)
     open.push(piece)
-    size += piece.text.length + 2
   }
   flush(open.length)
   return passages
 }
 
+const sizeOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.text.length + 2, 0)
+
+/** The piece is of another section than what is open, of which the first so many pieces have text of their own. */
+function isNewSection(piece: Piece, open: readonly Piece[], filled: number): boolean {
+  const last = open[filled - 1]!
+  const isHeading = piece.block.kind === 'heading'
+  // Text of another section without a heading of its own stands behind one that has ended.
+  if (!isHeading && (open.length > filled || piece.path.join() === last.path.join())) return false
+  const content = open.slice(0, filled).filter(({ block }) => block.kind !== 'heading')
+  const isQuestion = [piece.path.at(-1), last.path.at(-1)].some((heading) => heading !== undefined && QUESTION.test(heading))
+  return isQuestion || sizeOf(content) >= SECTION
+}
+
 /** From where on the open pieces only lead up to the next one: headings, and a line that ends in a colon. */
-function leadStart(open: Piece[]): number {
+function leadStart(open: readonly Piece[]): number {
   let at = open.length
-  const last = open[at - 1]
-  if (last?.block.kind === 'prose' && last.text.length < SECTION && /[:：]$/u.test(last.text)) at--
+  if (isLead(open[at - 1])) at--
   while (at > 0 && open[at - 1]!.block.kind === 'heading') at--
   return at
 }
+
+const isLead = (piece: Piece | undefined): boolean =>
+  piece?.block.kind === 'prose' && piece.text.length < LEAD && /[:：]\W{0,3}$/u.test(piece.text)
 
 function passage(pieces: Piece[]): Cut {
   const content = pieces.filter((piece) => piece.block.kind !== 'heading')
@@ -91,30 +110,68 @@ function placed(blocks: Block[]): Piece[] {
   const pieces: Piece[] = []
   const above: { level: number; text: string }[] = []
   for (const block of blocks) {
-    if (block.kind === 'heading') {
-      while (above.length > 0 && above.at(-1)!.level >= block.level) above.pop()
-      above.push({ level: block.level, text: headingText(block.text) })
-    }
+    const { kind, level } = block
+    if (kind === 'heading' || kind === 'end') while (above.length > 0 && above.at(-1)!.level >= level) above.pop()
+    if (kind === 'end') continue
+    if (kind === 'heading') above.push({ level, text: headingText(block.text) })
     const path = above.map((heading) => heading.text).filter((text) => text !== '')
-    for (const text of broken(block)) pieces.push({ text, path, block })
+    const lead = isLead(pieces.at(-1)) ? pieces.at(-1)!.text : ''
+    for (const text of broken(block, lead)) pieces.push({ text, path, block })
   }
   return pieces
 }
 
-function broken(block: Block): string[] {
-  if (block.text.length <= MAX) return [block.text]
-  const parts = block.kind === 'prose' || block.kind === 'heading' ? bySentence(block.text) : block.text.split('\n')
+function broken({ kind, text }: Block, lead: string): string[] {
+  if (text.length <= MAX) return [text]
+  switch (kind) {
+    case 'list':
+      return grouped(items(text), '\n', lead.length <= REPEATED_LEAD && lead !== '' ? `${lead}\n\n` : '')
+    case 'table': {
+      const lines = text.split('\n')
+      const hasHead = /^\|(?: --- \|)+$/.test(lines[1] ?? '')
+      const head = hasHead ? `${lines[0]}\n${lines[1]}\n` : ''
+      return head.length > MAX / 3 ? grouped(lines, '\n') : grouped(lines.slice(hasHead ? 2 : 0), '\n', head, head)
+    }
+    case 'code': {
+      const lines = text.split('\n')
+      const fence = /^(`{3,}|~{3,})/.exec(text)?.[1]
+      if (fence === undefined || lines[0]!.length > 100 || lines.at(-1) !== fence) return grouped(lines, '\n')
+      return grouped(lines.slice(1, -1), '\n').map((piece) => `${lines[0]}\n${piece}\n${fence}`)
+    }
+    default:
+      return grouped(bySentence(text), '')
+  }
+}
+
+/** Parts together as long as they fit into a passage. `again` stands before each piece but the first, `first` before that. */
+function grouped(parts: string[], glue: string, again = '', first = ''): string[] {
   const pieces: string[] = []
   let open = ''
-  for (const part of parts.flatMap(bounded)) {
-    const glue = block.kind === 'prose' || block.kind === 'heading' ? '' : '\n'
-    if (open !== '' && open.length + glue.length + part.length > MAX) {
+  const most = MAX - again.length
+  for (const part of parts.flatMap((long) => bounded(long, most))) {
+    if (open !== '' && open.length + glue.length + part.length > most) {
       pieces.push(open)
       open = part
     } else open = open === '' ? part : open + glue + part
   }
   if (open !== '') pieces.push(open)
-  return pieces.map((piece) => piece.replace(/^\n+/, '').trimEnd()).filter((piece) => piece !== '')
+  return pieces
+    .map((piece) => piece.replace(/^\n+/, '').trimEnd())
+    .filter((piece) => piece !== '')
+    .map((piece, at) => (at === 0 ? first : again) + piece)
+}
+
+/** The items of a list with all that is in them; the lines of one that is longer than a passage. */
+function items(text: string): string[] {
+  const all: string[][] = []
+  for (const line of text.split('\n')) {
+    if (ITEM.test(line) || all.length === 0) all.push([line])
+    else all.at(-1)!.push(line)
+  }
+  return all.flatMap((lines) => {
+    const item = lines.join('\n')
+    return item.length <= MAX ? [item] : lines
+  })
 }
 
 /** The whole text, cut before each sentence. */
@@ -123,13 +180,13 @@ function bySentence(text: string): string[] {
   return starts.map((start, at) => text.slice(at === 0 ? 0 : start, starts[at + 1]))
 }
 
-/** A stretch longer than a passage, cut at spaces where there are any, and never within a character. */
-function bounded(part: string): string[] {
+/** A stretch longer than that, cut at spaces where there are any, and never within a character. */
+function bounded(part: string, most: number): string[] {
   const pieces: string[] = []
   let at = 0
-  while (part.length - at > MAX) {
-    const space = part.slice(at, at + MAX).lastIndexOf(' ')
-    let end = at + (space > MAX / 2 ? space : MAX)
+  while (part.length - at > most) {
+    const space = part.slice(at, at + most).lastIndexOf(' ')
+    let end = at + (space > most / 2 ? space : most)
     if (/[\udc00-\udfff]/.test(part[end]!)) end--
     pieces.push(part.slice(at, end))
     at = end

@@ -1,4 +1,6 @@
 import type { Block } from './block.ts'
+import { InlineText } from './inline-text.ts'
+import { TableRows } from './table-rows.ts'
 
 const BLOCKS = new Set(
   (
@@ -6,31 +8,50 @@ const BLOCKS = new Set(
     'h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary table tbody td tfoot th thead tr ul'
   ).split(' '),
 )
-const LISTS = new Set(['ul', 'ol', 'dl'])
+const LISTS = new Set(['ul', 'ol'])
+const EMPHASIS: Record<string, '**' | '*'> = { strong: '**', b: '**', em: '*', i: '*' }
 // Deeper items are not moved further in: the indents of 100,000 nested lists would be gigabytes.
 const MAX_INDENT = 6
 // A `main` with less text than this, and less than half of the page's, is a wrapper gone wrong.
 const MAIN_CHARS = 200
+/** A paragraph that begins with a question in bold is an entry of a list of questions. */
+const BOLD_QUESTION = /^\*\*([^*\n]{3,200}[?？؟])\*\*(?:\s+|$)/u
 
 interface Placed extends Block {
   main: boolean
   around: boolean
 }
 
-/** Puts the events of an HTML page together to blocks of light Markdown: `#` headings, `-` lists, ` | ` between cells, fenced code. */
+/** What the attributes of an element tell of its text. */
+export interface Attributes {
+  href: string
+  /** Of code. */
+  language: string
+  /** Number of the first item; NaN without one. */
+  start: number
+}
+
+/** Puts the events of an HTML page together to blocks of Markdown. */
 export class HtmlBlocks {
   readonly #blocks: Placed[] = []
   #kind: Block['kind'] = 'prose'
   #level = 0
+  /** Of the last heading of the page's own. */
+  #section = 0
   #lines: string[] = []
-  /** The line being written, in pieces; white space still as in the source. */
-  #line: string[] = []
-  #isLineBlank = true
+  /** The line being written. */
+  readonly #line = new InlineText()
   #prefix = ''
   #pre: string[] | undefined
+  #language = ''
   #table = 0
+  readonly #rows = new TableRows()
+  #isInCell = false
+  #isHeaderCell = false
   /** Of each open list: the number of its next item; 0 where items have none. */
   #lists: number[] = []
+  /** The outermost list holds nothing but links to places. */
+  #isContents = true
   #main = false
   #around = false
 
@@ -42,21 +63,43 @@ export class HtmlBlocks {
     this.#around = around
   }
 
-  text(text: string): void {
-    if (this.#pre !== undefined) this.#pre.push(text)
-    else this.#add(text)
+  get isInHeading(): boolean {
+    return this.#kind === 'heading'
   }
 
-  open(name: string): void {
+  text(text: string): void {
+    if (this.#pre !== undefined) this.#pre.push(text)
+    else this.#line.text(text)
+  }
+
+  /** A heading that the source writes as the attribute of an element. */
+  heading(text: string): void {
+    if (this.#pre !== undefined || this.#lists.length > 0 || this.#table > 0) return
+    this.#openFold()
+    this.text(text)
+    this.#endBlock()
+  }
+
+  /** What the last heading of this kind was about has ended. */
+  endHeading(): void {
+    this.#endFold()
+  }
+
+  open(name: string, attributes: Attributes): void {
     if (this.#pre !== undefined) {
       if (name === 'br') this.#pre.push('\n')
+      else if (name === 'code') this.#language = attributes.language
     } else if (name === 'br') this.#break()
-    else if (name === 'code') this.#add('`')
+    else if (name === 'code') this.#line.openCode()
+    else if (name === 'a') this.#line.open('link', attributes.href)
+    else if (EMPHASIS[name] !== undefined) this.#line.open(EMPHASIS[name])
     else if (!BLOCKS.has(name)) return
     else if (name === 'table') this.#openTable()
     else if (this.#table > 0) this.#openInTable(name)
-    else if (name === 'pre') this.#pre = []
-    else if (LISTS.has(name)) this.#openList(name)
+    else if (name === 'pre') {
+      this.#pre = []
+      this.#language = attributes.language
+    } else if (LISTS.has(name)) this.#openList(name === 'ol' ? (Number.isNaN(attributes.start) ? 1 : attributes.start) : 0)
     else if (this.#lists.length > 0) this.#openInList(name)
     else this.#openBlock(name)
   }
@@ -64,94 +107,136 @@ export class HtmlBlocks {
   close(name: string): void {
     if (this.#pre !== undefined) {
       if (name === 'pre') this.#endCode()
-    } else if (name === 'code') this.#add('`')
+    } else if (name === 'code') this.#line.closeCode()
+    else if (name === 'a') this.#line.close('link')
+    else if (EMPHASIS[name] !== undefined) this.#line.close(EMPHASIS[name])
     else if (!BLOCKS.has(name)) return
     else if (this.#table > 0) this.#closeInTable(name)
-    else if (this.#lists.length === 0) this.#endBlock()
+    else if (this.#lists.length > 0) this.#closeInList(name)
     else {
-      this.#endLine()
-      if (LISTS.has(name)) {
-        this.#lists.pop()
-        this.#endNest()
-      }
+      this.#endBlock()
+      if (name === 'details' || name === 'dl') this.#endFold()
     }
   }
 
   /** All that was read. Of a page that marks its main content, that; else all that does not stand around it. */
   finish(): Block[] {
     if (this.#pre !== undefined) this.#endCode()
+    while (this.#table > 0) this.#closeInTable('table')
     this.#endBlock()
     const size = (blocks: Placed[]): number => blocks.reduce((sum, block) => sum + block.text.length, 0)
     const within = this.#blocks.filter((block) => !block.around)
     const main = within.filter((block) => block.main)
     const chosen =
-      size(main) >= Math.min(MAIN_CHARS, size(within) / 2) && main.length > 0 ? main : within.length > 0 ? within : this.#blocks
+      size(main) >= Math.min(MAIN_CHARS, size(within) / 2) && size(main) > 0 ? main : size(within) > 0 ? within : this.#blocks
     return chosen.map(({ kind, text, level }) => ({ kind, text, level }))
   }
 
   #break(): void {
-    if (this.#table > 0 || this.#kind === 'heading') this.#line.push(' ')
-    else this.#endLine()
+    if (this.#table > 0 || this.#kind === 'heading') this.#line.text(' ')
+    else this.#endLine(false)
   }
 
   #openBlock(name: string): void {
     this.#endBlock()
     const level = /^h([1-6])$/.exec(name)?.[1]
-    if (level === undefined) return
-    this.#kind = 'heading'
-    this.#level = Number(level)
+    if (level !== undefined) {
+      this.#kind = 'heading'
+      this.#level = Number(level)
+      this.#section = this.#level
+    } else if (name === 'summary' || name === 'dt') this.#openFold()
   }
 
-  #closeInTable(name: string): void {
-    if (name === 'table' && --this.#table === 0) this.#endNest()
-    else if (name === 'tr') this.#endLine()
-    else this.#line.push(' ')
+  /** A heading below that of its section: what is folded, a term, a question. */
+  #openFold(): void {
+    this.#endBlock()
+    this.#kind = 'heading'
+    this.#level = Math.min(6, this.#section + 1)
+  }
+
+  #endFold(): void {
+    this.#endBlock()
+    this.#push('end', '', Math.min(6, this.#section + 1))
   }
 
   #openTable(): void {
-    if (this.#table === 0 && this.#lists.length === 0) {
-      this.#endBlock()
-      this.#kind = 'table'
+    if (this.#table === 0) {
+      if (this.#lists.length === 0) {
+        this.#endBlock()
+        this.#kind = 'table'
+      } else this.#endLine(true)
     }
-    this.#endLine()
     this.#table++
   }
 
-  #add(text: string): void {
-    this.#line.push(text)
-    if (this.#isLineBlank) this.#isLineBlank = text.trim() === ''
-  }
-
   #openInTable(name: string): void {
-    if (name === 'tr') this.#endLine()
-    else if ((name === 'td' || name === 'th') && !this.#isLineBlank) this.#line.push(' | ')
-    else this.#line.push(' ')
+    if (this.#table > 1) this.#line.text(' ')
+    else if (name === 'tr') {
+      this.#endCell()
+      this.#rows.endRow()
+    } else if (name === 'td' || name === 'th') {
+      this.#endCell()
+      this.#isInCell = true
+      this.#isHeaderCell = name === 'th'
+    } else if (name === 'thead') this.#rows.inHead = true
+    else if (name === 'tbody') this.#closeInTable('thead')
+    else this.#line.text(' ')
   }
 
-  #openList(name: string): void {
+  #closeInTable(name: string): void {
+    if (name === 'table') {
+      if (--this.#table > 0) return
+      this.#closeInTable('tr')
+      this.#rows.inHead = false
+      for (const row of this.#rows.take()) this.#pushLine(row)
+      if (this.#lists.length === 0) this.#endBlock()
+    } else if (this.#table > 1) this.#line.text(' ')
+    else if (name === 'td' || name === 'th') this.#endCell()
+    else if (name === 'tr') {
+      this.#endCell()
+      this.#rows.endRow()
+    } else if (name === 'thead') {
+      this.#closeInTable('tr')
+      this.#rows.inHead = false
+    } else this.#line.text(' ')
+  }
+
+  #endCell(): void {
+    if (!this.#isInCell && this.#line.isBlank) return
+    this.#rows.cell(this.#line.take(true), this.#isHeaderCell)
+    this.#isInCell = false
+    this.#isHeaderCell = false
+  }
+
+  #openList(first: number): void {
     if (this.#lists.length === 0) {
       this.#endBlock()
       this.#kind = 'list'
+      this.#isContents = true
+      this.#line.takeCounts()
     }
-    this.#endLine()
-    this.#lists.push(name === 'ol' ? 1 : 0)
+    this.#endLine(true)
+    this.#lists.push(first)
   }
 
   #openInList(name: string): void {
-    this.#endLine()
+    this.#endLine(true)
     const depth = this.#lists.length - 1
     const indent = '  '.repeat(Math.min(depth, MAX_INDENT))
     if (name === 'li') {
       const number = this.#lists[depth]!
       if (number > 0) this.#lists[depth] = number + 1
       this.#prefix = `${indent}${number > 0 ? `${number}.` : '-'} `
-    } else if (name === 'dt') this.#prefix = `${indent}- `
-    else if (name === 'dd') this.#prefix = `${indent}  `
+    }
   }
 
-  /** The outermost list or table has ended. */
-  #endNest(): void {
-    if (this.#table === 0 && this.#lists.length === 0) this.#endBlock()
+  #closeInList(name: string): void {
+    this.#endLine(true)
+    if (!LISTS.has(name)) return
+    this.#lists.pop()
+    if (this.#lists.length > 0) return
+    if (this.#isContents) this.#lines = []
+    this.#endBlock()
   }
 
   #endCode(): void {
@@ -159,42 +244,57 @@ export class HtmlBlocks {
     this.#pre = undefined
     if (code.trim() === '') return
     const fence = code.includes('```') ? '~~~~' : '```'
+    const lines = [`${fence}${this.#language}`, code, fence]
     if (this.#lists.length > 0) {
-      this.#endLine()
-      this.#lines.push(fence, code, fence)
+      this.#endLine(true)
+      this.#isContents = false
+      for (const line of lines.join('\n').split('\n')) this.#pushLine(line)
       return
     }
     this.#endBlock()
     this.#kind = 'code'
-    this.#lines.push(fence, code, fence)
+    this.#lines.push(...lines)
     this.#endBlock()
   }
 
-  #endLine(): void {
-    const line = this.#line.join('').replace(/\s+/gu, ' ').trim()
-    this.#line = []
-    this.#isLineBlank = true
-    if (line === '' || /^[|\s]+$/.test(line) || line === '``') return
+  #endLine(isLast: boolean): void {
+    const { linked, chars } = this.#line.takeCounts()
+    if (chars > linked) this.#isContents = false
+    const line = this.#line.take(isLast)
+    if (line !== '') this.#pushLine(line)
+  }
+
+  #pushLine(line: string): void {
     this.#lines.push(this.#prefix + line)
     this.#prefix = this.#prefix.replace(/\S/g, ' ')
   }
 
   #endBlock(): void {
-    this.#endLine()
-    if (this.#lines.length > 0) {
-      const text = this.#lines.join('\n')
-      const heading = this.#kind === 'heading'
-      this.#blocks.push({
-        kind: this.#kind,
-        text: heading ? `${'#'.repeat(this.#level)} ${this.#lines.join(' ')}` : text,
-        level: heading ? this.#level : 0,
-        main: this.#main,
-        around: this.#around,
-      })
-    }
+    this.#endLine(true)
+    if (this.#lines.length > 0) this.#add(this.#lines)
     this.#lines = []
     this.#prefix = ''
     this.#level = 0
     this.#kind = this.#lists.length > 0 ? 'list' : this.#table > 0 ? 'table' : 'prose'
+  }
+
+  #add(lines: string[]): void {
+    if (this.#kind === 'heading') {
+      this.#pushHeading(lines.join(' '), this.#level)
+      return
+    }
+    const text = lines.join('\n')
+    const question = this.#kind === 'prose' ? BOLD_QUESTION.exec(text) : null
+    if (question !== null) this.#pushHeading(question[1]!, Math.min(6, this.#section + 1))
+    const rest = text.slice(question?.[0].length ?? 0)
+    if (rest !== '') this.#push(this.#kind, rest, 0)
+  }
+
+  #pushHeading(text: string, level: number): void {
+    this.#push('heading', `${'#'.repeat(level)} ${text}`, level)
+  }
+
+  #push(kind: Block['kind'], text: string, level: number): void {
+    this.#blocks.push({ kind, text, level, main: this.#main, around: this.#around })
   }
 }

@@ -1,22 +1,28 @@
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import type { Reading } from './block.ts'
-import { HtmlBlocks } from './html-blocks.ts'
+import { firstHeading } from './heading.ts'
+import { type Attributes, HtmlBlocks } from './html-blocks.ts'
+import { isHtmlElement } from './html-elements.ts'
 
+const NO_ATTRIBUTES: Readonly<Attributes> = { href: '', language: '', start: Number.NaN }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 const DROPPED = new Set('script style template noscript head svg math iframe object select button dialog textarea'.split(' '))
 /** Around the text rather than in it, unless they stand within `main` or `article`. */
 const AROUND = new Set(['nav', 'header', 'footer', 'aside'])
 const AROUND_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search'])
+/** Attributes by which components say what they hold. */
+const LABELS = new Set(['title', 'label', 'summary', 'question', 'header', 'heading'])
 const HIDDEN_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i
 // Their end tags are often left out, so that what is hidden in them would have no end.
 const UNCLOSED = new Set(['p', 'li', 'dt', 'dd', 'tr', 'td', 'th', 'option', 'thead', 'tbody', 'tfoot'])
 
 /**
- * The text of an HTML page as light Markdown, without scripts, navigation and what is hidden.
- * Built on the tokenizer and counters, not on a tree: time and memory are linear whatever the nesting.
+ * The text of an HTML page as Markdown, without scripts, navigation and what is hidden.
+ * Built on the tokenizer and counters, not on a tree: time and memory are linear whatever the nesting. `isMarkdown`: the page was written as Markdown,
+ * where `<name>` may be a placeholder, and `<Name>` is a component.
  */
-export function readHtml(text: string): Reading {
-  const reader = new HtmlReader(text)
+export function readHtml(text: string, isMarkdown = false): Reading {
+  const reader = new HtmlReader(text, isMarkdown)
   const tokenizer = new Tokenizer({ xmlMode: false, decodeEntities: true }, reader)
   tokenizer.write(text)
   tokenizer.end()
@@ -25,34 +31,46 @@ export function readHtml(text: string): Reading {
 
 class HtmlReader implements TokenizerCallbacks {
   readonly #source: string
+  readonly #isMarkdown: boolean
   readonly #out = new HtmlBlocks()
   #title = ''
   #inTitle = false
+  /** As written, and in lower case. */
+  #name = ''
   #tag = ''
   #attribute = ''
   #value = ''
   #role = ''
   #hidden = false
+  #label = ''
+  #attributes: Attributes = { ...NO_ATTRIBUTES }
+  #count = 0
   /** The element whose content is being passed over, and how many of its name are open. */
   #skipped: { name: string; depth: number } | undefined
   /** How deep in `main` and `article`, and in what stands around the text. */
   #main = 0
   #around: { name: string; depth: number } | undefined
+  /** Names of the open components that have a label. */
+  readonly #labelled: string[] = []
 
-  constructor(source: string) {
+  constructor(source: string, isMarkdown: boolean) {
     this.#source = source
+    this.#isMarkdown = isMarkdown
   }
 
   reading(): Reading {
     const blocks = this.#out.finish()
-    const heading = blocks.find((block) => block.kind === 'heading')?.text.replace(/^#+ /, '')
-    return { title: this.#title.replace(/\s+/g, ' ').trim() || heading || null, blocks }
+    return { title: this.#title.replace(/\s+/g, ' ').trim() || firstHeading(blocks), blocks }
   }
 
   onopentagname(start: number, end: number): void {
-    this.#tag = this.#source.slice(start, end).toLowerCase()
+    this.#name = this.#source.slice(start, end)
+    this.#tag = this.#name.toLowerCase()
     this.#role = ''
     this.#hidden = false
+    this.#label = ''
+    this.#attributes = { ...NO_ATTRIBUTES }
+    this.#count = 0
   }
 
   onattribname(start: number, end: number): void {
@@ -70,8 +88,14 @@ class HtmlReader implements TokenizerCallbacks {
   }
 
   onattribend(quote: QuoteType): void {
-    const value = quote === QuoteType.NoValue ? '' : this.#value.toLowerCase()
-    if (this.#attribute === 'role') this.#role = value
+    const given = quote === QuoteType.NoValue ? '' : this.#value
+    const value = given.toLowerCase()
+    this.#count++
+    if (this.#attribute === 'href') this.#attributes.href = given.trim()
+    else if (this.#attribute === 'class') this.#attributes.language = /(?:^|\s)language-([\w+#.-]{1,40})/.exec(given)?.[1] ?? ''
+    else if (this.#attribute === 'start') this.#attributes.start = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
+    else if (LABELS.has(this.#attribute)) this.#label ||= given.trim()
+    else if (this.#attribute === 'role') this.#role = value
     else if (this.#attribute === 'hidden') this.#hidden = value !== 'false'
     else if (this.#attribute === 'aria-hidden') this.#hidden ||= value === 'true'
     else if (this.#attribute === 'style') this.#hidden ||= HIDDEN_STYLE.test(value)
@@ -91,6 +115,10 @@ class HtmlReader implements TokenizerCallbacks {
     if (this.#skipped !== undefined) {
       if (name === this.#skipped.name && --this.#skipped.depth === 0) this.#skipped = undefined
       return
+    }
+    if (name === this.#labelled.at(-1)) {
+      this.#labelled.pop()
+      this.#out.endHeading()
     }
     if (name === 'main' || name === 'article') this.#main = Math.max(0, this.#main - 1)
     if (name === this.#around?.name && --this.#around.depth === 0) this.#around = undefined
@@ -126,7 +154,12 @@ class HtmlReader implements TokenizerCallbacks {
       else if (name === this.#skipped.name && !empty) this.#skipped.depth++
       return
     }
-    const dropped = DROPPED.has(name) || name === 'title' || (this.#hidden && !UNCLOSED.has(name))
+    if (this.#isMarkdown && !isHtmlElement(name)) {
+      this.#openOther(empty)
+      return
+    }
+    const isInHeading = name === 'button' && this.#out.isInHeading
+    const dropped = (DROPPED.has(name) && !isInHeading) || name === 'title' || (this.#hidden && !UNCLOSED.has(name))
     if (dropped && !empty) this.#skipped = { name, depth: 1 }
     if (dropped) return
     if (name === 'main' || name === 'article') this.#main++
@@ -134,6 +167,16 @@ class HtmlReader implements TokenizerCallbacks {
       if (name === this.#around.name && !empty) this.#around.depth++
     } else if (this.#main === 0 && (AROUND.has(name) || AROUND_ROLES.has(this.#role)) && !empty) this.#around = { name, depth: 1 }
     this.#out.place(this.#main > 0, this.#around !== undefined)
-    this.#out.open(name)
+    this.#out.open(name, this.#attributes)
+  }
+
+  /** A component with a label heads what it holds. A name without attributes is a word in angle brackets: to be filled in by the reader. */
+  #openOther(empty: boolean): void {
+    if (this.#name !== this.#tag) {
+      if (this.#label !== '' && !empty) {
+        this.#labelled.push(this.#tag)
+        this.#out.heading(this.#label)
+      }
+    } else if (this.#count === 0) this.#out.text(`<${this.#name}${empty ? '/' : ''}>`)
   }
 }

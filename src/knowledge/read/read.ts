@@ -34,8 +34,11 @@ export async function readDocument({ mediaType, filename, content }: ReadInput):
   const kind = kindOf(content, mediaType, filename)
   const { title, blocks } = await read(kind, content, mediaType)
   // Escapes and archives bring characters that no store holds past the decoding of the file.
-  const filled = blocks.filter((block) => block.text.trim() !== '').map((block) => ({ ...block, text: cleanText(block.text) }))
-  if (filled.length === 0) throw new DocumentError('blank', BLANK[kind] ?? 'There is no text in the document.')
+  const filled = blocks
+    .filter(({ kind, text }) => kind === 'end' || text.trim() !== '')
+    .map((block) => ({ ...block, text: cleanText(block.text) }))
+  if (filled.every(({ kind }) => kind === 'end'))
+    throw new DocumentError('blank', BLANK[kind] ?? 'There is no text in the document.')
   if (filled.reduce((sum, block) => sum + block.text.length, 0) > MAX_CHARS)
     throw new DocumentError('too_large', `The document holds more than ${MAX_CHARS / 1e6} million characters. Send it in parts.`)
   const passages = cutPassages(filled)
