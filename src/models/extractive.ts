@@ -31,8 +31,11 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
   return found
 }
 
-/** A number in brackets that stood in the document is not a mark of ours, so it is escaped. After a list or a block of code the mark needs a line of its own. */
+/** Behind these, a mark on the same line would be a part of them. */
+const ENDS_IN_CODE_OR_TABLE = /(?:^|\n)\s*(?:`{3,}|~{3,}|\|[^\n]*\|)\s*$/
+
+/** A number in brackets that stood in the document is not a mark of ours, so it is escaped. After a table or a block of code the mark needs a line of its own. */
 function toMarkdown({ hit, text }: Quote): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
-  return `${quoted}${text.includes('\n') ? '\n\n' : ' '}[${hit + 1}]`
+  return `${quoted}${ENDS_IN_CODE_OR_TABLE.test(text) ? '\n\n' : ' '}[${hit + 1}]`
 }

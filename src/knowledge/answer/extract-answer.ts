@@ -2,13 +2,13 @@ import type { Extract, ExtractInput, Quote } from '../../core/retrieval.ts'
 import { type AnswerSignals, answerConfidence } from '../confidence.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
 import type { TermStatistics } from './question-terms.ts'
-import { quotable } from './quotable.ts'
+import { isBlock, quotable } from './quotable.ts'
 
 // In the order of `featureNames`. Fitted as bench/fit-answers.ts does: the likelihood that the unit chosen holds the answer, over half of the
 // questions of an English set, one of twelve languages and one of native questions. Flat: fits over other retrieval scores move single weights by
 // up to a third and the answers by half a point. What stands under a heading that is the question is set by hand, since those sets have no
-// headings: it answers the question, unless a sentence holds all its words.
-const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 4.6]
+// headings: it answers the question, unless a sentence holds all its words. So is what a definition counts.
+const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 3, 4.6]
 
 // A second quote comes along if the weights give it this much of a chance to hold the answer, more for a long one: one more answer in twelve,
 // at ten words a reply on average. From another passage it is more often a wrong source.
@@ -26,7 +26,8 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   const ranked = rank(described)
   const best = ranked[0]
   if (best === undefined) return { quotes: [], confidence: 0 }
-  const chosen = choose(ranked, mostQuotes(best.candidate, described), (candidate) =>
+  const isStructured = isBlock(hits[best.candidate.hit]!.text) && !asksForSeveral(input.question)
+  const chosen = choose(ranked, mostQuotes(best.candidate, described), isStructured, (candidate) =>
     hits[candidate.hit]!.text.slice(candidate.start, candidate.end),
   )
   const { confidence, mostConfidence = 1 } = input.retrieval
@@ -77,14 +78,27 @@ function mostQuotes({ kind }: Candidate, { type }: Described): number {
   return type === 'how' && (kind === 'item' || kind === 'code') ? 1 : MAX_QUOTES
 }
 
-/** The best, and the next that says something else. */
-function choose(ranked: readonly Scored[], most: number, textOf: (candidate: Candidate) => string): Candidate[] {
+// English, German, French, Spanish, Italian, Portuguese, Dutch.
+const SEVERAL =
+  /(?<!\p{L})(?:and|or|vs|versus|differences?|differs?|compared?|und|oder|unterschiede?|et|ou|différences?|y|o|diferencias?|e|differenz[ae]|diferenças?|en|of|verschil)(?!\p{L})/iu
+
+/** The question names several things, of which one section may say only a part. */
+const asksForSeveral = (question: string): boolean => SEVERAL.test(question)
+
+/** The best, and the next that says something else; `fromOne`: from the same passage. */
+function choose(
+  ranked: readonly Scored[],
+  most: number,
+  fromOne: boolean,
+  textOf: (candidate: Candidate) => string,
+): Candidate[] {
   const best = ranked[0]!.score
   const all = ranked.reduce((sum, { score }) => sum + Math.exp(score - best), 0)
   const chosen: Candidate[] = []
   const said = new Set<string>()
   for (const { candidate, score } of ranked) {
     if (chosen.length === most) break
+    if (fromOne && chosen.length > 0 && candidate.hit !== chosen[0]!.hit) continue
     const chance = Math.exp(score - best) / all
     const least = candidate.hit === chosen[0]?.hit ? SECOND_CHANCE.samePassage : SECOND_CHANCE.other
     if (chosen.length > 0 && chance < least * Math.exp(candidate.features[LENGTH]!)) continue

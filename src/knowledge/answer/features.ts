@@ -1,6 +1,7 @@
 import type { Hit } from '../../core/retrieval.ts'
 import { analyse, type Language, type Token } from '../../text/analyse.ts'
 import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
+import { defines, isDefinitionAsked } from './definitions.ts'
 import { type PiecesHeld, QuestionPieces } from './pieces.ts'
 import { type Asking, alike, bitOf, type QuestionTerms, shareOf, type TermStatistics, termsOf } from './question-terms.ts'
 import { isNumbered, type Unit, unitsOf } from './units.ts'
@@ -20,6 +21,7 @@ export const featureNames = [
   'first', // opens its passage
   'question', // asks itself
   'under', // comes first under a heading with the question's terms
+  'defines', // says what the question's terms are, where that is the question
   'pieces', // pieces of the question's words, by how few of the units have them
 ] as const
 
@@ -63,6 +65,7 @@ const TYPE_COUNTS: Record<AnswerType, number> = { when: 1.25, number: 1, who: 0.
 /** Describes the units of the hits, as many as one question may take. Pure; linear in the passages. `statistics` gives each stem its weight. */
 export function describe(asking: Asking, hits: readonly Hit[], statistics: TermStatistics): Described {
   const type = answerTypeOf(asking.question)
+  const asksWhatIs = isDefinitionAsked(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
   const pieces = new QuestionPieces(asking.question)
   const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0 }
@@ -100,6 +103,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       pieces,
       context,
       type,
+      asksWhatIs,
       passage: hit.score / best,
     })
   }
@@ -118,8 +122,12 @@ interface Reading {
   /** Terms in title and heading. */
   context: number
   type: AnswerType | undefined
+  asksWhatIs: boolean
   passage: number
 }
+
+/** Bit of each term met, with the number of words before it. */
+export type Places = { bit: number; word: number }[]
 
 interface Seen {
   mask: number
@@ -128,8 +136,7 @@ interface Seen {
   news: number
   /** Capitalised words, but for the first, that the question does not have. */
   names: number
-  /** Bit of each term met, with the number of words before it. */
-  places: { bit: number; word: number }[]
+  places: Places
   pieces: PiecesHeld
 }
 
@@ -165,6 +172,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       at === 0 ? 1 : 0,
       /[?？؟]\s*$/u.test(text) ? 1 : 0,
       headed ? shareOf(asked, heading) : 0,
+      reading.asksWhatIs && defines(asked, text, places) ? 1 : 0,
     ]
     candidates.push({ ...unit, hit: reading.at, at, features, pieces })
     before = mask

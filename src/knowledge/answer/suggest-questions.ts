@@ -6,7 +6,7 @@ import { phraseQuestions } from './phrase-questions.ts'
 // Asking costs a retrieval each, about a millisecond: enough candidates for three good ones, and an end to it.
 const MOST_ASKED = 24
 const MAX_CHARS = 120
-/** A passage that scores less than this share of the best one is about something else. */
+/** A passage of another document that scores less than this share of the best one is about something else. */
 const LEAST_SCORE = 0.25
 /** Two questions with more of their stems in common than this ask the same. */
 const SAME = 0.6
@@ -36,7 +36,8 @@ export function suggestQuestions(input: SuggestInput, ask: (query: string) => Re
 
 /** First what each passage offers best, then what it offers next: variety before depth. */
 function candidatesOf(hits: readonly Hit[]): { text: string; hit: Hit }[] {
-  const near = hits.filter((hit) => hit.score >= LEAST_SCORE * hits[0]!.score)
+  const isNear = ({ score, documentId }: Hit) => score >= LEAST_SCORE * hits[0]!.score || documentId === hits[0]!.documentId
+  const near = hits.filter(isNear)
   const byHit = near.map((hit) => phraseQuestions(hit).map((text) => ({ text, hit })))
   const most = Math.max(0, ...byHit.map((questions) => questions.length))
   return Array.from({ length: most }, (_, rank) => byHit.flatMap((questions) => questions[rank] ?? [])).flat()

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnswerType } from '../src/knowledge/answer/answer-types.ts'
+import { quotable } from '../src/knowledge/answer/quotable.ts'
+import { unitsOf } from '../src/knowledge/answer/units.ts'
+
+const long = 'Much is to be said of it in words that go on and on until there is no end. '
+
+for (const [about, text, answer, type, quoted] of [
+  [
+    'the paragraph of a sentence',
+    '# Lamps\n\nLamps are red. They blink.\n\nEnd.',
+    'They blink.',
+    undefined,
+    'Lamps are red. They blink.',
+  ],
+  ['a sentence of running text alone', 'Lamps are red. They blink.', 'Lamps are red.', undefined, 'Lamps are red.'],
+  [
+    'of a long paragraph what follows, and what its beginning points to',
+    `# Lamps\n\nLamps are red. This is why. ${long.repeat(8)}\n\nEnd.`,
+    'This is why.',
+    undefined,
+    `Lamps are red. This is why. ${long.repeat(5).trim()}`,
+  ],
+  [
+    'a lead with its list',
+    '# Lamps\n\nThere are two:\n\n- red\n- green\n\nEnd.',
+    'There are two:',
+    undefined,
+    'There are two:\n\n- red\n- green',
+  ],
+  [
+    'an item with its short list',
+    '# Lamps\n\nThere are two:\n\n- red\n- green\n\nEnd.',
+    'green',
+    undefined,
+    'There are two:\n\n- red\n- green',
+  ],
+  [
+    'an item of a long list alone',
+    `# Lamps\n\nThere are many:\n\n- red\n${`- ${long.slice(0, 60)}\n`.repeat(9)}\n\nEnd.`,
+    'red',
+    undefined,
+    'red',
+  ],
+  ['steps together', '# Lamps\n\n1. Open it.\n2. Close it.\n\nEnd.', 'Open it.', 'how', '1. Open it.\n2. Close it.'],
+  [
+    'code with its sentence',
+    '# Lamps\n\nRun this.\n\n```\nlamp\n```\n\nEnd.',
+    '```\nlamp\n```',
+    undefined,
+    'Run this.\n\n```\nlamp\n```',
+  ],
+  [
+    'a row with its table',
+    '# Lamps\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |',
+    '| 3 | 4 |',
+    undefined,
+    '| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |',
+  ],
+] as [string, string, string, AnswerType | undefined, string][])
+  test(`is quoted: ${about}`, () => {
+    const units = unitsOf(text)
+    const at = units.findIndex(({ start, end }) => text.slice(start, end) === answer)
+    assert.ok(at >= 0, JSON.stringify(units.map(({ start, end }) => text.slice(start, end))))
+    const { start, end } = quotable(text, units, at, type)
+    assert.equal(text.slice(start, end), quoted)
+  })
