@@ -41,7 +41,7 @@ const MOST_WITHOUT_OWN = 0.4
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
   const question = toQuestion(input.query, [], index.languages)
   const terms = toSearchTerms(index, question)
-  const missing = [...terms.asked.keys()].some((stem) => isCode(stem) && index.frequency(`s${stem}`) === 0)
+  const missing = terms.isGuessed || [...terms.asked.keys()].some((stem) => isCode(stem) && index.frequency(`s${stem}`) === 0)
   const cosinesOf = nearTo(index, input, vectors)
   const find = (searched: SearchTerms, standsAlone: boolean): Found => {
     const found = search(index, searched, input, standsAlone, cosinesOf)

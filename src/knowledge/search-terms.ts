@@ -15,6 +15,8 @@ export interface SearchTerms {
   pieces: Map<string, number>
   /** Stems of the question in its order. */
   sequence: string[]
+  /** The base holds none of its words. Something was meant by one of them perhaps, and another is like nothing. */
+  isGuessed: boolean
 }
 
 /** A longer question is searched for so many of its words, and so many that the base does not hold. */
@@ -49,12 +51,15 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     grams,
     pieces,
     sequence: question.sequence.filter((stem) => stems.has(stem)),
+    isGuessed: false,
   }
+  const count = { known: 0, guessed: 0, lost: 0 }
   for (const { stem, exact, spaced, weight } of words) {
     const unknown = spaced && index.frequency(`s${stem}`) === 0 && index.vocabulary.frequency(exact) === 0
     // What was talked of before, and the base does not know, says nothing about the question of now.
     if (unknown && weight < 1) continue
     const meant = unknown ? repair(index, exact) : []
+    if (weight >= 1) count[!unknown ? 'known' : meant.length > 0 ? 'guessed' : 'lost']++
     for (const [i, { word, weight: trust }] of meant.entries()) {
       const meantStem = stemAs(word, index.languages)
       increase(terms.stems, meantStem, weight * trust)
@@ -70,5 +75,6 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     increase(terms.asked, stem, weight)
     if (exact !== '') increase(terms.exact, exact, weight)
   }
+  terms.isGuessed = count.known === 0 && count.guessed > 0 && count.lost > 0
   return terms
 }
