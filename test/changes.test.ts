@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Changes } from '../src/knowledge/ingest/changes.ts'
+import { INDEX_LIMITS } from '../src/knowledge/ingest/index-documents.ts'
+import { limitsFor } from '../src/knowledge/ingest/write-documents.ts'
 import { BaseBusy } from '../src/store/knowledge-base.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
 import { removedAtExit } from './support/cleanup.ts'
@@ -149,4 +151,19 @@ test('changes of an agent that is removed are not made, whoever sent them', asyn
     [false, true],
   )
   assert.deepEqual([...files.keys()], ['k2'])
+})
+
+test('while other agents change documents, transactions of an agent are small', async () => {
+  const { changes } = open()
+  assert.equal(changes.isUsedBesides('k1'), false)
+  await changes.commit('k1', addWord('a'))
+  assert.equal(changes.isUsedBesides('k1'), false)
+  assert.equal(changes.isUsedBesides('k2'), true)
+  await changes.commit('k2', addWord('b'))
+  assert.equal(changes.isUsedBesides('k1'), true)
+  assert.equal(changes.isUsedBesides('k2'), true)
+  const work = { limits: INDEX_LIMITS, othersWait: () => false }
+  assert.equal(limitsFor(work).words, INDEX_LIMITS.words)
+  assert.ok(limitsFor({ ...work, othersChange: () => changes.isUsedBesides('k1') }).words < INDEX_LIMITS.words)
+  changes.close()
 })

@@ -11,6 +11,8 @@ const FLUSH_EVERY_MS = 20
 const TRANSACTION_MS = 20
 /** After so long, others that use the thread have their turn, for as long. */
 const FLUSH_MS = 40
+/** An agent that changed something may do so again. */
+const LATELY_MS = 5_000
 /** The end waits no longer for a base that another process is changing. */
 const MOST_BUSY_AT_END_MS = 1_000
 
@@ -49,6 +51,9 @@ export class Changes {
   #nextAt = Number.NEGATIVE_INFINITY
   /** Large contents whose pieces are being written. */
   readonly #writing = new Set<{ agentId: string; isGone: boolean }>()
+  /** The last agent that changed anything, and the last one before it; when. */
+  #last: { agentId: string; at: number } | undefined
+  #lastBefore: { agentId: string; at: number } | undefined
   #isClosed = false
 
   constructor(parts: ChangesParts) {
@@ -59,10 +64,18 @@ export class Changes {
   commit<T>(agentId: string, run: (base: KnowledgeBase) => T): Promise<T> {
     if (this.#isClosed)
       return Promise.reject(new ReparteeError('unavailable', 'The service is stopping. Send it again.', { retryAfter: 5 }))
+    if (this.#last?.agentId !== agentId) this.#lastBefore = this.#last
+    this.#last = { agentId, at: performance.now() }
     return new Promise((resolve, reject) => {
       this.#waiting.add(this.#parts.ownerOf(agentId), { addedAt: performance.now(), isAlone: false, run, resolve, reject })
       this.#wake()
     })
+  }
+
+  /** Returns true if another agent changed something in the last seconds. */
+  isUsedBesides(agentId: string): boolean {
+    const other = this.#last?.agentId === agentId ? this.#lastBefore : this.#last
+    return other !== undefined && performance.now() - other.at < LATELY_MS
   }
 
   #wake(): void {

@@ -575,6 +575,7 @@ export class Ingest {
       slow,
       mayRead: (bytes) => bytes <= SMALL_BYTES || visit.enter(bytes),
       othersWait: () => this.#waiting.size > Number(this.#waiting.has(agentId)),
+      othersChange: () => this.#changes.isUsedBesides(agentId),
       large: this.#large,
       ended: this.#onEnded,
     }).finally(() => (isOver() ? this.#leaveRooms(agentId) : visit.end()))

@@ -28,7 +28,7 @@ import type { Reading } from './read-documents.ts'
 
 /** For text without repeated words. */
 const CHARS_A_WORD = 10
-/** Share of `words` that a transaction may hold while other agents wait. Smaller transactions take longer for each word. */
+/** Share of `words` that a transaction may hold while other agents wait, or change documents. Smaller transactions take longer for each word. */
 const WORDS_FOR_OTHERS = 0.25
 
 /** How much goes into one transaction. */
@@ -52,6 +52,8 @@ export interface WriteWork {
   isOver: () => boolean
   /** Returns true if another agent waits for its turn and there is memory to keep a document that is still being read. */
   othersWait(): boolean
+  /** Returns true if other agents changed documents lately: they may do so again while a transaction is written. */
+  othersChange?: () => boolean
   /** Of all agents. */
   large: LargeDocuments
   /** Called for each document that became ready. */
@@ -105,8 +107,12 @@ const toCopies = (same: readonly SamePassage[], first: number): VectorCopy[] =>
   same.map(({ position, from }) => ({ from, to: first + position }))
 
 /** The limits of a transaction that begins, or goes on, now. */
-export const limitsFor = ({ limits, othersWait }: Pick<WriteWork, 'limits' | 'othersWait'>): TransactionLimits =>
-  othersWait() ? { ...limits, words: limits.words * WORDS_FOR_OTHERS } : limits
+export const limitsFor = ({
+  limits,
+  othersWait,
+  othersChange = () => false,
+}: Pick<WriteWork, 'limits' | 'othersWait' | 'othersChange'>): TransactionLimits =>
+  othersWait() || othersChange() ? { ...limits, words: limits.words * WORDS_FOR_OTHERS } : limits
 
 /** Returns true if a transaction should not write more. */
 export function isFull({ passages, builder }: Batch, limits: TransactionLimits): boolean {
