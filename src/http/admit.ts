@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** Whoever has no good key: together they have the turns of one that has. */
+/** The owner of the turns of all callers without a good key: together they have as many as one key. */
 export const NOBODY = ''
 
 /** Whose request it may be. */

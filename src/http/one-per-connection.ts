@@ -14,7 +14,7 @@ const CHUNKED_BYTES = 16_384
 interface Line {
   /** Requests without an answer. */
   open: number
-  /** Those that wait, oldest first. */
+  /** The requests that wait, oldest first. */
   readonly waiting: { start: () => void; bytes: number }[]
   bytes: number
 }

@@ -155,7 +155,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       watchChunks(request.raw, reply.raw)
       watchUpgrade(request.raw, reply.raw)
-      // It does not wait for the requests in front of it, nor those behind it for its answer.
+      // This request does not wait for earlier requests of its connection, and later requests do not wait for its answer.
       closeBehind(request.raw, reply.raw)
       setHeaders(reply, request.id)
       sendError(reply, request.id, toReparteeError(error))
@@ -259,7 +259,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     // The connection ends with this answer: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
     dropLongRest(request.raw, reply.raw)
-    // A reader that takes nothing holds the answer, and the others that were asked for behind it.
+    // While its reader takes nothing, a connection holds this answer and the requests behind it.
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
     // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()

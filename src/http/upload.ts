@@ -107,7 +107,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       if (!source.readableEnded) fail(invalid('body', 'broke off'))
     }
     source.on('close', breakOff)
-    // Of whoever left while the request waited, no event comes any more.
+    // A request that broke off while it waited emits no further event.
     if (source.destroyed) breakOff()
     const body = withoutSmallChunks(source, source)
     const delimiters = new DelimiterCount(request.headers['content-type']!)
@@ -125,7 +125,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
   })
 }
 
-/** Each delimiter of a multipart body costs the parser 25 µs, whatever stands between them, and 1 MB may have 200,000. */
+/** Counts the delimiters of a multipart body. The parser needs 25 µs for each, and 1 MB has room for 200,000. */
 class DelimiterCount {
   readonly #delimiter: Buffer
   #count = 0

@@ -54,7 +54,7 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
       reply.hijack()
       return undefined
     }
-    // Whoever takes a little now and then keeps a place only as long as nobody else waits for one.
+    // A slow reader keeps its place only while no other request waits for one.
     const mayWaitMs = () => (app.exportPlaces.isWaitedFor ? deps.limits.streamStallMs : Number.POSITIVE_INFINITY)
     reply.type(LINES).send(scarceStream(readLines(), mayWaitMs))
     return undefined

@@ -34,7 +34,10 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
 /** Behind these, a mark on the same line would be a part of them. */
 const ENDS_IN_CODE_OR_TABLE = /(?:^|\n)\s*(?:`{3,}|~{3,}|\|[^\n]*\|)\s*$/
 
-/** A number in brackets that stood in the document is not a mark of ours, so it is escaped. After a table or a block of code the mark needs a line of its own. */
+/**
+ * A number in brackets that stood in the document is escaped, because it is not one of our marks. A mark gets its own line after a table or a block of
+ * code.
+ */
 function toMarkdown({ hit, text }: Quote): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
   return `${quoted}${ENDS_IN_CODE_OR_TABLE.test(text) ? '\n\n' : ' '}[${hit + 1}]`

@@ -34,7 +34,7 @@ export function addressIn({ hostname }: URL): string | undefined {
 
 /**
  * The address of a caller: as a trusted proxy tells it, without a port; else that of the connection, undefined once that is closed. Some proxies pass on
- * what they were told, which may be any text.
+ * the header that they receive, which may be any text.
  */
 export function callerAddress(told: string | undefined, connected: string | undefined): string | undefined {
   const bare = told?.replace(/^\[(.*)\](?::\d{1,5})?$/, '$1').replace(/^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/, '$1')

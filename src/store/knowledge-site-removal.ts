@@ -40,8 +40,8 @@ interface Removed {
 }
 
 /**
- * Removes documents whose pages no longer exist, and if the run is `whole`, also documents that it did not find again; else those that several runs did not find.
- * The caller marks the passages of the returned extents as deleted.
+ * Removes documents whose pages no longer exist. If the run is `whole`, also removes documents that it did not find again; otherwise those that several
+ * runs in a row did not find. The caller marks the passages of the returned extents as deleted.
  */
 export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: number): Removed {
   const documents = documentsOf(base, number, after)

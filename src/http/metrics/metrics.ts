@@ -26,7 +26,7 @@ export interface Standing {
   isReady: () => boolean
 }
 
-/** Further ones of a provider are told together. */
+/** Model names that become labels. All other models of a provider share the label `PROVIDER/other`. */
 const MOST_MODEL_LABELS = 500
 
 /** The figures of this process, for Prometheus. Labels are routes, models and codes: of such as there are few, and never a text or an id. */

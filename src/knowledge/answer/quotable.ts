@@ -8,7 +8,7 @@ const MOST = 900
 const PARAGRAPH = 400
 /** A list up to this is quoted whole, although the answer is one of its items. */
 const LIST = 400
-/** English, German, French, Spanish: what it points to stands in the sentence before. */
+/** Beginnings of sentences that refer to the sentence before. English, German, French, Spanish. */
 const DANGLING =
   /^(?:this|these|that|those|then|however|therefore|in this case|in that case|otherwise|it|they|also|dies|diese[rs]?|dann|jedoch|daher|dadurch|dabei|sie|es|ce|cela|ceci|cette|ces|ils?|elles?|alors|esto|estos?|estas?|entonces|sin embargo)(?!\p{L})/iu
 

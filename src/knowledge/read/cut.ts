@@ -66,7 +66,7 @@ const sizeOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) 
 function isNewSection(piece: Piece, open: readonly Piece[], filled: number): boolean {
   const last = open[filled - 1]!
   const isHeading = piece.block.kind === 'heading'
-  // Text of another section without a heading of its own stands behind one that has ended.
+  // Text without a heading of its own can follow a section that has ended.
   if (!isHeading && (open.length > filled || piece.path.join() === last.path.join())) return false
   const content = open.slice(0, filled).filter(({ block }) => block.kind !== 'heading')
   const isQuestion = [piece.path.at(-1), last.path.at(-1)].some((heading) => heading !== undefined && QUESTION.test(heading))

@@ -22,7 +22,7 @@ interface Placed extends Block {
   around: boolean
 }
 
-/** What the attributes of an element tell of its text. */
+/** Attributes of an element that its text depends on. */
 export interface Attributes {
   href: string
   /** Of code. */
