@@ -31,8 +31,8 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
   return found
 }
 
-/** Behind these, a mark on the same line would be a part of them. */
-const ENDS_IN_CODE_OR_TABLE = /(?:^|\n)\s*(?:`{3,}|~{3,}|\|[^\n]*\|)\s*$/
+/** Last lines that a mark would become a part of. */
+const ENDS_IN_CODE_OR_TABLE = /^\s*(?:`{3}|~{3}|\|)/
 
 /**
  * A number in brackets that stood in the document is escaped, because it is not one of our marks. A mark gets its own line after a table or a block of
@@ -40,5 +40,5 @@ const ENDS_IN_CODE_OR_TABLE = /(?:^|\n)\s*(?:`{3,}|~{3,}|\|[^\n]*\|)\s*$/
  */
 function toMarkdown({ hit, text }: Quote): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
-  return `${quoted}${ENDS_IN_CODE_OR_TABLE.test(text) ? '\n\n' : ' '}[${hit + 1}]`
+  return `${quoted}${ENDS_IN_CODE_OR_TABLE.test(text.slice(text.lastIndexOf('\n') + 1)) ? '\n\n' : ' '}[${hit + 1}]`
 }

@@ -26,11 +26,14 @@ const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocu
     REMOVED_AT_ONCE,
   )
 
+const countDocuments = (base: KnowledgeBase, site: number): number =>
+  base.get<{ n: number }>('SELECT count(*) AS n FROM document WHERE site = ?', site)!.n
+
 /** Returns true if every page of a run could be fetched. */
 export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
   base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
 
-/** Of runs that are not whole, so many in a row may miss a document: a site with one broken page and ever new links would bring ever more of them. */
+/** So many runs in a row that are not whole may miss a document of a site that has more of them than pages are allowed: with one broken page and ever new links it would grow for ever. */
 const MISSED_RUNS = 3
 
 /** What was removed, and the document after which the removal continues; undefined when there are no more. */
@@ -40,11 +43,12 @@ interface Removed {
 }
 
 /**
- * Removes documents whose pages no longer exist. If the run is `whole`, also removes documents that it did not find again; otherwise those that several
- * runs in a row did not find. The caller marks the passages of the returned extents as deleted.
+ * Removes documents whose pages no longer exist. If the run is `whole`, also removes documents that it did not find again; otherwise, of a site with
+ * more than `maxPages` of them, those that several runs in a row did not find. The caller marks the passages of the returned extents as deleted.
  */
-export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: number): Removed {
+export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteRun, whole: boolean, after: number): Removed {
   const documents = documentsOf(base, number, after)
+  const oldest = !whole && countDocuments(base, number) > maxPages ? run - MISSED_RUNS : 0
   const pages = base.getMany<{ run: number; state: string }>(
     'SELECT run, state FROM page WHERE site = ? AND url = ?',
     documents.map(({ url }) => [number, url ?? '']),
@@ -54,7 +58,7 @@ export function removeGone(base: KnowledgeBase, { number, run }: SiteRun, whole:
     if (url === null) return true
     if (page?.run === run) return !['taken', 'same', 'failed'].includes(page.state)
     // The run did not follow the links of pages that could not be fetched, so documents behind those links may still exist.
-    return whole || (page !== undefined && page.run < run - MISSED_RUNS)
+    return whole || (page !== undefined && page.run < oldest)
   })
   return { extents: leave(base, number, gone), last: documents.at(-1)?.number }
 }
