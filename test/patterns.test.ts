@@ -16,7 +16,6 @@ const BOUNDED: Record<string, string> = {
   'src/providers.ts /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i': OPERATOR,
   'console/src/queries/metrics.ts /(\\w+)="((?:[^"\\\\]|\\\\.)*)"/g': 'what the service itself counts',
   'src/chat/name-session.ts /^["\'*#\\s]+|["\'*.\\s]+$/g': '500 characters',
-  'src/knowledge/read/markdown.ts /\\s*\\{#[^}]*\\}\\s*$/': '500 characters of a heading',
 }
 
 function slowOnes(patterns: readonly Pattern[]): string[] {
