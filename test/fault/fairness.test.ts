@@ -62,7 +62,7 @@ describe('one caller', { skip: needsProcess }, () => {
       socket.write(head)
       // The moment that counts is while the document is looked up.
       await new Promise((resolve) => setTimeout(resolve, (i % 7) / 2))
-      socket.resetAndDestroy()
+      socket.destroy()
     }
     const bytes = Buffer.concat([
       Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'),
@@ -200,7 +200,7 @@ describe('one caller', { skip: needsProcess }, () => {
       socket.write(`GET /v1/keys/current ${head} 0\r\n\r\n`.repeat(3))
       // Each was taken in by the time that a request behind it is answered.
       isOk(await client.get('/agents'))
-      socket.resetAndDestroy()
+      socket.destroy()
       release()
     }
     model.reset()
