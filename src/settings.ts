@@ -121,7 +121,7 @@ export const settings = {
     min: 1,
     max: 1_000_000_000,
     about:
-      'Messages, and replies made anew, of one end user of an agent in a minute. Sessions without an `externalUserId` count each by itself. Creating a session with a token counts as a message, and so does each message that the session starts with.',
+      'Messages and regenerated replies of one end user of an agent in a minute. Each session without an `externalUserId` counts by itself. Creating a session with a token counts as a message, and so does each message that the session starts with.',
   },
   badKeysPerMinute: {
     env: 'REPARTEE_BAD_KEYS_PER_MINUTE',

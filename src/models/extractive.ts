@@ -34,10 +34,7 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
 /** Last lines that a mark would become a part of. */
 const ENDS_IN_CODE_OR_TABLE = /^\s*(?:`{3}|~{3}|\|)/
 
-/**
- * A number in brackets that stood in the document is escaped, because it is not one of our marks. A mark gets its own line after a table or a block of
- * code.
- */
+/** Escapes numbers in brackets of the document, because they are not our marks. Puts the mark of the quote on its own line after a table or a block of code. */
 function toMarkdown({ hit, text }: Quote): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
   return `${quoted}${ENDS_IN_CODE_OR_TABLE.test(text.slice(text.lastIndexOf('\n') + 1)) ? '\n\n' : ' '}[${hit + 1}]`

@@ -43,8 +43,9 @@ interface Removed {
 }
 
 /**
- * Removes documents whose pages no longer exist. If the run is `whole`, also removes documents that it did not find again; otherwise, of a site with
- * more than `maxPages` of them, those that several runs in a row did not find. The caller marks the passages of the returned extents as deleted.
+ * Removes documents whose pages no longer exist. If the run is `whole`, also removes all documents that it did not find again. Otherwise, if the site has
+ * more than `maxPages` documents, removes the documents that several runs in a row did not find. The caller marks the passages of the returned extents as
+ * deleted.
  */
 export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteRun, whole: boolean, after: number): Removed {
   const documents = documentsOf(base, number, after)
