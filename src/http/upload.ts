@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { createRequire } from 'node:module'
+import { MIMEType } from 'node:util'
 import type { FastifyRequest } from 'fastify'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { normalize } from '../text/fold.ts'
@@ -48,6 +49,25 @@ export function checkMediaType(upload: 'only' | 'also', { headers }: { headers: 
 /** An upload has three parts, and the parser takes twelve. */
 const MOST_DELIMITERS = 50
 
+/** What clients use as a boundary: ASCII without quotes and escapes, in which two parsers could differ. */
+const BOUNDARY = /^[\x20\x21\x23-\x5b\x5d-\x7e]{1,70}$/
+
+/** The boundary of a multipart body. Throws `invalid_request`. */
+function boundaryOf(contentType: string): string {
+  let boundary: string | null = null
+  try {
+    boundary = new MIMEType(contentType).params.get('boundary')
+  } catch {
+    // Reported below.
+  }
+  if (boundary === null || !BOUNDARY.test(boundary))
+    throw invalid(
+      'body',
+      'is not well-formed multipart/form-data: its Content-Type must name a boundary of 1 to 70 ASCII characters',
+    )
+  return boundary
+}
+
 /** A multipart upload: one part `file`, optionally `title` and `metadata`. Throws `invalid_request` or `payload_too_large`. The parser is loaded with the first one. */
 export function readUpload(request: FastifyRequest, maxBytes: number): Promise<Upload> {
   return new Promise((resolve, reject) => {
@@ -62,9 +82,13 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     }
     const { Busboy } = require('@fastify/busboy') as typeof import('@fastify/busboy')
     let parser: InstanceType<typeof Busboy>
+    let delimiters: DelimiterCount
     try {
+      const boundary = boundaryOf(request.headers['content-type']!)
+      delimiters = new DelimiterCount(boundary)
       parser = new Busboy({
-        headers: request.headers as { 'content-type': string },
+        // Not the header as sent, in which the parser could find another boundary than the one that is counted.
+        headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
         limits: { fileSize: maxBytes, files: 2, fields: 10, fieldSize: MAX_FIELD_BYTES, parts: 12 },
       })
     } catch (error) {
@@ -110,7 +134,6 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     // A request that broke off while it waited emits no further event.
     if (source.destroyed) breakOff()
     const body = withoutSmallChunks(source, source)
-    const delimiters = new DelimiterCount(request.headers['content-type']!)
     parser.on('drain', () => body.resume())
     body
       .on('error', fail)
@@ -128,19 +151,27 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
 /** Counts the delimiters of a multipart body. The parser needs 25 µs for each, and 1 MB has room for 200,000. */
 class DelimiterCount {
   readonly #delimiter: Buffer
+  /** The end of the chunk before, in which a delimiter can begin. */
+  #rest = Buffer.alloc(0)
   #count = 0
 
-  constructor(contentType: string) {
-    const [, quoted, plain] = /boundary[ \t]*=[ \t]*(?:"([^"]*)"|([^;\s]*))/i.exec(contentType) ?? []
-    this.#delimiter = Buffer.from(`\r\n--${quoted ?? plain ?? ''}`, 'latin1')
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1')
   }
 
   isTooMany(chunk: Buffer): boolean {
+    const before = this.#delimiter.length - 1
+    this.#countIn(Buffer.concat([this.#rest, chunk.subarray(0, before)]))
+    this.#countIn(chunk)
+    this.#rest = Buffer.concat([this.#rest, chunk.subarray(-before)]).subarray(-before)
+    return this.#count > MOST_DELIMITERS
+  }
+
+  #countIn(bytes: Buffer): void {
     const { length } = this.#delimiter
-    for (let at = chunk.indexOf(this.#delimiter); at >= 0; at = chunk.indexOf(this.#delimiter, at + length)) {
-      if (++this.#count > MOST_DELIMITERS) return true
+    for (let at = bytes.indexOf(this.#delimiter); at >= 0; at = bytes.indexOf(this.#delimiter, at + length)) {
+      if (++this.#count > MOST_DELIMITERS) return
     }
-    return false
   }
 }
 

@@ -274,10 +274,22 @@ describe('adding a document', () => {
     const head = '--limit\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nwalnut'
     for (const more of ['\r\n--limit', '\r\n--limitX', '\r\n--limit\r\n\r\n', '\r\n--limit\r\nX\r\n\r\n']) {
       const bytes = Buffer.from(head + more.repeat(10_000))
-      const headers = { 'content-type': 'multipart/form-data; boundary="limit"' }
-      const answer = await client.post(documents, undefined, { bytes, headers })
+      // The last two name another boundary to those who read them less strictly.
+      for (const named of ['boundary="limit"', 'x="boundary=other"; boundary=limit', 'boundary=limit; boundary=other']) {
+        const headers = { 'content-type': `multipart/form-data; ${named}` }
+        const answer = await client.post(documents, undefined, { bytes, headers })
+        isError(answer, 400, 'invalid_request')
+        assert.match(answer.body.error.message, /too many parts/)
+      }
+    }
+  })
+
+  test('a boundary that two parsers could read differently is refused', async () => {
+    for (const named of ['boundary="lim\\"it"', "boundary*=utf-8''limit", `boundary=${'x'.repeat(71)}`, 'xboundary=limit']) {
+      const headers = { 'content-type': `multipart/form-data; ${named}` }
+      const answer = await client.post(documents, undefined, { bytes: Buffer.from('--limit--'), headers })
       isError(answer, 400, 'invalid_request')
-      assert.match(answer.body.error.message, /too many parts/)
+      assert.match(answer.body.error.message, /must name a boundary/)
     }
   })
 
