@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
-import { sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from '../src/http/framing.ts'
+import { sliceConnections, watchRequest, withoutSmallChunks } from '../src/http/framing.ts'
 import { answerBrokenRequest } from '../src/http/socket-errors.ts'
 import { endsBy } from './support/cleanup.ts'
 
@@ -21,8 +21,7 @@ async function startServer(): Promise<{ open: () => Socket; pieces: () => number
   let requests = 0
   const server: Server = createServer((request, response) => {
     requests++
-    watchChunks(request, response)
-    watchUpgrade(request, response)
+    watchRequest(request, response)
     const { push } = request
     request.push = (piece) => {
       pieces++

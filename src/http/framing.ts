@@ -69,11 +69,18 @@ function watchParser(parser: Parser | null | undefined): void {
   }
 }
 
+/** Watches for all that can go wrong behind the head of a request. Call it as soon as the head is parsed, because the body may come along. */
+export function watchRequest(request: IncomingMessage, response: ServerResponse): void {
+  watchChunks(request, response)
+  watchLongBody(request, response)
+  watchUpgrade(request, response)
+}
+
 /**
  * Closes the connection of a request with an `Upgrade` header after its response if anything else came in before. Node drops the rest of the slice behind such a request, and would
- * read on in the middle of something. Call it as soon as the head of a request is parsed.
+ * read on in the middle of something.
  */
-export function watchUpgrade(request: IncomingMessage, response: ServerResponse): void {
+function watchUpgrade(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.upgrade === undefined) return
   const { socket } = request
   upgrades.set(socket, request)
@@ -94,38 +101,44 @@ const SHORT_REST_BYTES = 65_536
 /** A caller that goes on sending sees the answer within this time; a connection that is closed at once is reset, and many callers then see no answer. */
 const LINGER_MS = 2_000
 
-/**
- * Closes the connection behind an answer to a request whose body nobody reads, if that is long. What still comes in is dropped without being parsed. Call it when the
- * head of the answer is made.
- */
-export function dropLongRest(request: IncomingMessage, response: ServerResponse): void {
-  if (request.complete || request.readableEnded) return
+/** Closes the connection behind an answer that comes before the end of a long body. What still comes in is dropped without being parsed. */
+function watchLongBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (encoding === undefined && !(Number(length) > SHORT_REST_BYTES)) return
   const { socket } = request
-  response.shouldKeepAlive = false
-  socket.destroySoon = () => {
-    closing.add(socket)
-    socket.end()
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(timer))
-  }
+  beforeHead(response, () => {
+    if (request.complete || request.readableEnded) return
+    response.shouldKeepAlive = false
+    socket.destroySoon = () => {
+      closing.add(socket)
+      socket.end()
+      const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+      socket.once('close', () => clearTimeout(timer))
+    }
+  })
+}
+
+/** Every answer writes its head, also one that goes past Fastify. */
+function beforeHead(response: ServerResponse, prepare: () => void): void {
+  const { writeHead } = response
+  response.writeHead = ((...head: Parameters<typeof writeHead>) => {
+    prepare()
+    return writeHead.apply(response, head)
+  }) as typeof writeHead
 }
 
 /**
  * Refuses a body in small chunks, and closes its connection. Also closes the connection of a chunked body after a response that is sent before its end, because Node would read the
- * rest, chunk by chunk. Call it as soon as the head of a request is parsed, because its chunks may come along.
+ * rest, chunk by chunk.
  */
-export function watchChunks(request: IncomingMessage, response: ServerResponse): void {
+function watchChunks(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers['transfer-encoding'] === undefined) return
   const { socket } = request
   const body: ChunkedBody = { isRefused: false, refuse: () => {} }
   bodies.set(request, body)
-  const { writeHead } = response
-  response.writeHead = ((...head: Parameters<typeof writeHead>) => {
+  beforeHead(response, () => {
     if (body.isRefused || !request.complete) response.shouldKeepAlive = false
-    return writeHead.apply(response, head)
-  }) as typeof writeHead
+  })
   const pieces = new PieceCount(LEAST_BYTES, FREE_CHUNKS, LARGE)
   const { push } = request
   request.push = (piece) => {

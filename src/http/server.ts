@@ -19,7 +19,7 @@ import { documentRoutes } from './documents.ts'
 import { overloaded, statusOf, toReparteeError } from './errors.ts'
 import { EventStreams } from './event-stream.ts'
 import { FairEntry } from './fair-entry.ts'
-import { closeBehind, dropLongRest, sliceConnections, watchChunks, watchUpgrade, withoutSmallChunks } from './framing.ts'
+import { closeBehind, sliceConnections, watchRequest, withoutSmallChunks } from './framing.ts'
 import { insightRoutes } from './insights.ts'
 import { keyRoutes } from './keys.ts'
 import { parseJsonInTurn } from './large-json.ts'
@@ -153,8 +153,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
-      watchChunks(request.raw, reply.raw)
-      watchUpgrade(request.raw, reply.raw)
+      watchRequest(request.raw, reply.raw)
       // This request does not wait for earlier requests of its connection, and later requests do not wait for its answer.
       closeBehind(request.raw, reply.raw)
       setHeaders(reply, request.id)
@@ -195,8 +194,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const descriptors = watchDescriptors(deps.warn)
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
   app.addHook('onRequest', async (request, reply) => {
-    watchChunks(request.raw, reply.raw)
-    watchUpgrade(request.raw, reply.raw)
+    watchRequest(request.raw, reply.raw)
     const earlier = inOrder(request.raw, reply.raw)
     if (earlier !== undefined) await earlier
     // It was closed while the request waited: nobody is there to answer.
@@ -258,7 +256,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     // The connection ends with this answer: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
-    dropLongRest(request.raw, reply.raw)
     // A connection holds this answer, and the requests behind it, until the caller has read it.
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
     // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
