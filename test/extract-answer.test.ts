@@ -3,7 +3,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
-import { describe as describeUnits } from '../src/knowledge/answer/features.ts'
+import { describe as describeUnits, featureNames } from '../src/knowledge/answer/features.ts'
+import { termsOf } from '../src/knowledge/answer/question-terms.ts'
 import { quotable } from '../src/knowledge/answer/quotable.ts'
 import { unitsOf } from '../src/knowledge/answer/units.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
@@ -136,6 +137,31 @@ describe('answers from any passage', () => {
     assert.equal(Math.max(...tiny), 2)
     const long = lookedAt(`${'The lamp burns with oil that is bought in the harbour of the town on Monday. '.repeat(26)}`)
     assert.equal(Math.max(...long), 14)
+  })
+
+  test('a question that repeats two words has each pair of neighbours once', () => {
+    const pairsOf = (question: string) => termsOf({ question, history: [] }, 'en', statistics).pairs
+    const [once] = pairsOf('lamp harbour')
+    const many = pairsOf('lamp harbour '.repeat(100))
+    assert.deepEqual(
+      many.map(({ first, second }) => [first, second]),
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    )
+    assert.ok(Math.abs(many[0]!.share - 100 * once!.share) < 1e-6, String(many[0]!.share))
+  })
+
+  test('neighbours of the question count where they are near each other in a sentence, in any order', () => {
+    const pairsIn = (text: string) =>
+      describeUnits({ question: 'lamp harbour', history: [] }, retrievalOf(text).hits, statistics).candidates[0]!.features[
+        featureNames.indexOf('pairs')
+      ]
+    assert.equal(pairsIn('The lamp by the old harbour burns.'), 0.5)
+    assert.equal(pairsIn('The harbour has one green lamp now.'), 0.5)
+    assert.equal(pairsIn('A lamp is a thing that was not often seen in that harbour.'), 0)
+    assert.equal(pairsIn('A lamp, a lamp, a lamp, then ten other words that say very little, harbour and one lamp.'), 0.5)
   })
 
   test('the same sentence in two passages is quoted once', () => {

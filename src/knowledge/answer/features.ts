@@ -217,11 +217,21 @@ function isCapital(unit: number, character: string): boolean {
   return unit < 128 ? unit >= 65 && unit <= 90 : /\p{Lu}/u.test(character)
 }
 
-function closePairs(asked: QuestionTerms, places: Seen['places']): number {
-  let sum = 0
-  for (const { first, second, share } of asked.pairs) {
-    const near = places.some((a) => a.bit === first && places.some((b) => b.bit === second && Math.abs(a.word - b.word) <= NEAR))
-    if (near) sum += share
+/** Linear in the places, since a sentence may repeat the question's words without end. */
+function closePairs({ pairs, terms }: QuestionTerms, places: Places): number {
+  if (pairs.length === 0 || places.length < 2) return 0
+  const last: number[] = new Array(terms.length).fill(Number.NEGATIVE_INFINITY)
+  /** By bit, the bits that are near it somewhere. */
+  const near: number[] = new Array(terms.length).fill(0)
+  for (const { bit, word } of places) {
+    for (let other = 0; other < last.length; other++) {
+      if (word - last[other]! > NEAR) continue
+      near[bit]! |= 1 << other
+      near[other]! |= 1 << bit
+    }
+    last[bit] = word
   }
+  let sum = 0
+  for (const { first, second, share } of pairs) if ((near[first]! >> second) & 1) sum += share
   return sum
 }

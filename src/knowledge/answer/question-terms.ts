@@ -32,7 +32,7 @@ export interface QuestionTerms {
   bits: Map<string, number>
   exact: Set<string>
   idf: number
-  /** Bits of terms that follow each other in the question, with the smaller share. */
+  /** Bits of terms that follow each other in the question, each pair once, with the smaller share times how often they do. */
   pairs: { first: number; second: number; share: number }[]
   /** The trigrams of the terms, each with the bits of its terms. */
   grams: Map<number, number>
@@ -62,12 +62,17 @@ export function termsOf(asking: Asking, language: Language, statistics: TermStat
     asked.idf += idf
   }
   for (const term of asked.terms) term.share /= asked.idf || 1
+  const pairs = new Map<number, QuestionTerms['pairs'][number]>()
   for (let i = 0; i + 1 < sequence.length; i++) {
     const first = asked.bits.get(sequence[i]!)
     const second = asked.bits.get(sequence[i + 1]!)
     if (first === undefined || second === undefined || first === second) continue
-    asked.pairs.push({ first, second, share: Math.min(asked.terms[first]!.share, asked.terms[second]!.share) })
+    const share = Math.min(asked.terms[first]!.share, asked.terms[second]!.share)
+    const pair = pairs.get(first * MAX_TERMS + second)
+    if (pair !== undefined) pair.share += share
+    else pairs.set(first * MAX_TERMS + second, { first, second, share })
   }
+  asked.pairs.push(...pairs.values())
   return asked
 }
 
