@@ -14,7 +14,7 @@ const service = await startService({ REPARTEE_UPLOADS_AT_ONCE: '3', REPARTEE_HEL
 const { client, model } = service
 after(() => service.stop())
 
-/** A connection of its own, past any client. */
+/** A connection of its own, past any client. Not to be closed by `resetAndDestroy`: where the other side was first, Node then spins at its own end. */
 async function open(): Promise<Socket> {
   const { hostname, port } = new URL(client.address.baseUrl)
   const socket = connect(Number(port), hostname)
