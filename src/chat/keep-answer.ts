@@ -28,6 +28,8 @@ export interface Claim {
 
 /** An answer that was kept, as JSON text. */
 export interface Kept {
+  /** When its request came in. */
+  createdAt: number
   status: number
   answer: string
 }
@@ -81,7 +83,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     })
   }
   if (kept.answer.length > LONG_ANSWER_CHARS) await nextSlice(request.apiKeyId)
-  return { status: kept.status, answer: kept.answer }
+  return { createdAt: kept.createdAt, status: kept.status, answer: kept.answer }
 }
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/

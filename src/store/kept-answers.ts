@@ -14,6 +14,8 @@ export interface Claim {
 
 export interface KeptAnswer {
   fingerprint: string
+  /** When the request came in. */
+  createdAt: number
   /** Null while the request is being worked on. */
   status: number | null
   answer: string | null
@@ -35,12 +37,13 @@ export async function claimKey(db: Database, c: Claim, expiredBefore: number): P
   )
   const [made] = await db.write([claim])
   if (made!.length > 0) return undefined
-  const sql = 'SELECT fingerprint, status, answer FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
+  const sql = 'SELECT fingerprint, created_at, status, answer FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
   const [row] = await db.read(sql, [c.apiKeyId, c.keyHash])
   // Freed between the two statements: the next try finds it free.
-  if (row === undefined) return { fingerprint: c.fingerprint, status: null, answer: null }
+  if (row === undefined) return { fingerprint: c.fingerprint, createdAt: c.createdAt, status: null, answer: null }
   return {
     fingerprint: row.fingerprint as string,
+    createdAt: row.created_at as number,
     status: row.status as number | null,
     answer: row.answer as string | null,
   }

@@ -55,6 +55,27 @@ describe('retries of the OpenAI client', { skip: needsProcess }, async () => {
     assert.notEqual(await make(attempt(0), 'other'), first)
   })
 
+  test('another attempt is no attempt at what was answered before other messages: its message is not lost', async () => {
+    let replies = 0
+    model.reset()
+    model.behaviour = (...call) => says(`Reply ${++replies}.`)(...call)
+    const session = await service.newSession(agent)
+    const openai = clientOf(0)
+    const say = async (input: string, attempt: number) => {
+      const headers = { 'x-stainless-retry-count': String(attempt) }
+      return (await openai.responses.create({ model: agent, input, conversation: session.split('/').at(-1)! }, { headers }))
+        .output_text
+    }
+    assert.equal(await say('Yes.', 0), 'Reply 1.')
+    assert.equal(await say('Yes.', 1), 'Reply 1.')
+    assert.equal(await say('And the other one?', 0), 'Reply 2.')
+    // The first attempt at this one never arrived.
+    assert.equal(await say('Yes.', 1), 'Reply 3.')
+    assert.equal(await say('Yes.', 2), 'Reply 3.')
+    const { messages } = (await client.get(session)).body
+    assert.equal(messages.length, 6)
+  })
+
   test('a budget that is used up is not asked for again', async () => {
     model.behaviour = says('A reply.')
     const poor = await service.newAgent({ budget: { tokensPerDay: 1 } })

@@ -3,7 +3,9 @@ import type { Deps } from '../../chat/deps.ts'
 import { type Kept, type RepeatableRequest, readIdempotencyKey } from '../../chat/keep-answer.ts'
 import { callerIdOf } from '../../core/api-key.ts'
 import { ReparteeError } from '../../core/errors.ts'
-import { type Keep, keepNothing, workOnce } from '../idempotency.ts'
+import { findHeadAt } from '../../store/messages.ts'
+import { findSession } from '../../store/sessions.ts'
+import { isKept, type Keep, keepNothing, workOnce } from '../idempotency.ts'
 import { Attempts } from './attempts.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -31,8 +33,8 @@ export type WorkOnce<A extends object = Outcome> = (work: (keep: Keep) => Promis
 
 /**
  * Does a turn, or makes a conversation, once for each `Idempotency-Key`. Without one, a request that says that it is another attempt is answered as the newest request
- * of the same body was: whoever did not get that answer must not have sent the message twice. While the first is being worked on, a few others wait
- * for it. Throws `request_in_progress` for more of them.
+ * of the same body was: whoever did not get that answer must not have sent the message twice. A reply behind which the session went on was got, so that this request
+ * is another one, whose first attempt never arrived. While the first is being worked on, a few others wait for it. Throws `request_in_progress` for more of them.
  */
 export function doneOnce<A extends object = Outcome>(
   deps: Deps,
@@ -51,14 +53,16 @@ export function doneOnce<A extends object = Outcome>(
   return async (work) => {
     const isFirst = given === undefined && attempt === '0'
     const now = deps.clock()
-    const keptSince = isFirst ? Number.MAX_SAFE_INTEGER : now - RETRY_WITHIN_MS
+    let keptSince = isFirst ? Number.MAX_SAFE_INTEGER : now - RETRY_WITHIN_MS
     const end = now + deps.limits.maxWaitMs + deps.limits.turnTimeoutMs
     const { attempts } = request.server
     const name = Attempts.nameOf(named.apiKeyId, key)
     const workHere = (keep: Keep) => attempts.work(name, () => work(keep))
     for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
       try {
-        return await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, workHere)
+        const answer = await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, workHere)
+        if (given !== undefined || !isKept(answer) || !(await hasGoneOn(deps, same, answer))) return answer
+        keptSince = answer.createdAt + 1
       } catch (error) {
         if (!(error instanceof ReparteeError && error.code === 'request_in_progress')) throw error
         // Two of the same text at once, neither of which is another attempt.
@@ -68,4 +72,12 @@ export function doneOnce<A extends object = Outcome>(
       }
     }
   }
+}
+
+/** The reply that was kept is not the newest message of its session any more. */
+async function hasGoneOn({ db }: Deps, { agentId }: Sameness, { answer }: Kept): Promise<boolean> {
+  const { sessionId, replyId } = JSON.parse(answer) as Partial<Outcome>
+  const session = sessionId === undefined ? undefined : await findSession(db, agentId, sessionId)
+  if (session === undefined) return false
+  return (await findHeadAt(db, agentId, session.id, session.totalMessages))?.id !== replyId
 }
