@@ -42,6 +42,11 @@ export class Snapshots {
     const bytes = statSync(this.#log, { throwIfNoEntry: false })?.size ?? 0
     if (bytes <= this.#maxLogBytes) return
     const begunBefore = performance.now() - YOUNG_MS
-    for (const { since, cut } of this.#open) if (since < begunBefore) cut()
+    for (const snapshot of this.#open) {
+      if (snapshot.since >= begunBefore) continue
+      // A reader that takes nothing does not learn of it before it reads on.
+      this.#open.delete(snapshot)
+      snapshot.cut()
+    }
   }
 }
