@@ -26,7 +26,7 @@ async function cancelElsewhere(deps: Deps, session: Session, question: MessageHe
   const { replicas } = deps
   if (replicas === undefined || (await turnStateOf(deps, session, question)) !== 'running') return
   const end = performance.now() + STOPPED_WITHIN_MS
-  const isAsked = await replicas.stopElsewhere(session.agentId, session.id)
+  const isAsked = await replicas.stopElsewhere(session.agentId, session.id, question.seq)
   for (let found = question; ; found = await getHead(deps, session, question.id)) {
     if (!isAsked || (await turnStateOf(deps, session, found)) !== 'running' || performance.now() > end) return
     await pause(LOOK_EVERY_MS)

@@ -172,9 +172,9 @@ export class Replicas implements TurnQueue {
     else this.#catchUp().catch((error: unknown) => this.#parts.warn('a change could not be read', error))
   }
 
-  /** Stops the turn that another replica runs in a session. Resolves to false where none does. */
-  async stopElsewhere(agentId: string, sessionId: string): Promise<boolean> {
-    const lease = await askToStop(this.#parts.db, agentId, sessionId, this.#parts.clock())
+  /** Stops the turn that another replica runs for the `seq`-th message of a session. Resolves to false where none does. */
+  async stopElsewhere(agentId: string, sessionId: string, seq: number): Promise<boolean> {
+    const lease = await askToStop(this.#parts.db, agentId, sessionId, seq, this.#parts.clock())
     if (lease !== undefined) this.tell({ stop: lease, reason: 'cancelled' })
     return lease !== undefined
   }

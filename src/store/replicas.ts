@@ -69,12 +69,25 @@ export async function settleReplica(
   return done?.[2 + alongside.length]?.length
 }
 
-/** A turn is to be stopped by whoever runs it. Resolves to its lease; to undefined where nobody runs one. */
-export async function askToStop(db: Database, agentId: string, sessionId: string, now: number): Promise<string | undefined> {
+/** The turn of the last message of the user, which is the last of the session or has a reply that is made anew. */
+const IS_OF = `(message_count = $4 OR message_count = $4 + 1 AND EXISTS
+  (SELECT 1 FROM message m WHERE m.agent_id = $1 AND m.session_id = $2 AND m.seq = $4 + 1 AND m.role = 'AI'))`
+
+/**
+ * The turn of a message of the user, the `seq`-th of its session, is to be stopped by whoever runs it. Resolves to its lease; to undefined where nobody runs
+ * it, also where the session has another turn by now.
+ */
+export async function askToStop(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  seq: number,
+  now: number,
+): Promise<string | undefined> {
   const sql = `INSERT INTO stop_request (agent_id, lease, asked_at)
-    SELECT agent_id, lease, CAST($3 AS BIGINT) FROM session WHERE agent_id = $1 AND id = $2 AND lease IS NOT NULL
+    SELECT agent_id, lease, CAST($3 AS BIGINT) FROM session WHERE agent_id = $1 AND id = $2 AND lease IS NOT NULL AND ${IS_OF}
     ON CONFLICT (agent_id, lease) DO UPDATE SET asked_at = $3 RETURNING lease`
-  const [rows] = await db.write([statement(sql, agentId, sessionId, now)])
+  const [rows] = await db.write([statement(sql, agentId, sessionId, now, seq)])
   return rows![0]?.lease as string | undefined
 }
 
