@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts'
 import { nextSlice } from '../core/pacer.ts'
 import { DAY_MS } from '../core/time.ts'
-import { listAgents } from '../store/agents.ts'
+import { findAgent, listAgents } from '../store/agents.ts'
 import { listOldestSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 import { deleteIfThere } from './sessions.ts'
@@ -16,18 +16,21 @@ export async function deleteOldSessions(deps: Deps): Promise<void> {
   let last: Agent | undefined
   for (;;) {
     const agents = await listAgents(deps.db, null, last, AGENTS_AT_ONCE)
-    for (const { id, retentionDays } of agents)
-      if (retentionDays !== null) await deleteOf(deps, id, deps.clock() - retentionDays * DAY_MS)
+    for (const { id, retentionDays } of agents) if (retentionDays !== null) await deleteOf(deps, id)
     last = agents.at(-1)
     if (last === undefined) return
     await nextSlice(RETENTION)
   }
 }
 
-async function deleteOf(deps: Deps, agentId: string, before: number): Promise<void> {
+/** Thousands of sessions take minutes, in which people write messages and change settings: each deletion depends on both. */
+async function deleteOf(deps: Deps, agentId: string): Promise<void> {
   for (;;) {
-    const sessions = await listOldestSessions(deps.db, agentId, before, SESSIONS_AT_ONCE)
-    for (const session of sessions) await deleteIfThere(deps, session)
+    const agent = await findAgent(deps.db, agentId)
+    if (agent === undefined || agent.retentionDays === null) return
+    const unusedSince = deps.clock() - agent.retentionDays * DAY_MS
+    const sessions = await listOldestSessions(deps.db, agentId, unusedSince, SESSIONS_AT_ONCE)
+    for (const session of sessions) await deleteIfThere(deps, session, { unusedSince, agentUpdatedAt: agent.updatedAt })
     if (sessions.length < SESSIONS_AT_ONCE) return
   }
 }

@@ -3,7 +3,7 @@ import type { Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import type { Statement } from '../store/database.ts'
-import { deleteSession as deleteRows, isPurged } from '../store/deletion.ts'
+import { deleteSession as deleteRows, type IfUnused, isPurged } from '../store/deletion.ts'
 import { insertConversation } from '../store/messages.ts'
 import { findSession, insertSession, renameSession as rename } from '../store/sessions.ts'
 import { agentNotFound } from './agent-book.ts'
@@ -110,10 +110,10 @@ export async function renameSession(
 }
 
 /** Specification 4.5: at once and for good. A turn still running in it is stopped; its sender is told that the session is gone. */
-export async function deleteSession(deps: Deps, session: Session): Promise<void> {
+export async function deleteSession(deps: Deps, session: Session, condition?: IfUnused): Promise<void> {
   const { id: target, agentId } = session
   const news = deps.webhooks.queue({ event: 'session.deleted', agentId, sessionId: '', target })
-  const deleted = await deleteRows(deps.db, session, news)
+  const deleted = await deleteRows(deps.db, session, news, condition)
   if (deleted === undefined) throw sessionNotFound()
   deps.turns.stop(session.id, 'deleted')
   if (deleted.lease === null) return
@@ -123,9 +123,9 @@ export async function deleteSession(deps: Deps, session: Session): Promise<void>
     .catch((error: unknown) => deps.warn('a turn could not be stopped', error))
 }
 
-/** The same, of a session that somebody else may delete at the same time. */
-export async function deleteIfThere(deps: Deps, session: Session): Promise<void> {
-  await deleteSession(deps, session).catch((error: unknown) => {
+/** The same, of a session that somebody else may delete, or use, at the same time. */
+export async function deleteIfThere(deps: Deps, session: Session, condition?: IfUnused): Promise<void> {
+  await deleteSession(deps, session, condition).catch((error: unknown) => {
     if (!(error instanceof ReparteeError && error.code === 'session_not_found')) throw error
   })
 }

@@ -2,7 +2,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { findSession, listSessionsMadeBy, streamSessions } from '../store/sessions.ts'
+import { findSession, streamSessions } from '../store/sessions.ts'
 import { deleteSpendingOf } from '../store/spending.ts'
 import { findSummary } from '../store/summaries.ts'
 import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/users.ts'
@@ -11,7 +11,6 @@ import type { Deps } from './deps.ts'
 import { forgetAnswersOfUser } from './keep-answer.ts'
 import { deleteIfThere } from './sessions.ts'
 
-const SESSIONS_AT_ONCE = 50
 const IDS_AT_ONCE = 250
 /** So many of them are read at once only if they are short. */
 const MESSAGES_AT_ONCE = 100
@@ -30,17 +29,21 @@ export async function* exportUser(
   userId: string,
   isWanted: () => boolean,
 ): AsyncGenerator<Kept[]> {
-  // All ids are read first, because an open list holds a database connection and the reader of the export may be slow.
+  for (const id of await sessionIdsOf(db, agentId, userId, isWanted)) {
+    const session = await findSession(db, agentId, id)
+    if (session !== undefined) yield* exportSession(db, session)
+  }
+}
+
+/** Of one view of the store. All are read first, because an open list holds a database connection and what is done with each may take long. */
+async function sessionIdsOf(db: Deps['db'], agentId: string, userId: string, isWanted: () => boolean): Promise<string[]> {
   const ids: string[] = []
   for await (const sessions of streamSessions(db, { agentId, userId }, IDS_AT_ONCE)) {
     for (const { id } of sessions) ids.push(id)
     await nextSlice(agentId)
-    if (!isWanted()) return
+    if (!isWanted()) return []
   }
-  for (const id of ids) {
-    const session = await findSession(db, agentId, id)
-    if (session !== undefined) yield* exportSession(db, session)
-  }
+  return ids
 }
 
 async function* exportSession(db: Deps['db'], session: Session): AsyncGenerator<Kept[]> {
@@ -97,18 +100,13 @@ const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
  */
 export async function eraseUser(deps: Deps, agentId: string, userId: string): Promise<number> {
   // Sessions that are made later stay: otherwise a user who goes on making them would keep this from ending.
-  const begunAt = deps.clock()
-  let erased = 0
-  for (;;) {
-    const sessions = await listSessionsMadeBy(deps.db, agentId, userId, begunAt, SESSIONS_AT_ONCE)
-    if (sessions.length === 0) break
-    for (const session of sessions) {
-      await deleteIfThere(deps, session)
-      erased++
-    }
+  const ids = await sessionIdsOf(deps.db, agentId, userId, () => true)
+  for (const id of ids) {
+    const session = await findSession(deps.db, agentId, id)
+    if (session !== undefined) await deleteIfThere(deps, session)
   }
   const hadAnswers = await forgetAnswersOfUser(deps, agentId, userId)
-  if (erased === 0 && !hadAnswers) throw userNotFound()
+  if (ids.length === 0 && !hadAnswers) throw userNotFound()
   await deleteSpendingOf(deps.db, userBudgetId(agentId, userId))
-  return erased
+  return ids.length
 }

@@ -66,17 +66,30 @@ function deleteSlices(agentId: string, sessionId: string): Statement[] {
   ]
 }
 
+/** Nothing has happened in the session since `unusedSince`, and nobody has changed the agent, the settings of which ask for the deletion. */
+export interface IfUnused {
+  unusedSince: number
+  agentUpdatedAt: number
+}
+
+const REMOVE = 'DELETE FROM session WHERE agent_id = $1 AND id = $2'
+const IF_UNUSED = 'last_message_at < $3 AND lease IS NULL AND EXISTS (SELECT 1 FROM agent WHERE id = $1 AND updated_at = $4)'
+
 /**
- * Deletes a session for good; resolves to undefined where there is none, else to the lease of the turn that ran in it. A session with much text is
- * gone from sight at once, and from the disk in slices soon after.
+ * Deletes a session for good; resolves to undefined where there is none, or the condition does not hold, else to the lease of the turn that ran in it. A
+ * session with much text is gone from sight at once, and from the disk in slices soon after.
  */
 export async function deleteSession(
   db: Database,
   session: Session,
   alongside: Statement[] = [],
+  condition?: IfUnused,
 ): Promise<{ lease: string | null } | undefined> {
   const { agentId, id } = session
-  const remove = statement('DELETE FROM session WHERE agent_id = $1 AND id = $2 RETURNING lease', agentId, id)
+  const remove =
+    condition === undefined
+      ? statement(`${REMOVE} RETURNING lease`, agentId, id)
+      : statement(`${REMOVE} AND ${IF_UNUSED} RETURNING lease`, agentId, id, condition.unusedSince, condition.agentUpdatedAt)
   const isSmall = await isSmallSession(db, session)
   const slices = deleteSlices(agentId, id).slice(0, isSmall ? undefined : PARTS_AT_ONCE)
   const statements = [remove, countOneLess(agentId), ...alongside, statement(MARK, agentId, id), ...slices]

@@ -75,18 +75,6 @@ export async function findSession(db: Database, agentId: string, sessionId: stri
   return values && fromValues(values)
 }
 
-/** The first sessions of a user, by last activity, that were made at a time or before. */
-export async function listSessionsMadeBy(
-  db: Database,
-  agentId: string,
-  userId: string,
-  time: number,
-  limit: number,
-): Promise<Session[]> {
-  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND user_id = $2 AND created_at <= $3 ORDER BY last_message_at, id LIMIT $4`
-  return (await db.readValues(sql, [agentId, userId, time, limit])).map(fromValues)
-}
-
 /** Resolves to false where the session is gone. */
 export async function renameSession(db: Database, session: Session, name: string, updatedAt: number): Promise<boolean> {
   const rename = 'UPDATE session SET name = $3, updated_at = $4 WHERE agent_id = $1 AND id = $2 RETURNING id'
@@ -200,9 +188,10 @@ async function sumSessions(
 }
 
 const SLICE_ROWS = 1_000
-/** Those without activity since a time, the oldest first. */
+/** Those without activity since a time, the oldest first. A session in which a turn runs is active. */
 export async function listOldestSessions(db: Database, agentId: string, before: number, limit: number): Promise<Session[]> {
-  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND last_message_at < $2 ORDER BY last_message_at, id LIMIT $3`
+  const sql = `SELECT ${SESSION_COLUMNS} FROM session WHERE agent_id = $1 AND last_message_at < $2 AND lease IS NULL
+    ORDER BY last_message_at, id LIMIT $3`
   return (await db.scan(sql, [agentId, before, limit])).map(toSession)
 }
 
