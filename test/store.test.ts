@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,6 +11,7 @@ import { claimKey } from '../src/store/kept-answers.ts'
 import { lockFolder } from '../src/store/lock.ts'
 import { migrationsIn, numberOf } from '../src/store/migrate.ts'
 import { countSessions, insertCounts, insertSession, listSessions, streamSessions } from '../src/store/sessions.ts'
+import { Snapshots } from '../src/store/snapshots.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
@@ -77,6 +78,19 @@ test('a slow reader is cut off when the log has become too large, and a quick on
   })
   await assert.rejects(slow.next(), { code: 'unavailable', message: /read too slowly/ })
   await db.close()
+})
+
+test('a reader that takes nothing is cut off once', async () => {
+  const log = join(folder(), 'log')
+  writeFileSync(log, 'long')
+  const snapshots = new Snapshots(log, 0)
+  const cuts = [0, 0]
+  for (const i of [0, 1]) {
+    snapshots.add(() => cuts[i]!++)
+    // The second is cut off some looks after the first.
+    await until('it is cut off', () => cuts[i]! > 0)
+  }
+  assert.deepEqual(cuts, [1, 1])
 })
 
 test('a parameter of another type is refused before anything is written', async () => {
@@ -249,7 +263,7 @@ test('answers that an older version kept for replays are still there', async () 
   raw.close()
   const db = new SqliteDatabase(path)
   const claim = { apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: 'a', claim: 'd', claimedUntil: 3, createdAt: 2 }
-  assert.deepEqual({ ...(await claimKey(db, claim, 0)) }, { fingerprint: 'f', status: 201, answer: 'the answer' })
+  assert.deepEqual({ ...(await claimKey(db, claim, 0)) }, { fingerprint: 'f', createdAt: 1, status: 201, answer: 'the answer' })
   assert.deepEqual(await db.readValues('SELECT session_id, user_id, created_at FROM kept_answer', []), [['s', 'u', 1]])
   await db.close()
 })

@@ -27,11 +27,14 @@ const wants = (event: string, agent: string) => `w.disabled_at IS NULL AND w.eve
 
 const QUEUE = `INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, session_id, target, created_at, next_at)
   SELECT CAST($1 AS TEXT), w.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS BIGINT), CAST($6 AS BIGINT)
-  FROM webhook w WHERE ${wants('CAST($3 AS TEXT)', 'CAST($1 AS TEXT)')} AND w.created_at <= $7
+  FROM webhook w WHERE ${wants('CAST($3 AS TEXT)', 'CAST($1 AS TEXT)')} AND (CAST($7 AS BIGINT) IS NULL OR w.created_at <= CAST($7 AS BIGINT))
     AND EXISTS (SELECT 1 FROM agent WHERE id = $1) ON CONFLICT DO NOTHING`
 
-/** Puts down an event of an agent that exists for every webhook that wants it; goes into the transaction of what happened. */
-export const queueEvent = (id: string, h: Happened, now: number, happenedAt = now): Statement =>
+/**
+ * Puts down an event of an agent that exists for every webhook that wants it; goes into the transaction of what happened. With `happenedAt`, of what happened
+ * before: then for no webhook that is younger. Clocks differ between processes, so nothing else is compared with them.
+ */
+export const queueEvent = (id: string, h: Happened, now: number, happenedAt: number | null = null): Statement =>
   statement(QUEUE, h.agentId, id, h.event, h.sessionId, h.target, now, happenedAt)
 
 const QUEUE_FAILED = `INSERT INTO webhook_delivery (agent_id, webhook_id, id, event, session_id, target, created_at, next_at)

@@ -40,6 +40,7 @@ import {
   countSessions,
   findSession,
   insertSession,
+  listOldestSessions,
   listSessions,
   renameSession,
   streamSessions,
@@ -167,7 +168,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
             events: [event],
             agentIds: null,
             secret: 's',
-            createdAt: 1,
+            // By the clock of another process, which is ahead.
+            createdAt: 2_000,
             disabledAt: null,
           },
         })
@@ -176,6 +178,8 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const many = Array.from({ length: 601 }, id)
         await db.write(many.map((agentId) => statement("INSERT INTO agent VALUES ($1, 'a', '{}', 0, 0)", agentId)))
         for (const agentId of many) await queue(agentId, 1)
+        // Of what happened before the webhook was made nothing is told.
+        await db.write([queueEvent(id(), { event, agentId: many[0]!, sessionId: '', target: '' }, 2_001, 1_999)])
         // Of an agent that is gone nothing is told.
         await queue(id(), 1)
         await queue(many[300]!, 50)
@@ -205,6 +209,28 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(rest.length, 45)
         assert.equal(new Set([...first, ...second, ...next, ...rest].map((delivery) => delivery.id)).size, 652)
         assert.deepEqual(await claim(8), [])
+      }))
+
+    test('a session is deleted for being unused only if it still is, and the agent is unchanged', () =>
+      kept(async (db) => {
+        const session = { ...newSession(), lastMessageAt: 100 }
+        await insertSession(db, session)
+        const { updatedAt: agentUpdatedAt } = (await findAgent(db, AGENT))!
+        const unused = { unusedSince: 101, agentUpdatedAt }
+        assert.equal(await deleteSession(db, session, [], { ...unused, unusedSince: 100 }), undefined)
+        assert.equal(await deleteSession(db, session, [], { ...unused, agentUpdatedAt: agentUpdatedAt + 1 }), undefined)
+        const place = { agentId: AGENT, sessionId: session.id, lease: 'one' }
+        assert.ok(await leaseSession(db, place, upTo(0)))
+        assert.equal(await deleteSession(db, session, [], unused), undefined)
+        assert.deepEqual(await listOldestSessions(db, AGENT, 101, 9), [])
+        await releaseSession(db, place)
+        assert.ok(await findSession(db, AGENT, session.id))
+        assert.deepEqual(
+          (await listOldestSessions(db, AGENT, 101, 9)).map((listed) => listed.id),
+          [session.id],
+        )
+        assert.deepEqual(await deleteSession(db, session, [], unused), { lease: null })
+        assert.equal(await findSession(db, AGENT, session.id), undefined)
       }))
 
     const FAR = 1_000_000
@@ -367,7 +393,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         for (const r of ['r1', 'r2']) {
           await beat(db, r, 5, r === 'r1' ? 7 : null)
           await enterQueue(db, { agentId: AGENT, sessionId: held.session.id, replica: r, now: 1, until: FAR }, 9)
-          await askToStop(db, AGENT, r === 'r1' ? lost.session.id : held.session.id, 1)
+          await askToStop(db, AGENT, r === 'r1' ? lost.session.id : held.session.id, 1, 1)
           await claimKey(db, claim({ keyHash: r, claim: ownedId(r, 'y') }), 0)
         }
         assert.deepEqual(await listOthers(db, 'r2'), [{ id: 'r1', seenAt: 5, lockId: 7 }])
@@ -391,15 +417,30 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
     test('of a turn that is to be stopped its replica learns the lease; where none runs there is nothing to stop', () =>
       kept(async (db) => {
         const { session, place } = await running(db, ownedId('r', 'x'))
-        assert.equal(await askToStop(db, AGENT, session.id, 10), 'r/x')
+        assert.equal(await askToStop(db, AGENT, session.id, 1, 10), 'r/x')
         assert.equal(await isLeased(db, AGENT, session.id), true)
         await enterQueue(db, { agentId: AGENT, sessionId: session.id, replica: 'r', now: 1, until: 10 }, 9)
         await forgetLeftovers(db, 11)
         assert.deepEqual(await takeStopRequests(db, 'r'), [])
         assert.deepEqual(await db.read('SELECT place FROM waiting_send', []), [])
         await completeTurn(db, place, 1, 'done', reply('a'))
-        assert.equal(await askToStop(db, AGENT, session.id, 10), undefined)
+        assert.equal(await askToStop(db, AGENT, session.id, 1, 10), undefined)
         assert.equal(await isLeased(db, AGENT, session.id), false)
+      }))
+
+    test('a turn is stopped by its own message, not by the one before, which has ended', () =>
+      kept(async (db) => {
+        const { session, place } = await running(db, ownedId('r', 'x'))
+        await completeTurn(db, place, 1, 'done', reply('a'))
+        // The first reply is generated again.
+        const again = { ...place, lease: ownedId('r', 'y') }
+        assert.ok(await leaseSession(db, again, upTo(2)))
+        assert.equal(await askToStop(db, AGENT, session.id, 1, 10), 'r/y')
+        await releaseSession(db, again)
+        assert.ok(await beginTurn(db, { ...place, lease: ownedId('r', 'z') }, upTo(2), user('second')))
+        assert.equal(await askToStop(db, AGENT, session.id, 1, 10), undefined)
+        assert.equal(await askToStop(db, AGENT, session.id, 2, 10), undefined)
+        assert.equal(await askToStop(db, AGENT, session.id, 3, 10), 'r/z')
       }))
 
     test('every change of agents and keys is seen by the generation, and of first keys there is one', () =>
