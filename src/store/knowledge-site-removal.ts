@@ -29,11 +29,30 @@ const documentsOf = (base: KnowledgeBase, site: number, after: number): SiteDocu
 const countDocuments = (base: KnowledgeBase, site: number): number =>
   base.get<{ n: number }>('SELECT count(*) AS n FROM document WHERE site = ?', site)!.n
 
-/** Returns true if every page of a run could be fetched. */
-export const isWhole = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
-  base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run) === undefined
+/**
+ * How far a run can be believed about documents that it did not find: `whole` if every page could be fetched; `broken` if not, because documents behind the links of
+ * those pages may still exist; `small` if the run of a whole site found less than half of its documents, as it does where its first page says that the site is
+ * out of order.
+ */
+export type Finding = 'whole' | 'small' | 'broken'
 
-/** So many runs in a row that are not whole may miss a document of a site that has more of them than pages are allowed: with one broken page and ever new links it would grow for ever. */
+const IS_FOUND = "state IN ('taken', 'same')"
+
+export function judgeRun(base: KnowledgeBase, { number, run, type }: SiteRun): Finding {
+  if (base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run)) return 'broken'
+  if (type !== 'site') return 'whole'
+  const { found } = base.get<{ found: number }>(
+    `SELECT count(*) AS found FROM page WHERE site = ? AND run = ? AND ${IS_FOUND}`,
+    number,
+    run,
+  )!
+  return 2 * found < countDocuments(base, number) ? 'small' : 'whole'
+}
+
+/**
+ * So many runs in a row that are `small` may miss a document. So many that are `broken` may miss a document of a site that has more of them than pages are allowed: with one
+ * broken page and ever new links it would grow for ever.
+ */
 const MISSED_RUNS = 3
 
 /** What was removed, and the document after which the removal continues; undefined when there are no more. */
@@ -43,13 +62,13 @@ interface Removed {
 }
 
 /**
- * Removes documents whose pages no longer exist. If the run is `whole`, also removes all documents that it did not find again. Otherwise, if the site has
+ * Removes documents whose pages no longer exist. If the run is `whole`, also removes all documents that it did not find again. If it is `small`, or the site has
  * more than `maxPages` documents, removes the documents that several runs in a row did not find. The caller marks the passages of the returned extents as
  * deleted.
  */
-export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteRun, whole: boolean, after: number): Removed {
+export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteRun, finding: Finding, after: number): Removed {
   const documents = documentsOf(base, number, after)
-  const oldest = !whole && countDocuments(base, number) > maxPages ? run - MISSED_RUNS : 0
+  const oldest = finding === 'small' || countDocuments(base, number) > maxPages ? run - MISSED_RUNS : 0
   const pages = base.getMany<{ run: number; state: string }>(
     'SELECT run, state FROM page WHERE site = ? AND url = ?',
     documents.map(({ url }) => [number, url ?? '']),
@@ -59,7 +78,7 @@ export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteR
     if (url === null) return true
     if (page?.run === run) return !['taken', 'same', 'failed'].includes(page.state)
     // The run did not follow the links of pages that could not be fetched, so documents behind those links may still exist.
-    return whole || (page !== undefined && page.run < oldest)
+    return finding === 'whole' || (page !== undefined && page.run < oldest)
   })
   return { extents: leave(base, number, gone), last: documents.at(-1)?.number }
 }
@@ -68,7 +87,7 @@ export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteR
  * Deletes pages of earlier runs, from an address on. If the run is not `whole`, pages that have a document stay. Returns the last address that was checked,
  * or undefined when there are no more.
  */
-export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole: boolean, after: string): string | undefined {
+export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, finding: Finding, after: string): string | undefined {
   const pages = base.all<{ url: string; run: number }>(
     'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
     number,
@@ -80,7 +99,7 @@ export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, whole
     'SELECT 1 FROM document WHERE url = ?',
     old.map(({ url }) => [url]),
   )
-  const forgotten = old.filter((_, i) => whole || documents[i] === undefined)
+  const forgotten = old.filter((_, i) => finding === 'whole' || documents[i] === undefined)
   const some = forgotten.slice(0, FORGOTTEN_AT_ONCE)
   for (const { url } of some)
     for (const table of PAGE_TABLES) base.run(`DELETE FROM ${table} WHERE site = ? AND url = ?`, number, url)
@@ -101,6 +120,11 @@ function leave(base: KnowledgeBase, site: number, documents: readonly SiteDocume
     gone.map(({ id }) => id),
   )
 }
+
+/** Returns true if a site has documents, but none of this address. */
+export const hasOthersThan = (base: KnowledgeBase, { number }: SiteRun, url: string): boolean =>
+  base.get('SELECT 1 FROM document WHERE site = ? LIMIT 1', number) !== undefined &&
+  base.get('SELECT 1 FROM document WHERE url = ? AND site = ?', url, number) === undefined
 
 /** Stops the run of a site before its removal. Returns false if there is no such site. */
 export const closeRun = (base: KnowledgeBase, id: string): boolean =>

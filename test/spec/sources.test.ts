@@ -446,6 +446,39 @@ describe('a source', { skip: needsProcess }, () => {
       assert.match((await search('a nut brown'))[0]!.text, /a nut is brown/)
     })
 
+  test('a first page that leads out of the site for the moment fails its source, and says where it leads', async () => {
+    site.pages.set('/docs/', page('Start', 'Walnut.', '/docs/a'))
+    site.pages.set('/docs/a', page('a', 'The a nut is brown.'))
+    const source = await addSource({ type: 'site', url: site.url('/docs/') })
+    await ready()
+    site.pages.set('/away', page('Away', 'We are back soon.'))
+    site.pages.set('/docs/', answersWith(302, { location: '/away' }))
+    const { status, error } = await refresh(source.id)
+    assert.equal(status, 'failed')
+    assert.match(error.message, /\/away/)
+    assert.deepEqual(await listed(), ['/docs/', '/docs/a'])
+  })
+
+  test('a first page that has always led elsewhere for the moment is read', async () => {
+    site.pages.set('/docs/', answersWith(302, { location: '/manual/2/' }))
+    site.pages.set('/manual/2/', page('Manual', 'Walnut.', '/manual/2/a'))
+    site.pages.set('/manual/2/a', page('a', 'The a nut is brown.'))
+    const source = await addSource({ type: 'site', url: site.url('/docs/') })
+    await ready()
+    assert.equal((await refresh(source.id)).status, 'ready')
+    assert.deepEqual(await listed(), ['/manual/2/', '/manual/2/a'])
+  })
+
+  test('a site of which less than half is found loses nothing yet', async () => {
+    site.pages.set('/', page('Start', 'Walnut.', '/a', '/b'))
+    for (const name of ['a', 'b']) site.pages.set(`/${name}`, page(name, `The ${name} nut is brown.`))
+    const source = await addSource({ type: 'site', url: site.url('/') })
+    await ready()
+    site.pages.set('/', page('Away', 'We are back soon.'))
+    assert.equal((await refresh(source.id)).status, 'ready')
+    assert.deepEqual(await listed(), ['/', '/a', '/b'])
+  })
+
   test('a link that leads out of the site for the moment, or to nothing, is no failure where there was no document', async () => {
     site.pages.set('/docs/', page('Start', 'Walnut.', '/docs/go', '/docs/nothing'))
     site.pages.set('/docs/go', answersWith(302, { location: '/elsewhere' }))

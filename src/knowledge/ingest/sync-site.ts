@@ -6,6 +6,7 @@ import { MAX_LINK_CHARS } from '../../core/site.ts'
 import { FetchError } from '../../net/fetch-error.ts'
 import type { Fetched, FetchInput } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import { hasOthersThan } from '../../store/knowledge-site-removal.ts'
 import {
   addPages,
   endPage,
@@ -132,6 +133,13 @@ async function syncPage(parts: SiteParts, run: SiteRun, robots: Robots, page: Wa
       throw new FetchError('fetch_failed', 'was empty')
     if (!isFirst && page.isHeld && fetched.isElsewhere && !belongsTo(run, await commit((base) => rootOf(base, run)), fetched.url))
       throw new FetchError('fetch_failed', 'was out of the site for the moment')
+    if (
+      isFirst &&
+      fetched.isElsewhere &&
+      !belongsTo(run, run.url, fetched.url) &&
+      (await commit((base) => hasOthersThan(base, run, fetched.url)))
+    )
+      throw new FetchError('fetch_failed', `leads to ${fetched.url} for the moment, where it did not lead before`)
   } catch (error) {
     signal.throwIfAborted()
     if (isFirst) throw toDocumentError(error)

@@ -7,7 +7,7 @@ import type { FetchRules } from '../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
 import type { Extent } from '../../store/knowledge-documents.ts'
 import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge-fetches.ts'
-import { closeRun, forgetPages, isWhole, removeGone, removeSome } from '../../store/knowledge-site-removal.ts'
+import { closeRun, type Finding, forgetPages, judgeRun, removeGone, removeSome } from '../../store/knowledge-site-removal.ts'
 import {
   acceptSite,
   endRun,
@@ -283,15 +283,15 @@ export class WebWork {
       signal.aborted
         ? Promise.resolve(undefined)
         : changes.commit(agentId, (base) => (isOpen(base, run) ? work(base) : undefined))
-    const whole = !hasFailed && ((await commit((base) => isWhole(base, run))) ?? false)
+    const finding: Finding = (!hasFailed && (await commit((base) => judgeRun(base, run)))) || 'broken'
     const removeNext = (after: number) =>
       commit((base) => {
-        const { extents, last } = removeGone(base, run, whole, after)
+        const { extents, last } = removeGone(base, run, finding, after)
         bury(agentId, base, extents)
         return last
       })
     for (let after: number | undefined = hasFailed ? undefined : 0; after !== undefined; ) after = await removeNext(after)
-    const forgetNext = (after: string) => commit((base) => forgetPages(base, run, whole, after))
+    const forgetNext = (after: string) => commit((base) => forgetPages(base, run, finding, after))
     for (let after: string | undefined = ''; after !== undefined; ) after = await forgetNext(after)
   }
 
