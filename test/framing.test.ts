@@ -171,6 +171,48 @@ test('of requests in one piece, few are parsed behind the end of their connectio
   assert.ok(requests() <= 200, `${requests()} were parsed`)
 })
 
+test('of requests in one piece on many connections, few are parsed between two turns of the event loop, and all are answered', async () => {
+  const { open, requests } = await startServer()
+  const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+  // Each also ends its side, which must not cut off what is still to be parsed.
+  const sockets = Array.from({ length: 20 }, open)
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const all = sockets.map((socket) => {
+    let said = ''
+    socket.on('data', (text: Buffer) => (said += text)).end(get.repeat(90))
+    return closing(socket).then(() => said.split('length 0.').length - 1)
+  })
+  let most = 0
+  for (let before = 0; before < 1_800; ) {
+    await new Promise(setImmediate)
+    most = Math.max(most, requests() - before)
+    before = requests()
+  }
+  assert.ok(most <= 40, `${most} in one turn`)
+  assert.deepEqual(
+    await Promise.all(all),
+    sockets.map(() => 90),
+  )
+})
+
+test('bodies and heads are told apart, however they are cut and whatever the bodies hold', async () => {
+  const { open } = await startServer()
+  const blank = '\r\n\r\n'
+  const bodies = [blank.repeat(500), `GET / HTTP/1.1${blank}`.repeat(300), 'x'.repeat(9_000) + blank, '\r\n\r']
+  const chunked = (body: string) => `${HEAD}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+  const sent = bodies.flatMap((body) => [plain(body), chunked(body)]).join('') + plain('last-one-9')
+  const lengths = [...bodies.flatMap(({ length }) => [length, length]), 10]
+  const cuts = (bytes: number) =>
+    Array.from({ length: Math.ceil(sent.length / bytes) }, (_, i) => sent.slice(i * bytes, (i + 1) * bytes))
+  for (const parts of [[sent], cuts(61), cuts(997), cuts(4_095)]) {
+    const said = await ask(open(), parts, /length 10\./)
+    assert.deepEqual(
+      [...said.matchAll(/length (\d+)\./g)].map(([, length]) => Number(length)),
+      lengths,
+    )
+  }
+})
+
 test('behind a request for another protocol, nothing is read until it is answered', async () => {
   const { open, requests } = await startServer()
   const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { invalid, type ReparteeError } from '../core/errors.ts'
 import { PieceCount } from '../core/pieces.ts'
-import { readInSlices } from '../core/slices.ts'
+import { type Parsed, type Parser, readHeadsInTurn } from './heads-in-turn.ts'
 
 const LEAST_BYTES = 64
 const FREE_CHUNKS = 200
@@ -35,7 +35,7 @@ const upgrades = new WeakMap<Socket, IncomingMessage>()
  */
 export function sliceConnections(server: Server): void {
   server.on('connection', (socket) => {
-    readInSlices(socket, () => {
+    readHeadsInTurn(socket, () => {
       if (upgrades.get(socket)?.complete === true) closing.add(socket)
       return !closing.has(socket) && !socket.destroyed
     })
@@ -47,13 +47,6 @@ export function sliceConnections(server: Server): void {
   })
   server.on('clientError', (_error, socket) => closing.add(socket as Socket))
 }
-
-/** What Node parses the requests of a connection with; it serves one connection after another. */
-interface Parser {
-  socket: Socket | null
-  execute(slice: Buffer): number | Error
-}
-type Parsed = Socket & { parser?: Parser | null }
 
 const watched = new WeakSet<Parser>()
 

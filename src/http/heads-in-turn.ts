@@ -1,0 +1,230 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Node parses what it is given to its end, with a callback for each chunk of a body. */
+const SLICE_BYTES = 4_096
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+/** Of all connections, behind the first head of a read. Between two turns of the event loop others are served. */
+const HEADS_A_TURN = 8
+/** More of one connection stays with the kernel. */
+const MAX_HELD_BYTES = 65_536
+
+/** What Node parses the requests of a connection with; it serves one connection after another. */
+export interface Parser {
+  socket: Socket | null
+  /** The request whose head was parsed last. */
+  incoming: IncomingMessage | null
+  execute(slice: Buffer): number | Error
+}
+export type Parsed = Socket & { parser?: Parser | null }
+
+/**
+ * Hands what a connection reads to the parser of a server in slices of 4,096 bytes at most, and of the requests that came together only one in a turn of the event loop, because one
+ * read has room for a thousand. Before each slice `goesOn` is called: as soon as it returns false, what was read is dropped.
+ */
+export function readHeadsInTurn(socket: Parsed, goesOn: () => boolean): void {
+  const connection = new Connection(socket, socket.push.bind(socket), goesOn)
+  socket.push = (read: Buffer | null) => connection.take(read)
+}
+
+class Connection {
+  readonly #socket: Parsed
+  readonly #push: (read: Buffer | null) => boolean
+  readonly #goesOn: () => boolean
+  /** The rest of a body is still to come. */
+  #body: Body | undefined
+  /** How many bytes of the end of a head came last, 0 to 3. */
+  #begun = 0
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #hasEnded = false
+
+  constructor(socket: Parsed, push: (read: Buffer | null) => boolean, goesOn: () => boolean) {
+    this.#socket = socket
+    this.#push = push
+    this.#goesOn = goesOn
+  }
+
+  take(read: Buffer | null): boolean {
+    if (read === null) {
+      if (this.#heldBytes === 0) return this.#push(null)
+      this.#hasEnded = true
+      return false
+    }
+    if (this.#heldBytes > 0) this.#hold(read)
+    else {
+      const rest = this.#parse(read)
+      if (rest === undefined) return true
+      this.#hold(rest)
+      takeTurn(this)
+    }
+    return this.#heldBytes < MAX_HELD_BYTES
+  }
+
+  /** Parses the next request that is held, or else the end of the connection. Returns false when nothing is left. */
+  goOn(): boolean {
+    if (this.#held.length === 0) {
+      this.#push(null)
+      this.#socket.read(0)
+      return false
+    }
+    const [first, ...others] = this.#held
+    const rest = this.#socket.destroyed || first === undefined ? undefined : this.#parse(first)
+    const wasFull = this.#heldBytes >= MAX_HELD_BYTES
+    if (this.#socket.destroyed) this.#held = []
+    else this.#held = rest === undefined ? others : [rest, ...others]
+    this.#heldBytes = this.#held.reduce((sum, { length }) => sum + length, 0)
+    if (wasFull && this.#heldBytes < MAX_HELD_BYTES) this.#readOn()
+    // The end comes a turn later: a request that ended with it would count as broken off.
+    return this.#heldBytes > 0 || (this.#hasEnded && !this.#socket.destroyed)
+  }
+
+  #hold(read: Buffer): void {
+    this.#held.push(read)
+    this.#heldBytes += read.length
+    // A stream reads on by itself.
+    if (this.#heldBytes >= MAX_HELD_BYTES) this.#socket._read = () => {}
+  }
+
+  #readOn(): void {
+    delete (this.#socket as { _read?: unknown })._read
+    this.#socket._read(0)
+  }
+
+  /** Parses up to the end of the next head, and the body behind it. Returns what is left. */
+  #parse(read: Buffer): Buffer | undefined {
+    let heads = 0
+    for (let at = 0; at < read.length; ) {
+      if (!this.#goesOn()) return undefined
+      if (this.#body !== undefined) {
+        const slice = read.subarray(at, at + SLICE_BYTES)
+        const bytes = this.#body.skip(slice)
+        if (bytes !== undefined) this.#body = undefined
+        this.#push(bytes === undefined ? slice : slice.subarray(0, bytes))
+        at += bytes ?? slice.length
+        continue
+      }
+      if (heads > 0) return read.subarray(at)
+      const endOfHead = this.#findEnd(read, at)
+      const end = Math.min(endOfHead?.next ?? read.length, at + SLICE_BYTES)
+      const before = this.#socket.parser?.incoming
+      this.#push(at === 0 && end === read.length ? read : read.subarray(at, end))
+      if (endOfHead !== undefined && end === endOfHead.next) {
+        heads++
+        this.#begun = begunIn(read, endOfHead.head, end, 0)
+        this.#expectBody(before, read.subarray(endOfHead.head, end))
+      } else this.#begun = begunIn(read, at, end, this.#begun)
+      at = end
+    }
+    return undefined
+  }
+
+  /**
+   * Returns where the next head ends, and up to where to parse: also a short body behind it that holds no further head. Undefined if the head goes on behind this
+   * read.
+   */
+  #findEnd(read: Buffer, at: number): { head: number; next: number } | undefined {
+    const head = endOfHead(read, at, this.#begun)
+    if (head === undefined) return undefined
+    const isShort = read.length - at <= SLICE_BYTES
+    return { head, next: isShort && read.indexOf(END_OF_HEAD, head) < 0 ? read.length : head }
+  }
+
+  /** `parsed`: what stands behind the head and was parsed with it. */
+  #expectBody(before: IncomingMessage | null | undefined, parsed: Buffer): void {
+    const request = this.#socket.parser?.incoming
+    // A connection that is paused parses later: then every blank line counts as the end of a head.
+    if (!request || request === before || request.complete || this.#socket.readableLength > 0) return
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    const body = encoding === undefined ? new LongBody(Number(length ?? 0)) : new ChunkedBody()
+    if (body.skip(parsed) !== undefined) return
+    this.#body = body
+    this.#begun = 0
+  }
+}
+
+interface Body {
+  /** Returns where the body ends in what was read; undefined if it goes on behind that. */
+  skip(read: Buffer): number | undefined
+}
+
+class LongBody implements Body {
+  #left: number
+
+  constructor(bytes: number) {
+    this.#left = bytes
+  }
+
+  skip({ length }: Buffer): number | undefined {
+    const bytes = this.#left
+    this.#left -= length
+    return this.#left > 0 ? undefined : bytes
+  }
+}
+
+const LINE_FEED = 10
+/** Of a line nothing else is looked at. */
+const MAX_LINE_CHARS = 20
+
+/** RFC 9112, 7.1. What is malformed, Node's parser refuses. */
+class ChunkedBody implements Body {
+  /** Of a chunk, and of the line break behind it. */
+  #left = 0
+  #line = ''
+  #isTrailer = false
+
+  skip(read: Buffer): number | undefined {
+    for (let at = 0; at < read.length; ) {
+      if (this.#left > 0) {
+        const bytes = Math.min(this.#left, read.length - at)
+        this.#left -= bytes
+        at += bytes
+        continue
+      }
+      const end = read.indexOf(LINE_FEED, at)
+      this.#line += read.toString('latin1', at, Math.min(end < 0 ? read.length : end, at + MAX_LINE_CHARS - this.#line.length))
+      if (end < 0) return undefined
+      at = end + 1
+      const line = this.#line
+      this.#line = ''
+      if (this.#isTrailer && line === '\r') return at
+      if (this.#isTrailer) continue
+      const size = Number.parseInt(line, 16)
+      if (size > 0) this.#left = size + 2
+      else this.#isTrailer = true
+    }
+    return undefined
+  }
+}
+
+/** Where the head that begins at `at` ends, `begun` bytes of whose end came before. */
+function endOfHead(read: Buffer, at: number, begun: number): number | undefined {
+  const left = END_OF_HEAD.length - begun
+  if (begun > 0 && read.length - at >= left && END_OF_HEAD.compare(read, at, at + left, begun) === 0) return at + left
+  const found = read.indexOf(END_OF_HEAD, at)
+  return found < 0 ? undefined : found + END_OF_HEAD.length
+}
+
+/** With how many bytes of the end of a head a part ends, before which `begun` bytes came. */
+function begunIn(read: Buffer, at: number, end: number, begun: number): number {
+  const last = Buffer.concat([END_OF_HEAD.subarray(0, begun), read.subarray(Math.max(at, end - 3), end)])
+  for (let bytes = Math.min(3, last.length); bytes > 0; bytes--)
+    if (last.subarray(-bytes).equals(END_OF_HEAD.subarray(0, bytes))) return bytes
+  return 0
+}
+
+/** Connections of which a request waits to be parsed, in turn. */
+const waiting: Connection[] = []
+let isDue = false
+
+function takeTurn(connection: Connection): void {
+  waiting.push(connection)
+  if (!isDue) setImmediate(parseSome)
+  isDue = true
+}
+
+function parseSome(): void {
+  for (const connection of waiting.splice(0, HEADS_A_TURN)) if (connection.goOn()) waiting.push(connection)
+  isDue = waiting.length > 0
+  if (isDue) setImmediate(parseSome)
+}
