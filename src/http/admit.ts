@@ -12,6 +12,10 @@ import { readKey } from './credentials.ts'
 import { keepAddressRate, keepRate } from './rate-limit.ts'
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route calls `admit`. All others take the turns of callers without a good key. */
+    isAdmitting?: boolean
+  }
   interface FastifyRequest {
     /** The round of `FairEntry` in which it was admitted. */
     enteredIn?: number
@@ -20,6 +24,8 @@ declare module 'fastify' {
 
 /** The owner of the turns of all callers without a good key: together they have as many as one key. */
 export const NOBODY = ''
+/** A flood of other requests must not delay them: whoever asks would take the process for dead. */
+export const HEALTH_CHECKS = 'health checks'
 
 /** Whose request it may be. */
 export interface Gate {
@@ -44,12 +50,12 @@ export async function admit(
 ): Promise<ApiKey> {
   const key = await identify(deps, request, ahead)
   request.caller = key
-  if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
-    throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
   const { rates } = deps
   const turn = app.fairEntry.enter(key.id)
   if (turn !== undefined) await turn
   if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
+  if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
+    throw new ReparteeError('forbidden', 'Pages of this origin may not use tokens here.')
   request.enteredIn = app.fairEntry.round
   return key
 }

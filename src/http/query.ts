@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring'
 import type { TObject } from '../api/schema.ts'
 import { invalid } from '../core/errors.ts'
 
@@ -16,12 +17,24 @@ export function checkEncoding(url: string): void {
   }
 }
 
-/** Query parameters are text; where the schema wants an integer, text that is plainly one becomes it. Everything else is left for validation to refuse. */
-export function readQuery(schema: TObject): (query: Record<string, unknown>) => Record<string, unknown> {
+/** No operation has so many. The address of a request has room for thousands. */
+const MAX_PARAMETERS = 50
+
+/**
+ * Reads the query of a URL, after the caller was let in. Parameters are text; where the schema wants an integer, text that is plainly one becomes it. Everything else is left
+ * for validation to refuse. Throws `invalid_request` for too many parameters.
+ */
+export function readQuery(schema: TObject): (url: string) => Record<string, unknown> {
   const integers = Object.entries(schema.properties)
     .filter(([, property]) => (property as { type?: string }).type === 'integer')
     .map(([name]) => name)
-  return (query) => {
+  return (url) => {
+    const at = url.search(/[?#]/)
+    if (at === -1) return {}
+    const text = url.slice(at + 1)
+    if (text.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS)
+      throw invalid('query', `must have at most ${MAX_PARAMETERS} parameters`)
+    const query: Record<string, unknown> = { ...parse(text) }
     for (const name of integers) {
       const value = query[name]
       if (typeof value === 'string' && INTEGER.test(value)) query[name] = Number(value)

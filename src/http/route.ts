@@ -89,7 +89,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   app.route({
     method: op.method,
     url: op.path.replace(/\{(\w+)\}/g, ':$1'),
-    config: op.upload ? { upload: true } : {},
+    config: op.upload ? { upload: true, isAdmitting: true } : { isAdmitting: true },
     bodyLimit: op.upload ? deps.limits.maxUploadBytes : deps.limits.maxBodyBytes,
     schema,
     onRequest: async (request, reply) => {
@@ -98,7 +98,9 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
       if (request.raw.socket.destroyed) return reply.hijack()
       checkPath(request.params)
       checkEncoding(request.url)
-      checkQuery(query(request.query as Record<string, unknown>))
+      const asked = query(request.url)
+      checkQuery(asked)
+      request.query = asked
       checkScope(gate, key)
       const { agentId, sessionId } = lowerCase(request.params as Record<string, string>)
       if (agentId !== undefined) {

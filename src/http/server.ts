@@ -7,7 +7,7 @@ import { endLostKeys } from '../chat/keys.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { admitBody, NOBODY } from './admit.ts'
+import { admitBody, HEALTH_CHECKS, NOBODY } from './admit.ts'
 import { agentRoutes } from './agents.ts'
 import { auditRoutes } from './audit.ts'
 import { JSON_TYPE, parseJson } from './body.ts'
@@ -135,7 +135,8 @@ export function openServer(options: ServerOptions): FastifyInstance {
     logger: false,
     trustProxy: options.trustProxy ?? false,
     genReqId: ({ headers }) => toRequestId(headers),
-    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    // Routes read the query themselves, once the caller is let in.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: () => ({}) },
     bodyLimit: deps.limits.maxBodyBytes,
     // Compiled at first use: a start should not wait for the schemas of requests that nobody makes. Named here, so that Fastify loads no compilers of its own; their declared types are those of its own.
     schemaController: { compilersFactory: { buildValidator: () => toCheck as never, buildSerializer: () => toWriter as never } },
@@ -197,11 +198,17 @@ export function openServer(options: ServerOptions): FastifyInstance {
     watchRequest(request.raw, reply.raw)
     const earlier = inOrder(request.raw, reply.raw)
     if (earlier !== undefined) await earlier
+    const { isAdmitting, health: isHealth = false } = request.routeOptions.config
+    const isWellAddressed = hasOneHost(request.raw)
+    if (!isAdmitting || !isWellAddressed) {
+      const turn = app.fairEntry.enter(isHealth ? HEALTH_CHECKS : NOBODY)
+      if (turn !== undefined) await turn
+    }
     // It was closed while the request waited: nobody is there to answer.
     if (request.raw.socket.destroyed) return reply.hijack()
     setHeaders(reply, request.id)
     if (request.headers.origin !== undefined) await origins.tell(request.raw, reply.raw)
-    if (!hasOneHost(request.raw)) {
+    if (!isWellAddressed) {
       reply.header('connection', 'close')
       throw new ReparteeError('invalid_request', 'The request must have exactly one Host header.')
     }
@@ -210,14 +217,11 @@ export function openServer(options: ServerOptions): FastifyInstance {
         origins.tellPreflight(request.raw, reply.raw)
         return reply.code(204).send()
       }
-      const turn = app.fairEntry.enter(NOBODY)
-      if (turn !== undefined) await turn
       const methods = allowedMethods(request.url)
       if (methods === undefined) throw new ReparteeError('route_not_found', 'There is no such route.')
       reply.header('allow', methods.join(', '))
       throw new ReparteeError('method_not_allowed', `This route takes ${methods.join(', ')}.`)
     }
-    const isHealth = request.routeOptions.config.health === true
     const isServing = health.state === 'ready' || health.state === 'leaving'
     if (!isServing && !isHealth) {
       reply.header('connection', 'close')

@@ -5,7 +5,7 @@ import type { Agent } from '../../core/agent.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
 import { version } from '../../core/version.ts'
-import { admit, getAgentFor } from '../admit.ts'
+import { admit, getAgentFor, NOBODY } from '../admit.ts'
 import { refuseEncoded, toShown } from '../body.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import { type EventStream, type EventStreams, toEvent } from '../event-stream.ts'
@@ -42,6 +42,7 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
       return reply
     }
     app.post(url, {
+      config: { isAdmitting: true },
       onRequest: (request, reply) => letIn(app, deps, request, reply),
       handler: (request, reply) => whileHeld(request, () => answer(request, reply)),
     })
@@ -50,8 +51,10 @@ export function mcpRoutes(app: FastifyInstance, deps: Deps, streams: EventStream
 
 /** A page of a foreign origin is let in with no key: it may have been tricked into reaching this machine (MCP 2026-07-28, Streamable HTTP, Security). */
 async function letIn(app: FastifyInstance, deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (!app.allowedOrigins.isOwn(request) && !(await app.allowedOrigins.allows(request.raw)))
+  if (!app.allowedOrigins.isOwn(request) && !(await app.allowedOrigins.allows(request.raw))) {
+    await app.fairEntry.enter(NOBODY)
     throw new ReparteeError('forbidden', 'Pages of this origin may not call here.')
+  }
   const key = await admit(app, deps, request, reply)
   const { agentId } = request.params as { agentId?: string }
   if (agentId !== undefined) {

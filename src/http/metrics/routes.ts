@@ -9,6 +9,7 @@ const gate: Gate = { scopes: ['admin'], isOfAgent: false }
 /** What Prometheus reads. It says how much is done for whom the service works, so it needs a key. */
 export function metricsRoute(app: FastifyInstance, deps: Deps, metrics: Metrics): void {
   app.get('/metrics', {
+    config: { isAdmitting: true },
     onRequest: async (request, reply) => checkScope(gate, await admit(app, deps, request, reply)),
     handler: async (_request, reply) => reply.type(TYPE).send(metrics.render()),
   })

@@ -64,11 +64,14 @@ export function surfaceRoute<Q extends TObject, B extends TSchema>(
   app.route({
     method: op.method,
     url: op.url,
+    config: { isAdmitting: true },
     bodyLimit: deps.limits.maxBodyBytes,
     onRequest: async (request, reply) => {
       const key = await admit(app, deps, request, reply)
       if (request.raw.socket.destroyed) return reply.hijack()
-      checkQuery(query(request.query as Record<string, unknown>))
+      const asked = query(request.url)
+      checkQuery(asked)
+      request.query = asked
       checkScope(gate, key)
       const { agentId } = request.params as Record<string, string>
       if (agentId !== undefined) {
