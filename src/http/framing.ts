@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { invalid, type ReparteeError } from '../core/errors.ts'
 import { PieceCount } from '../core/pieces.ts'
-import { type Parsed, type Parser, readHeadsInTurn } from './heads-in-turn.ts'
+import { type Parsed, type Parser, readHeadsInTurn, waitForAnswer } from './heads-in-turn.ts'
 
 const LEAST_BYTES = 64
 const FREE_CHUNKS = 200
@@ -30,7 +30,7 @@ const closing = new WeakSet<Socket>()
 const upgrades = new WeakMap<Socket, IncomingMessage>()
 
 /**
- * Lets a server read all connections in slices. Nothing more is read of a connection that was destroyed, or sent a malformed request, a body in small chunks, or anything behind a
+ * Lets a server read all connections in slices, and one request of each after another. Nothing more is read of a connection that was destroyed, or sent a malformed request, a body in small chunks, or anything behind a
  * request with an `Upgrade` header that is not answered yet.
  */
 export function sliceConnections(server: Server): void {
@@ -45,6 +45,7 @@ export function sliceConnections(server: Server): void {
     socket.removeListener('data', nothing)
     watchParser((socket as Parsed).parser)
   })
+  server.prependListener('request', waitForAnswer)
   server.on('clientError', (_error, socket) => closing.add(socket as Socket))
 }
 

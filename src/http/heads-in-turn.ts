@@ -1,13 +1,13 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Node parses what it is given to its end, with a callback for each chunk of a body. */
 const SLICE_BYTES = 4_096
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
-/** Of all connections, behind the first head of a read. Between two turns of the event loop others are served. */
+/** Of all connections, of requests that waited. Between two turns of the event loop others are served. */
 const HEADS_A_TURN = 8
-/** More of one connection stays with the kernel. */
-const MAX_HELD_BYTES = 65_536
+/** Of a connection with more that waits, nothing is read; it stays with the kernel. */
+const MAX_HELD_BYTES = 16_384
 
 /** What Node parses the requests of a connection with; it serves one connection after another. */
 export interface Parser {
@@ -18,14 +18,21 @@ export interface Parser {
 }
 export type Parsed = Socket & { parser?: Parser | null }
 
+const connections = new WeakMap<Socket, Connection>()
+
 /**
- * Hands what a connection reads to the parser of a server in slices of 4,096 bytes at most, and of the requests that came together only one in a turn of the event loop, because one
- * read has room for a thousand. Before each slice `goesOn` is called: as soon as it returns false, what was read is dropped.
+ * Hands what a connection reads to the parser of a server in slices of 4,096 bytes at most, and a request only when the one before it is answered: a read has room for a thousand
+ * requests, and what Node parses ahead is held until then. Before each slice `goesOn` is called: as soon as it returns false, what was read is dropped.
  */
 export function readHeadsInTurn(socket: Parsed, goesOn: () => boolean): void {
   const connection = new Connection(socket, socket.push.bind(socket), goesOn)
+  connections.set(socket, connection)
   socket.push = (read: Buffer | null) => connection.take(read)
 }
+
+/** Holds the requests behind this one until it is answered. Call it before anything else is done about a request. */
+export const waitForAnswer = ({ socket }: IncomingMessage, response: ServerResponse): void =>
+  connections.get(socket)?.waitFor(response)
 
 class Connection {
   readonly #socket: Parsed
@@ -35,14 +42,25 @@ class Connection {
   #body: Body | undefined
   /** How many bytes of the end of a head came last, 0 to 3. */
   #begun = 0
+  /** A request is not answered yet. */
+  #isOpen = false
   #held: Buffer[] = []
   #heldBytes = 0
   #hasEnded = false
+  #isWaiting = false
 
   constructor(socket: Parsed, push: (read: Buffer | null) => boolean, goesOn: () => boolean) {
     this.#socket = socket
     this.#push = push
     this.#goesOn = goesOn
+  }
+
+  waitFor(response: ServerResponse): void {
+    this.#isOpen = true
+    response.once('close', () => {
+      this.#isOpen = false
+      this.#takeTurn()
+    })
   }
 
   take(read: Buffer | null): boolean {
@@ -51,32 +69,41 @@ class Connection {
       this.#hasEnded = true
       return false
     }
-    if (this.#heldBytes > 0) this.#hold(read)
-    else {
-      const rest = this.#parse(read)
-      if (rest === undefined) return true
-      this.#hold(rest)
-      takeTurn(this)
-    }
+    const rest = this.#heldBytes > 0 ? read : this.#parse(read)
+    if (rest === undefined) return true
+    this.#hold(rest)
+    this.#takeTurn()
     return this.#heldBytes < MAX_HELD_BYTES
   }
 
-  /** Parses the next request that is held, or else the end of the connection. Returns false when nothing is left. */
-  goOn(): boolean {
-    if (this.#held.length === 0) {
+  #takeTurn(): void {
+    // What is held may begin with the rest of a body, for which its request waits.
+    const mustWait = this.#isOpen && this.#body === undefined
+    if (mustWait || this.#isWaiting || (this.#heldBytes === 0 && !this.#hasEnded)) return
+    this.#isWaiting = true
+    takeTurn(() => this.#goOn())
+  }
+
+  /** Parses what is held up to the end of the next request, or else the end of the connection. */
+  #goOn(): void {
+    this.#isWaiting = false
+    if (this.#socket.destroyed) {
+      this.#held = []
+      return
+    }
+    if (this.#heldBytes === 0) {
       this.#push(null)
       this.#socket.read(0)
-      return false
+      return
     }
-    const [first, ...others] = this.#held
-    const rest = this.#socket.destroyed || first === undefined ? undefined : this.#parse(first)
     const wasFull = this.#heldBytes >= MAX_HELD_BYTES
-    if (this.#socket.destroyed) this.#held = []
-    else this.#held = rest === undefined ? others : [rest, ...others]
+    const [first, ...others] = this.#held
+    const rest = this.#parse(first!)
+    this.#held = rest === undefined ? others : [rest, ...others]
     this.#heldBytes = this.#held.reduce((sum, { length }) => sum + length, 0)
     if (wasFull && this.#heldBytes < MAX_HELD_BYTES) this.#readOn()
     // The end comes a turn later: a request that ended with it would count as broken off.
-    return this.#heldBytes > 0 || (this.#hasEnded && !this.#socket.destroyed)
+    this.#takeTurn()
   }
 
   #hold(read: Buffer): void {
@@ -104,7 +131,7 @@ class Connection {
         at += bytes ?? slice.length
         continue
       }
-      if (heads > 0) return read.subarray(at)
+      if (this.#isOpen || heads > 0) return read.subarray(at)
       const endOfHead = this.#findEnd(read, at)
       const end = Math.min(endOfHead?.next ?? read.length, at + SLICE_BYTES)
       const before = this.#socket.parser?.incoming
@@ -213,18 +240,18 @@ function begunIn(read: Buffer, at: number, end: number, begun: number): number {
   return 0
 }
 
-/** Connections of which a request waits to be parsed, in turn. */
-const waiting: Connection[] = []
+const waiting: (() => void)[] = []
 let isDue = false
 
-function takeTurn(connection: Connection): void {
-  waiting.push(connection)
-  if (!isDue) setImmediate(parseSome)
+/** Connections take turns. */
+function takeTurn(goOn: () => void): void {
+  waiting.push(goOn)
+  if (!isDue) setImmediate(nextTurn)
   isDue = true
 }
 
-function parseSome(): void {
-  for (const connection of waiting.splice(0, HEADS_A_TURN)) if (connection.goOn()) waiting.push(connection)
+function nextTurn(): void {
+  for (const goOn of waiting.splice(0, HEADS_A_TURN)) goOn()
   isDue = waiting.length > 0
-  if (isDue) setImmediate(parseSome)
+  if (isDue) setImmediate(nextTurn)
 }

@@ -29,7 +29,6 @@ import { methodFinder } from './methods.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { metricsRoute } from './metrics/routes.ts'
 import { modelRoutes } from './models.ts'
-import { onePerConnection } from './one-per-connection.ts'
 import { Places } from './places.ts'
 import { Pressure, type Stall } from './pressure.ts'
 import { sendError } from './send-error.ts'
@@ -155,7 +154,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
       watchRequest(request.raw, reply.raw)
-      // This request does not wait for earlier requests of its connection, and later requests do not wait for its answer.
       closeBehind(request.raw, reply.raw)
       setHeaders(reply, request.id)
       sendError(reply, request.id, toReparteeError(error))
@@ -184,7 +182,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
     }
   })
   const allowedMethods = methodFinder(contract)
-  const inOrder = onePerConnection()
   const pressure = new Pressure({
     maxDelayMs: deps.limits.maxDelayMs,
     sharedWait: () => deps.db.waitMs(),
@@ -196,8 +193,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
   const origins = new AllowedOrigins(options.allowedOrigins, deps.agents, options.publicUrl)
   app.addHook('onRequest', async (request, reply) => {
     watchRequest(request.raw, reply.raw)
-    const earlier = inOrder(request.raw, reply.raw)
-    if (earlier !== undefined) await earlier
     const { isAdmitting, health: isHealth = false } = request.routeOptions.config
     const isWellAddressed = hasOneHost(request.raw)
     if (!isAdmitting || !isWellAddressed) {
