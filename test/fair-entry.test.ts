@@ -58,6 +58,26 @@ describe('work of several keys', () => {
     )
   })
 
+  test('of users of one key begins in turn: one who sends many keeps the others waiting for a round', async () => {
+    const entry = new FairEntry()
+    const begun: string[] = []
+    const begin = (user: string) => {
+      const turn = entry.enter(`a/${user}`)
+      if (turn === undefined) begun.push(user)
+      else turn.then(() => begun.push(user))
+    }
+    for (let i = 0; i < 500; i++) begin('many')
+    begin('one')
+    begin('other')
+    await nextRound()
+    await nextRound()
+    assert.deepEqual(
+      begun.filter((user) => user !== 'many'),
+      ['one', 'other'],
+    )
+    assert.equal(begun.length, 48)
+  })
+
   test('takes a round for what is large, also for more than a round has', async () => {
     const entry = new FairEntry()
     const begun: number[] = []

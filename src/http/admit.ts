@@ -51,7 +51,7 @@ export async function admit(
   const key = await identify(deps, request, ahead)
   request.caller = key
   const { rates } = deps
-  const turn = app.fairEntry.enter(key.id)
+  const turn = app.fairEntry.enter(callerIdOf(key))
   if (turn !== undefined) await turn
   if (rates !== undefined && !deps.keys.isOwn(key)) await keepRate(reply, 'key', rates.key, callerIdOf(key))
   if (key.userId !== undefined && !(await app.allowedOrigins.allows(request.raw)))
@@ -66,7 +66,7 @@ export async function admit(
  */
 export function admitBody({ server: app, caller, enteredIn }: FastifyRequest, units = 1): Promise<void> | undefined {
   const isAdmitted = units <= 1 && enteredIn === app.fairEntry.round
-  return caller === undefined || isAdmitted ? undefined : app.fairEntry.enter(caller.id, units)
+  return caller === undefined || isAdmitted ? undefined : app.fairEntry.enter(callerIdOf(caller), units)
 }
 
 /** Throws `unauthorized`, or `rate_limited` where that comes from one address too often. */

@@ -1,3 +1,5 @@
+import { InTurn, wholeOf } from '../core/in-turn.ts'
+
 /** Units of work of one key that begin in one round of the event loop. A small request is one unit. */
 const UNITS_A_ROUND = 16
 
@@ -8,11 +10,11 @@ interface Waiting {
 
 /**
  * A fair queue by key: in each round of the event loop, only a few units of work of a key begin, and the rest waits. A burst of one key, or of all users with
- * its tokens, does not delay the requests of other keys.
+ * its tokens, does not delay the requests of other keys. The users of a key take turns in what it has.
  */
 export class FairEntry {
   readonly #begun = new Map<string, number>()
-  readonly #waiting = new Map<string, Waiting[]>()
+  readonly #waiting = new Map<string, InTurn<Waiting>>()
   #isScheduled = false
   #round = 0
 
@@ -21,15 +23,19 @@ export class FairEntry {
     return this.#round
   }
 
-  /** Returns undefined if the work may begin at once, else resolves when it may. Work of more units than a round has takes a round of its key alone. */
-  enter(keyId: string, units = 1): Promise<void> | undefined {
+  /**
+   * Returns undefined if the work may begin at once, else resolves when it may. Work of more units than a round has takes a round of its key alone. `callerId` as `callerIdOf`
+   * makes it.
+   */
+  enter(callerId: string, units = 1): Promise<void> | undefined {
     if (!this.#isScheduled) this.#schedule()
+    const keyId = wholeOf(callerId)
     const line = this.#waiting.get(keyId)
     if (line === undefined && this.#take(keyId, units)) return undefined
     return new Promise((resolve) => {
-      const waiting = { units, begin: resolve }
-      if (line === undefined) this.#waiting.set(keyId, [waiting])
-      else line.push(waiting)
+      const all = line ?? new InTurn<Waiting>()
+      all.add(callerId, { units, begin: resolve })
+      if (line === undefined) this.#waiting.set(keyId, all)
     })
   }
 
@@ -49,10 +55,14 @@ export class FairEntry {
     this.#round++
     this.#begun.clear()
     for (const [keyId, line] of this.#waiting) {
-      let count = 0
-      while (count < line.length && this.#take(keyId, line[count]!.units)) line[count++]!.begin()
-      if (count === line.length) this.#waiting.delete(keyId)
-      else line.splice(0, count)
+      // Whose turn it is waits for a round with enough room, so that large work gets its turn.
+      for (let isFull = false; !isFull; ) {
+        const [callerId] = line.owners()
+        const first = callerId === undefined ? undefined : line.firstOf(callerId)
+        isFull = first === undefined || !this.#take(keyId, first.units)
+        if (!isFull) line.takeFrom(callerId!)!.begin()
+      }
+      if (line.isEmpty) this.#waiting.delete(keyId)
     }
     this.#isScheduled = false
     if (this.#waiting.size > 0) this.#schedule()
