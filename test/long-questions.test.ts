@@ -1,5 +1,6 @@
 // A long question costs others little: of its words the telling ones are searched, over several turns.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +68,30 @@ describe('a long question', () => {
     assert.ok(keys.has('swalnut'))
     // Stems, titles and words of 64, and words alike of 32.
     assert.ok(keys.size <= 64 * 3 + 32 * 9, `${keys.size} keys`)
+  })
+
+  test('in a long history is searched for few n-grams of it, whoever said what', () => {
+    const file = baseOf('history.db', ['The walnut is brown.'])
+    let looks = 0
+    const get = file.get.bind(file)
+    file.get = (sql, ...params) => {
+      if (sql.includes('gram')) looks++
+      return get(sql, ...params)
+    }
+    const letters = (i: number) =>
+      createHash('sha256')
+        .update(`${i}`)
+        .digest('hex')
+        .slice(0, 27)
+        .replace(/\d/g, (digit) => 'ghijklmnop'[Number(digit)]!)
+    const said = (from: number) => Array.from({ length: 70 }, (_, i) => letters(from * 70 + i)).join(' ')
+    const users = Array.from({ length: 99 }, (_, i) => ({ role: 'USER' as const, content: said(i) }))
+    const history = [...users, { role: 'AI' as const, content: 'Fine.' }]
+    const questions = new Questions({ openToRead: () => file })
+    const { hits } = questions.retrieve('a', { query: 'walnut it?', history, topK: 1, filter: null })
+    assert.equal(hits.length, 1)
+    // Of 64 words at most, and of the question.
+    assert.ok(looks > 0 && looks < 64 * 40, `${looks} looks`)
   })
 
   test('of ideographs is searched by its beginning and its end', () => {

@@ -36,6 +36,9 @@ const FADING = 0.6
 /** A message of more words than this says less with each of them: a long reply must not swamp the question. */
 const FREE_WORDS = 4
 const SWAMPING = 1.5
+const MOST_HISTORY_CHARS = 4_000
+/** No word of a language is longer; each n-gram is looked up. */
+const MOST_GRAM_CHARS = 40
 /** So many content terms make a question half self-contained. */
 const BARE_TERMS = 2.5
 const BARE_STEEPNESS = 4
@@ -87,11 +90,14 @@ export function toQuestion(text: string, history: readonly HistoryEntry[], held:
 
 function addHistory(question: Question, history: readonly HistoryEntry[], held: readonly Language[]): void {
   let age = -1
+  let later: HistoryEntry | undefined
   for (const entry of [...history].reverse()) {
     // The reply comes before its question on the way back, and both are of one age.
-    if (entry.role === 'AI' || age < 0) age++
-    else if (history.every(({ role }) => role === 'USER')) age++
+    if (!(entry.role === 'USER' && later?.role === 'AI')) age++
+    later = entry
     if (age >= EXCHANGES) return
+    // Of so many words each would weigh next to nothing.
+    if (entry.content.length > MOST_HISTORY_CHARS) continue
     // The marks of citations are no words.
     const said = entry.role === 'AI' ? entry.content.replace(/\[\d+\]/g, ' ') : entry.content
     const analysis = analyse(said, held)
@@ -118,9 +124,14 @@ function contentOf({ tokens }: Analysis): Token[] {
 function add(question: Question, analysis: Analysis, content: readonly Token[], weight: number): void {
   for (const { stem, exact, spaced } of content) {
     question.words.push({ stem, exact, spaced, weight })
-    if (spaced) for (const gram of wordGrams(exact)) increase(question.grams, gram, weight)
+    if (spaced) addGrams(question.grams, exact, weight)
   }
   for (const run of analysis.runs) for (const gram of runGrams(run)) increase(question.pieces, gram, weight)
+}
+
+/** The n-grams of a word. */
+export function addGrams(grams: Map<string, number>, word: string, weight: number): void {
+  for (const gram of wordGrams(word.slice(0, MOST_GRAM_CHARS))) increase(grams, gram, weight)
 }
 
 export function increase<K>(weights: Map<K, number>, key: K, by: number): void {

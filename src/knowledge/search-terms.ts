@@ -1,7 +1,6 @@
 import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { stemAs } from '../text/analyse.ts'
-import { wordGrams } from '../text/ngrams.ts'
-import { increase, type Question, type QuestionWord } from './question.ts'
+import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
 import { repair } from './spelling.ts'
 
 /** What is looked up in the index, by weight. */
@@ -38,11 +37,17 @@ function tellingWords(index: KnowledgeIndex, words: readonly QuestionWord[]): re
   return words.filter(({ exact, spaced }) => !spaced || kept.has(exact))
 }
 
+function gramsOf(words: readonly QuestionWord[]): Map<string, number> {
+  const grams = new Map<string, number>()
+  for (const { exact, spaced, weight } of words) if (spaced) addGrams(grams, exact, weight)
+  return grams
+}
+
 /** Words that the base does not hold are searched as those that were probably meant. */
 export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
   const { pieces } = question
-  const grams = new Map(question.grams)
   const words = tellingWords(index, question.words)
+  const grams = words === question.words ? new Map(question.grams) : gramsOf(words)
   const stems = new Set(words.map(({ stem }) => stem))
   const terms: SearchTerms = {
     stems: new Map(),
@@ -67,8 +72,8 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
       if (i > 0) continue
       increase(terms.asked, meantStem, weight * trust)
       terms.sequence = terms.sequence.map((other) => (other === stem ? meantStem : other))
-      for (const gram of wordGrams(exact)) increase(terms.grams, gram, -weight)
-      for (const gram of wordGrams(word)) increase(terms.grams, gram, weight)
+      addGrams(terms.grams, exact, -weight)
+      addGrams(terms.grams, word, weight)
     }
     if (meant.length > 0) continue
     increase(terms.stems, stem, weight)
