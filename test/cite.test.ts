@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Citer, cite } from '../src/chat/cite.ts'
 import { supportingText } from '../src/chat/snippet.ts'
+import { toClaim, Witness } from '../src/chat/support.ts'
 import type { Hit } from '../src/core/retrieval.ts'
 
 const hit = (text: string, title = ''): Hit => ({
@@ -104,6 +105,28 @@ describe('a mark stays', () => {
     assert.equal(markdownOf(german), german)
     assert.deepEqual(countsOf(german), [0, 0, 1])
   })
+  test('each number of a mark counts as one of them', () => {
+    const text = 'The lamp is green [1,2,3,4]. '.repeat(200)
+    const hits = Array.from({ length: 4 }, () => hit('The lamp is green.'))
+    const { citations } = cite(text, hits)
+    assert.deepEqual(citations, { supported: 500, unsupported: 300, unchecked: 0 })
+  })
+
+  test('a statement is held against a passage once, however often a growing reply is judged', () => {
+    const claim = toClaim('The lamp is green.', 'en')
+    let judged = 0
+    const { numbers } = claim
+    Object.defineProperty(claim, 'numbers', {
+      get: () => {
+        judged++
+        return numbers
+      },
+    })
+    const witness = new Witness(hit('The lamp is green.'), '')
+    for (let i = 0; i < 5; i++) assert.equal(witness.judge([claim]), 'supported')
+    assert.equal(judged, 1)
+  })
+
   test('up to 500 of them; each more is taken out', () => {
     const marked = cite('It is made in Bergen [1]. '.repeat(600), hits)
     assert.equal(marked.markdown.split('[1]').length - 1, 500)

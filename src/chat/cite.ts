@@ -50,7 +50,7 @@ export interface CiteOptions {
   least?: LeastShares
 }
 
-/** Further marks are removed. No honest reply has so many, and each becomes a citation with the title of its source. */
+/** Further numbers of marks are removed. No honest reply has so many, and each becomes a citation with the title of its source. */
 const MOST_MARKS = 500
 /** A snippet is chosen by the first so many statements that cite its passage. */
 const MOST_STATEMENTS = 20
@@ -150,10 +150,11 @@ export class Citer {
     const statements = judge === undefined ? [] : statementsOf(text, marks)
     let markdown = ''
     let end = start
+    let judged = progress.marks
     for (const [i, mark] of marks.entries()) {
       yield
       const kept = [...new Set(mark.numbers)].filter((n) => {
-        const verdict = this.#verdict(n, progress.marks + i, statements[i]!, judge!)
+        const verdict = this.#verdict(n, judged++, statements[i]!, judge!)
         citations[verdict]++
         return verdict !== 'unsupported'
       })
@@ -172,7 +173,7 @@ export class Citer {
       markdown: progress.markdown + markdown,
       citations,
       order,
-      marks: progress.marks + marks.length,
+      marks: judged,
     }
   }
 

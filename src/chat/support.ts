@@ -39,6 +39,9 @@ export function toClaim(statement: string, language: Language): Claim {
   }
 }
 
+/** The longest piece that is kept ready. */
+const MOST_PIECE_CHARS = 4
+
 /** A passage that statements are held against. It is not analysed: that would cost more than all the statements do. */
 export class Witness {
   readonly #text: string
@@ -46,6 +49,10 @@ export class Witness {
   readonly #numbers: Set<string>
   readonly #question: string
   #others: Set<string> | undefined
+  /** A growing reply is judged again and again. */
+  readonly #verdicts = new Map<Claim, Verdict>()
+  #sorted: string[] | undefined
+  #pieces: Set<string> | undefined
 
   constructor({ title, heading, text }: Hit, question: string) {
     this.#text = `${title}\n${heading}\n${text}`
@@ -54,23 +61,50 @@ export class Witness {
     this.#question = question
   }
 
-  /** Whether the passage bears out what is claimed, told nearest first. */
-  judge(claims: Claim[], { words, pieces }: LeastShares = LEAST_SHARES): Verdict {
+  /** Whether the passage bears out what is claimed, told nearest first. `least` must be the same for all claims. */
+  judge(claims: Claim[], least: LeastShares = LEAST_SHARES): Verdict {
     const claim = claims.find((c) => c.words.length + c.pieces.length * PIECE_WEIGHT >= LEAST_CONTENT)
     if (claim === undefined) return 'unchecked'
+    const known = this.#verdicts.get(claim)
+    if (known !== undefined) return known
+    const verdict = this.#judge(claim, least)
+    this.#verdicts.set(claim, verdict)
+    return verdict
+  }
+
+  #judge(claim: Claim, { words, pieces }: LeastShares): Verdict {
     if (!claim.numbers.every((number) => this.#holdsNumber(number))) return 'unsupported'
     const held =
       claim.words.filter(({ exact, stem }) => this.#holdsWord(exact, stem)).length +
-      claim.pieces.filter((piece) => this.#words.includes(piece)).length * PIECE_WEIGHT
+      claim.pieces.filter((piece) => this.#holdsPiece(piece)).length * PIECE_WEIGHT
     if (held >= claim.words.length * words + claim.pieces.length * PIECE_WEIGHT * pieces) return 'supported'
     return claim.language === analyse(this.#text).language ? 'unsupported' : 'unchecked'
   }
 
   /** The word, or one that begins as its stem does. */
   #holdsWord(exact: string, stem: string): boolean {
-    if (this.#words.includes(` ${exact} `)) return true
+    if (this.#beginning(exact) === exact) return true
     const prefix = stem.length > LEAST_PREFIX ? stem.slice(0, Math.max(LEAST_PREFIX, stem.length - 1)) : stem
-    return this.#words.includes(prefix.length < LEAST_PREFIX ? ` ${prefix} ` : ` ${prefix}`)
+    const found = this.#beginning(prefix)
+    return prefix.length < LEAST_PREFIX ? found === prefix : found?.startsWith(prefix) === true
+  }
+
+  /** The first word, in order, that is not before `prefix`: if any word begins with it, this one does. */
+  #beginning(prefix: string): string | undefined {
+    this.#sorted ??= [...new Set(this.#words.trim().split(' '))].sort(byCodeUnit)
+    let from = 0
+    for (let to = this.#sorted.length; from < to; ) {
+      const middle = (from + to) >> 1
+      if (this.#sorted[middle]! < prefix) from = middle + 1
+      else to = middle
+    }
+    return this.#sorted[from]
+  }
+
+  #holdsPiece(piece: string): boolean {
+    if (piece.length < 2 || piece.length > MOST_PIECE_CHARS) return this.#words.includes(piece)
+    this.#pieces ??= piecesOf(this.#words)
+    return this.#pieces.has(piece)
   }
 
   #holdsNumber(number: string): boolean {
@@ -82,6 +116,17 @@ export class Witness {
     const twelve = hour > 12 && hour < 24 ? String(hour - 12) : number
     return this.#others.has(number) || this.#numbers.has(twelve) || this.#others.has(twelve)
   }
+}
+
+const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Every part of a text of two to four characters. */
+function piecesOf(text: string): Set<string> {
+  const pieces = new Set<string>()
+  for (let at = 0; at < text.length; at++)
+    for (let length = 2; length <= MOST_PIECE_CHARS && at + length <= text.length; length++)
+      pieces.add(text.slice(at, at + length))
+  return pieces
 }
 
 const DIGITS = /\p{Nd}(?:[\p{Nd}.,'’\u00a0\u202f]*\p{Nd})?/gu
