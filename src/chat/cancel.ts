@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { MessageHead, WholeMessage } from '../store/messages.ts'
 import type { Deps } from './deps.ts'
 import { checkQuestion, getHead, getMessage, turnStateOf } from './read-message.ts'
+import type { Turn } from './turn.ts'
 
 /** Stops the turn that answers a message. What was generated is stored, and the session free, when it resolves. A turn that has ended stays as it is. */
 export async function cancelTurn(deps: Deps, session: Session, messageId: string): Promise<WholeMessage> {
@@ -16,6 +18,9 @@ export async function cancelTurn(deps: Deps, session: Session, messageId: string
   }
   return getMessage(deps, session, messageId)
 }
+
+/** Stops a turn whose caller has left. A thousand may leave at the same moment, and what follows takes half a millisecond for each. */
+export const stopInTurn = (turn: Turn): Promise<void> => nextSlice(turn.agentId).then(() => turn.stop('cancelled'))
 
 const LOOK_EVERY_MS = 50
 /** A replica that does not stop a turn for so long does not run it any more. */

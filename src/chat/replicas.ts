@@ -3,7 +3,7 @@ import type { ReparteeError } from '../core/errors.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
-import { askToFollow, deletePiecesBefore, listFollowed } from '../store/followed-turns.ts'
+import { askToFollow, deletePiecesBefore, deletePiecesOf, listFollowed } from '../store/followed-turns.ts'
 import { deleteWindowsBefore } from '../store/rate-windows.ts'
 import {
   askToStop,
@@ -254,9 +254,10 @@ export class Replicas implements TurnQueue {
     await this.#settleOne(this.id)
   }
 
-  #settleOne(replica: string): Promise<number | undefined> {
+  async #settleOne(replica: string): Promise<number | undefined> {
     const { db, newId, webhooks } = this.#parts
     const settler = this.own(newId())
+    await deletePiecesOf(db, replica)
     return settleReplica(db, replica, settler, webhooks.queueFailed(settler))
   }
 

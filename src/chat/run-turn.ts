@@ -137,7 +137,8 @@ async function openInTurn(
   let known = asked
   for (;;) {
     const session = known ?? (await findSession(deps.db, agent.id, sessionId))
-    if (session === undefined) throw sessionNotFound()
+    // One that was deleted in between may be there again under the same id.
+    if (session === undefined || (asked !== undefined && session.createdAt !== asked.createdAt)) throw sessionNotFound()
     try {
       return await open(turn, session)
     } catch (error) {

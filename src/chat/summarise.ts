@@ -51,7 +51,7 @@ async function summarise(deps: Deps, agent: Agent, session: Session): Promise<vo
     maxOutputTokens: 1_000,
   })
   const summary = text.trim().slice(0, MAX_SUMMARY_CHARS).toWellFormed()
-  await putSummary(deps.db, agentId, id, { upto: last.seq, text: summary }, deps.clock())
+  await putSummary(deps.db, session, { upto: last.seq, text: summary }, deps.clock())
 }
 
 /** Reads the messages of a session from a position on, in slices: other requests are answered in between. */

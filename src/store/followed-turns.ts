@@ -45,6 +45,15 @@ export async function deletePieces(db: Database, { agentId, lease }: FollowedTur
   ])
 }
 
+/** What a replica left that is gone. */
+export async function deletePiecesOf(db: Database, replica: string): Promise<void> {
+  const range = rangeOf(replica)
+  await db.write([
+    statement('DELETE FROM followed_turn WHERE lease >= $1 AND lease < $2', ...range),
+    statement('DELETE FROM followed_text WHERE lease >= $1 AND lease < $2', ...range),
+  ])
+}
+
 /** What processes left that are gone: of turns that nobody has asked for since. */
 export async function deletePiecesBefore(db: Database, time: number): Promise<void> {
   const pieces = `DELETE FROM followed_text WHERE NOT EXISTS (SELECT 1 FROM followed_turn t

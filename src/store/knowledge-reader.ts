@@ -77,8 +77,8 @@ const MOST_READ_AT_ONCE = 8_000
 /** Some 50 ms where the base is large. A question of ten words looks a hundred times into each segment. */
 const LOOKUPS_OF_TURN = 5_000
 const MOST_YIELDS = 100
-/** Entries of spelling lists that are read before others have their turn: some 10 ms. */
-const ENTRIES_OF_TURN = 2_000_000
+/** Entries of spelling lists that are read before others have their turn: some 2 ms. */
+const ENTRIES_OF_TURN = 500_000
 /** A question of 2,000 characters reads up to 7 for each word of the vocabulary, and suggested questions 22. */
 const MOST_ENTRIES_OF_QUESTION = 30_000_000
 /** n-grams are counted in the head of a long passage only. */

@@ -35,7 +35,8 @@ function migrateTo(db: DatabaseSync, number: number, sql: string): void {
     if (versionOf(db) < number) db.exec(`${sql}; PRAGMA user_version = ${number}`)
     db.exec('COMMIT')
   } catch (error) {
-    db.exec('ROLLBACK')
+    // A full disk has ended it already.
+    if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
 }

@@ -494,13 +494,16 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       kept(async (db) => {
         const session = newSession()
         await insertSession(db, session)
-        await putSummary(db, AGENT, session.id, { upto: 10, text: 'ten' }, 1)
-        await putSummary(db, AGENT, session.id, { upto: 20, text: 'twenty' }, 2)
-        await putSummary(db, AGENT, session.id, { upto: 15, text: 'late' }, 3)
+        await putSummary(db, session, { upto: 10, text: 'ten' }, 1)
+        await putSummary(db, session, { upto: 20, text: 'twenty' }, 2)
+        await putSummary(db, session, { upto: 15, text: 'late' }, 3)
         assert.deepEqual(await findSummary(db, AGENT, session.id), { upto: 20, text: 'twenty' })
         await deleteSession(db, session)
         assert.equal(await findSummary(db, AGENT, session.id), undefined)
-        await putSummary(db, AGENT, session.id, { upto: 30, text: 'after its end' }, 4)
+        await putSummary(db, session, { upto: 30, text: 'after its end' }, 4)
+        // Somebody made a session of the same id again.
+        await insertSession(db, { ...session, createdAt: session.createdAt + 1 })
+        await putSummary(db, session, { upto: 30, text: 'of the one before' }, 5)
         assert.equal(await findSummary(db, AGENT, session.id), undefined)
       }))
 

@@ -1,3 +1,4 @@
+import { stopInTurn } from '../../chat/cancel.ts'
 import type { Exchange } from '../../chat/exchange.ts'
 import { sendMessage } from '../../chat/send-message.ts'
 import { createSession, deleteIfThere } from '../../chat/sessions.ts'
@@ -89,7 +90,7 @@ class Follower {
   constructor(work: Work) {
     this.#work = work
     const { raw } = work.reply
-    if (work.stopsWithCaller) raw.once('close', () => !this.#isOver && this.#turn?.stop('cancelled'))
+    if (work.stopsWithCaller) raw.once('close', () => !this.#isOver && this.#turn && stopInTurn(this.#turn))
   }
 
   /** The question is stored. */

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { stopInTurn } from '../../chat/cancel.ts'
 import type { Deps } from '../../chat/deps.ts'
 import type { Exchange } from '../../chat/exchange.ts'
 import type { Window } from '../../chat/run-turn.ts'
@@ -92,7 +93,7 @@ function* eventsOf(teller: Teller, outcome: Outcome): Generator<string> {
 
 function stopWithReader({ raw }: FastifyReply, turn: Turn): void {
   const stop = () => {
-    if (!raw.writableFinished) turn.stop('cancelled')
+    if (!raw.writableFinished) stopInTurn(turn)
   }
   if (raw.destroyed) stop()
   else raw.once('close', stop)
