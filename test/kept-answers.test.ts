@@ -1,4 +1,4 @@
-// A kept answer that is long is sent in turns: a key may repeat a request a hundred times a second.
+// Requests with an Idempotency-Key: long kept answers are sent in turns, because a key may repeat a request a hundred times a second.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,9 @@ import { after, test } from 'node:test'
 import type { Deps } from '../src/chat/deps.ts'
 import { type Claim, claimRequest } from '../src/chat/keep-answer.ts'
 import { newId } from '../src/core/ids.ts'
+import type { Statement } from '../src/store/database.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
+import { until } from './support/poll.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-kept-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -36,5 +38,31 @@ test('of long kept answers, one is sent in each round of the event loop, and sho
   const short = rounds.pop()!
   assert.equal(new Set(rounds).size, 5, rounds.join())
   assert.ok(short <= Math.min(...rounds), `${short} after ${rounds.join()}`)
+  await db.close()
+})
+
+test('a key that could not be freed is freed as soon as the store can write again', async () => {
+  const db = new SqliteDatabase(mkdtempSync(join(folder, 'full-')))
+  const limits = { maxWaitMs: 60_000, turnTimeoutMs: 60_000, keepAnswersMs: 60_000 }
+  let isFull = false
+  const warnings: string[] = []
+  const full = Object.assign(Object.create(db) as SqliteDatabase, {
+    read: db.read.bind(db),
+    write: async (statements: Statement[]) => {
+      if (isFull) throw new Error('the disk is full')
+      return db.write(statements)
+    },
+  })
+  const deps = { db: full, clock: Date.now, newId, limits, warn: (about: string) => warnings.push(about) } as unknown as Deps
+  const request = { apiKeyId: 'k', key: 'a', parts: ['x'], agentId: '' }
+  const claim = (await claimRequest(deps, request)) as Claim
+  isFull = true
+  await claim.release()
+  isFull = false
+  await until('another request has the key', async () => {
+    const again = await claimRequest(deps, request).catch(() => undefined)
+    return again !== undefined && 'release' in again
+  })
+  assert.equal(warnings.length, 1)
   await db.close()
 })

@@ -70,8 +70,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
   if (kept === undefined) {
     return {
       keep: (keptWith, status, answer) => store.keepAnswer(claim, keptWith, status, answer),
-      release: () =>
-        store.releaseClaim(db, claim).catch((error: unknown) => deps.warn('an Idempotency-Key could not be freed', error)),
+      release: () => release(deps, claim),
     }
   }
   if (kept.fingerprint !== claim.fingerprint) {
@@ -84,6 +83,19 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
   }
   if (kept.answer.length > LONG_ANSWER_CHARS) await nextSlice(request.apiKeyId)
   return { createdAt: kept.createdAt, status: kept.status, answer: kept.answer }
+}
+
+const RELEASE_AGAIN_MS = 1_000
+
+/** Frees a key whose request came to nothing. Where the store cannot do it, as on a full disk, it is tried again until the claim lapses. */
+async function release(deps: Deps, claim: store.Claim, isAgain = false): Promise<void> {
+  try {
+    await store.releaseClaim(deps.db, claim)
+  } catch (error) {
+    if (!isAgain) deps.warn('an Idempotency-Key could not be freed yet', error)
+    if (deps.clock() > claim.claimedUntil) return
+    setTimeout(() => release(deps, claim, true), RELEASE_AGAIN_MS).unref()
+  }
 }
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
