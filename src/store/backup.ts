@@ -123,6 +123,13 @@ function othersIn(data: string): string[] {
   return paths.sort()
 }
 
+/** Databases and their logs, as paths below the folder. */
+function databaseFilesIn(data: string): string[] {
+  const names = (folder: string) =>
+    (existsSync(join(data, folder)) ? readdirSync(join(data, folder)) : []).map((name) => join(folder, name))
+  return [...names('.'), ...names('knowledge')].filter((path) => /\.db(-wal|-shm|-journal)?$/.test(path))
+}
+
 async function copyDatabase(from: string, to: string): Promise<void> {
   const db = new DatabaseSync(from, { readOnly: true })
   try {
@@ -144,6 +151,13 @@ export async function restore(source: string, data: string, tell: Tell): Promise
   if (holdsData(data))
     throw new BackupError(`${data} holds data already: name another folder by REPARTEE_DATA, or move that one away`)
   const files = await verifyAll(source, tell)
+  const known = new Set(files.map(({ path }) => path))
+  const left = databaseFilesIn(data).find((path) => !known.has(path))
+  // The engine would write an old log into the restored file, and a restored agent would find documents of another time.
+  if (left !== undefined)
+    throw new BackupError(
+      `${join(data, left)} belongs to data that is not there any more: empty the folder, or name another one by REPARTEE_DATA`,
+    )
   // The one by which a folder is known to hold data comes last: what is cut off can be done again.
   for (const [i, { path }] of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN)).entries()) {
     tell(`copying ${path}`, i, files.length)

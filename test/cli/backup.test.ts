@@ -166,6 +166,22 @@ describe('a backup', { skip: needsProcess }, () => {
     assert.match((await restore(target, folder())).stderr, /made by another version of Repartee/)
   })
 
+  test('does not go beside what is left of other data, whose logs would be written into it', async () => {
+    const service = await startService({ REPARTEE_DATABASE_URL: '' })
+    after(service.stop)
+    const target = folder()
+    assert.equal((await backup(service.data, target)).code, 0)
+    for (const left of ['repartee.db-wal', 'knowledge/01980000-0000-7000-8000-00000000000a.db']) {
+      const data = folder()
+      mkdirSync(join(data, 'knowledge'), { recursive: true })
+      writeFileSync(join(data, left), 'left')
+      const { code, stderr } = await restore(target, data)
+      assert.notEqual(code, 0)
+      assert.ok(stderr.includes(left), stderr)
+      assert.equal(existsSync(join(data, 'repartee.db')), false)
+    }
+  })
+
   test('goes into an empty folder only, and is made of one that holds data', async () => {
     const service = await startService({ REPARTEE_DATABASE_URL: '' })
     after(service.stop)

@@ -183,6 +183,11 @@ function checkSchema(db: DatabaseSync, migrations: URL, folder: string): void {
 /** A folder to be filled: a new one, or one whose filling was cut off. */
 export function openNewFolder(folder: string): Target {
   if (existsSync(join(folder, MAIN))) throw new MoveError(`${folder} holds data already: name a folder that holds none`)
+  for (const kind of ['wal', 'shm', 'journal'])
+    if (existsSync(join(folder, `${MAIN}-${kind}`)))
+      throw new MoveError(
+        `${join(folder, `${MAIN}-${kind}`)} belongs to data that is not there any more: empty the folder, or name another one`,
+      )
   const isBegun = existsSync(join(folder, UNFINISHED))
   if (!isBegun && existsSync(join(folder, 'knowledge')) && readdirSync(join(folder, 'knowledge')).length > 0)
     throw new MoveError(`${folder} holds documents already: name a folder that holds none`)
