@@ -30,9 +30,13 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
   const { id, content, createdAt } = message
   const place = { agentId, sessionId, messageId: id }
   const { data } = useMessage(place, isSeen)
-  const known = data?.sources?.map(({ index }) => index).join(' ') ?? ''
+  const known = data?.sources?.map(({ index }) => index).join(' ') ?? (data === undefined ? undefined : '')
   const citation = useCallback(
-    (n: number): ReactNode => (known.split(' ').includes(String(n)) ? <Mark n={n} messageId={id} /> : `[${n}]`),
+    (n: number): ReactNode => {
+      // As wide as it will be.
+      if (known === undefined) return <span className="mark">{n}</span>
+      return known.split(' ').includes(String(n)) ? <Mark n={n} messageId={id} /> : `[${n}]`
+    },
     [known, id],
   )
   return (
@@ -46,11 +50,12 @@ export function Reply({ agentId, sessionId, message, agentName, isLast }: Props)
           {data?.turn === 'cancelled' && <Badge tone="warn">{texts.stoppedEarly}</Badge>}
         </div>
         {isHtml(content) ? <SafeHtml html={content} citation={citation} /> : <Markdown text={content} citation={citation} />}
-        {data?.followUps !== undefined && data.followUps.length > 0 && <FollowUps followUps={data.followUps} />}
         <div className="conversations-foot">
           <Feedback place={place} feedback={data?.feedback} isThere={data !== undefined} />
         </div>
         <Details place={place} isLast={isLast && isSeen} />
+        {/* Comes late, and must not move what stands above it. */}
+        {data?.followUps !== undefined && data.followUps.length > 0 && <FollowUps followUps={data.followUps} />}
       </div>
       {data === undefined && <SourcesWaiting count={marksIn(content)} isBusy={isSeen} />}
       {data?.sources !== undefined && data.sources.length > 0 && (
