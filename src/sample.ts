@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAgent } from './chat/agents.ts'
 import type { Deps } from './chat/deps.ts'
 import { createSession } from './chat/sessions.ts'
+import type { Agent } from './core/agent.ts'
 import { findAgent } from './store/agents.ts'
+import { changeSampleMark, findSampleMark, insertSampleMark, type SampleMark } from './store/sample.ts'
 import { findSession } from './store/sessions.ts'
 
 /** An agent that knows the product's own documentation, and a session to try it in. */
@@ -12,56 +14,55 @@ export interface Sample {
   sessionId: string
 }
 
-/** What is remembered of the sample: that it was made, so that one who deletes it is not given another, and whether all of it was. */
-interface Mark extends Sample {
-  complete: boolean
-}
-
 const DOCS = new URL('../docs/', import.meta.url)
-const MARK = 'sample.json'
+/** In the data folder of an earlier version. */
+const EARLIER_MARK = 'sample.json'
 const READY_WITHIN_MS = 20_000
 const LOOK_EVERY_MS = 25
 
 /** Makes the sample at the first start and waits until it can answer; one that a crash cut off is completed. Undefined where it was deleted since. */
 export async function ensureSample(deps: Deps, folder: string): Promise<Sample | undefined> {
-  const path = join(folder, MARK)
-  const mark = readMark(path) ?? (await make(deps))
+  const { db } = deps
+  const mark = (await findSampleMark(db)) ?? (await takeEarlierMark(db, folder)) ?? (await make(deps))
   const { agentId } = mark
-  if ((await findAgent(deps.db, agentId)) === undefined) return undefined
-  const isOpen = (await findSession(deps.db, agentId, mark.sessionId)) !== undefined
+  if ((await findAgent(db, agentId)) === undefined) return undefined
+  const isOpen = mark.sessionId !== '' && (await findSession(db, agentId, mark.sessionId)) !== undefined
   const sessionId = isOpen ? mark.sessionId : (await createSession(deps, agentId, { name: 'Try it' })).id
-  writeMark(path, { agentId, sessionId, complete: mark.complete })
-  if (!mark.complete) {
+  if (!isOpen) await changeSampleMark(db, { ...mark, sessionId })
+  if (!mark.isComplete) {
     await addDocuments(deps, agentId)
-    writeMark(path, { agentId, sessionId, complete: true })
+    await changeSampleMark(db, { agentId, sessionId, isComplete: true })
     await untilIndexed(deps, agentId)
   }
   return { agentId, sessionId }
 }
 
-async function make(deps: Deps): Promise<Mark> {
-  const agent = await createAgent(deps, {
+async function make(deps: Deps): Promise<SampleMark> {
+  const toMark = ({ id }: Agent): SampleMark => ({ agentId: id, sessionId: '', isComplete: false })
+  const agent = {
     name: 'Sample: the documentation of Repartee',
     greeting: 'Ask me about Repartee.',
     starters: ['How do I add my own documents?', 'Which models can I use?', 'What happens when the model fails?'],
     followUps: { enabled: true },
-  })
-  const session = await createSession(deps, agent.id, { name: 'Try it' })
-  return { agentId: agent.id, sessionId: session.id, complete: false }
-}
-
-function readMark(path: string): Mark | undefined {
+  }
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Mark
-  } catch {
-    return undefined // none yet
+    return toMark(await createAgent(deps, agent, (made) => [insertSampleMark(toMark(made))]))
+  } catch (error) {
+    // Another process made it in between.
+    const mark = await findSampleMark(deps.db)
+    if (mark === undefined) throw error
+    return mark
   }
 }
 
-/** In one step: a crash leaves the mark before it, or this one. */
-function writeMark(path: string, mark: Mark): void {
-  writeFileSync(`${path}.new`, `${JSON.stringify(mark)}\n`)
-  renameSync(`${path}.new`, path)
+async function takeEarlierMark(db: Deps['db'], folder: string): Promise<SampleMark | undefined> {
+  const path = join(folder, EARLIER_MARK)
+  if (!existsSync(path)) return undefined
+  const { agentId, sessionId, complete } = JSON.parse(readFileSync(path, 'utf8')) as Sample & { complete: boolean }
+  const mark = { agentId, sessionId, isComplete: complete }
+  await db.write([insertSampleMark(mark)])
+  rmSync(path)
+  return mark
 }
 
 /** Adding one that is there already changes nothing, so this may be done again. */

@@ -263,3 +263,24 @@ async function newKey(client: Client): Promise<{ key: { id: string }; secret: st
   assert.equal(answer.status, 201)
   return answer.body
 }
+
+describe('the sample agent of replicas', { skip: needsProcess }, () => {
+  test('is made once between them, and stays deleted, wherever the next one starts', async () => {
+    const url = await newDatabase()
+    const key = makeKey()
+    const startReplica = () => startService({ REPARTEE_DATABASE_URL: url, REPARTEE_ADMIN_KEY: key, REPARTEE_SAMPLE: 'on' })
+    const replicas = await Promise.all([startReplica(), startReplica()])
+    const { client } = replicas[0]!
+    const agents = async () => (await client.get('/agents')).body.agents as { id: string; name: string }[]
+    const isComplete = async () => (await query(url, 'SELECT complete FROM sample'))[0]?.complete === 1
+    await until('it has its documents', isComplete)
+    const [sample, ...others] = await agents()
+    assert.match(sample!.name, /Sample/)
+    assert.deepEqual(others, [])
+    isOk(await client.delete(`/agents/${sample!.id}`))
+    const later = await startReplica()
+    assert.deepEqual((await later.client.get('/agents')).body.agents, [])
+    await Promise.all([...replicas, later].map((replica) => replica.stop()))
+    await dropDatabase(url)
+  })
+})

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import { newId } from '../../src/core/ids.ts'
 import { until } from '../support/poll.ts'
 import { dropDatabase, newDatabase } from '../support/postgres.ts'
 import { inTerminal } from '../support/pseudo-terminal.ts'
@@ -84,6 +85,18 @@ test('a sample that cannot be made does not keep the service from working, or fr
   // On its other stream, which may come later.
   await until('it says so', () => /the sample agent could not be made/.test(printed()))
   assert.equal((await repartee(['agents'], { REPARTEE_DATA: data })).code, 0)
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+})
+
+test('a sample that was deleted under an earlier version is not made again', async () => {
+  const data = mkdtempSync(join(root, 'data-'))
+  const mark = join(data, 'sample.json')
+  writeFileSync(mark, JSON.stringify({ agentId: newId(), sessionId: newId(), complete: true }))
+  const { child, printed, ended } = start([], settings(data, 'on'))
+  await until('the service is ready', () => /Base URL/.test(printed()))
+  await until('its mark is taken over', () => !existsSync(mark))
+  assert.match((await repartee(['agents'], { REPARTEE_DATA: data })).stdout, /no agents/i)
   child.kill('SIGTERM')
   assert.equal((await ended).code, 0)
 })

@@ -15,6 +15,7 @@ export const CONVERSATIONS: readonly Table[] = [
   table('agent', ['id']),
   table('api_key', ['id']),
   table('token_secret', ['id']),
+  table('sample', ['id']),
   table('session_count', ['agent_id', 'shard']),
   table('session', ['agent_id', 'id']),
   table('message', ['agent_id', 'session_id', 'seq']),

@@ -1,0 +1,9 @@
+-- One row, made together with the sample agent, so that whoever deletes that agent is not given another.
+CREATE TABLE sample (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  agent_id TEXT NOT NULL,
+  -- Where it is tried; '' before that is made.
+  session_id TEXT NOT NULL,
+  -- 1 when the agent has all its documents.
+  complete INTEGER NOT NULL
+) STRICT;
