@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { nextSlice } from '../core/pacer.ts'
 
 /** Rows that are read and written in one go: about a millisecond, so that one caller's long list does not hold up the others. */
-export const SLICE_ROWS = 250
+export const SLICE_ROWS = 100
 
 /** A reader that takes nothing for so long is read ahead of. */
 const SLOW_MS = 1_000
