@@ -21,6 +21,8 @@ export interface SearchTerms {
 /** A longer question is searched for so many of its words, and so many that the base does not hold. */
 const MOST_WORDS = 64
 const MOST_UNKNOWN = 16
+/** Of more n-grams, only those of the words that are searched. Each is looked up. */
+const MOST_GRAMS = 2_000
 
 /** Of a long question the words that say most: each costs a look into every segment. Words of scripts without spaces all stay. */
 function tellingWords(index: KnowledgeIndex, words: readonly QuestionWord[]): readonly QuestionWord[] {
@@ -47,7 +49,7 @@ function gramsOf(words: readonly QuestionWord[]): Map<string, number> {
 export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
   const { pieces } = question
   const words = tellingWords(index, question.words)
-  const grams = words === question.words ? new Map(question.grams) : gramsOf(words)
+  const grams = question.grams.size <= MOST_GRAMS ? new Map(question.grams) : gramsOf(words)
   const stems = new Set(words.map(({ stem }) => stem))
   const terms: SearchTerms = {
     stems: new Map(),
