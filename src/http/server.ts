@@ -208,11 +208,11 @@ export function openServer(options: ServerOptions): FastifyInstance {
       throw new ReparteeError('invalid_request', 'The request must have exactly one Host header.')
     }
     if (request.is404) {
-      if (allowedMethods(request.url) !== undefined && (await origins.isPreflight(request.raw))) {
+      const methods = allowedMethods(request.url)
+      if (methods !== undefined && (await origins.isPreflight(request.raw))) {
         origins.tellPreflight(request.raw, reply.raw)
         return reply.code(204).send()
       }
-      const methods = allowedMethods(request.url)
       if (methods === undefined) throw new ReparteeError('route_not_found', 'There is no such route.')
       reply.header('allow', methods.join(', '))
       throw new ReparteeError('method_not_allowed', `This route takes ${methods.join(', ')}.`)

@@ -20,6 +20,8 @@ const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
 const MAX_NAME_CHARS = 255
+/** Room for the longest name, percent-encoded. What parameters stand there the parser reads letter by letter. */
+const MAX_PART_HEAD_BYTES = 8_192
 /** Smaller uploads are counted like other bodies. */
 export const LARGE_UPLOAD_BYTES = 1_048_576
 
@@ -89,7 +91,15 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       parser = new Busboy({
         // Not the header as sent, in which the parser could find another boundary than the one that is counted.
         headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
-        limits: { fileSize: maxBytes, files: 2, fields: 10, fieldSize: MAX_FIELD_BYTES, parts: 12 },
+        limits: {
+          fileSize: maxBytes,
+          files: 2,
+          fields: 10,
+          fieldSize: MAX_FIELD_BYTES,
+          parts: 12,
+          headerSize: MAX_PART_HEAD_BYTES,
+          headerPairs: 20,
+        },
       })
     } catch (error) {
       fail(error as Error)

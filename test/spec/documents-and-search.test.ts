@@ -284,6 +284,18 @@ describe('adding a document', () => {
     }
   })
 
+  test('of a part, a few kilobytes of its head are looked at', async () => {
+    const upload = (parameters: string) =>
+      client.post(documents, undefined, {
+        bytes: Buffer.from(
+          `--b\r\nContent-Disposition: form-data${parameters}; name="file"; filename="a.txt"\r\n\r\nwalnut\r\n--b--\r\n`,
+        ),
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      })
+    isOk(await upload('; a=b'.repeat(500)), 202)
+    isError(await upload('; a=b'.repeat(5_000)), 400, 'invalid_request')
+  })
+
   test('a boundary that two parsers could read differently is refused', async () => {
     for (const named of ['boundary="lim\\"it"', "boundary*=utf-8''limit", `boundary=${'x'.repeat(71)}`, 'xboundary=limit']) {
       const headers = { 'content-type': `multipart/form-data; ${named}` }
