@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { PassThrough, type Readable } from 'node:stream'
 import { invalid, type ReparteeError } from '../core/errors.ts'
 import { PieceCount } from '../core/pieces.ts'
-import { type Parsed, type Parser, readHeadsInTurn, waitForAnswer } from './heads-in-turn.ts'
+import { readHeadsInTurn, waitForAnswer } from './heads-in-turn.ts'
 
 const LEAST_BYTES = 64
 const FREE_CHUNKS = 200
@@ -35,32 +35,18 @@ const upgrades = new WeakMap<Socket, IncomingMessage>()
  */
 export function sliceConnections(server: Server): void {
   server.on('connection', (socket) => {
-    readHeadsInTurn(socket, () => {
+    const goesOn = () => {
       if (upgrades.get(socket)?.complete === true) closing.add(socket)
       return !closing.has(socket) && !socket.destroyed
-    })
+    }
+    readHeadsInTurn(socket, goesOn, () => closing.add(socket))
     // Node's parser reads by itself until `on` is called.
     const nothing = () => {}
     socket.on('data', nothing)
     socket.removeListener('data', nothing)
-    watchParser((socket as Parsed).parser)
   })
   server.prependListener('request', waitForAnswer)
   server.on('clientError', (_error, socket) => closing.add(socket as Socket))
-}
-
-const watched = new WeakSet<Parser>()
-
-/** Marks a connection to be closed if the parser leaves a part of a slice unread, as it does behind a request with an `Upgrade` header. */
-function watchParser(parser: Parser | null | undefined): void {
-  if (!parser || watched.has(parser)) return
-  watched.add(parser)
-  const { execute } = parser
-  parser.execute = (slice) => {
-    const read = execute.call(parser, slice)
-    if (typeof read === 'number' && read < slice.length && parser.socket) closing.add(parser.socket)
-    return read
-  }
 }
 
 /** Watches for all that can go wrong behind the head of a request. Call it as soon as the head is parsed, because the body may come along. */

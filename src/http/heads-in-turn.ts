@@ -10,22 +10,21 @@ const HEADS_A_TURN = 8
 const MAX_HELD_BYTES = 16_384
 
 /** What Node parses the requests of a connection with; it serves one connection after another. */
-export interface Parser {
-  socket: Socket | null
+interface Parser {
   /** The request whose head was parsed last. */
   incoming: IncomingMessage | null
-  execute(slice: Buffer): number | Error
 }
-export type Parsed = Socket & { parser?: Parser | null }
+type Parsed = Socket & { parser?: Parser | null }
 
 const connections = new WeakMap<Socket, Connection>()
 
 /**
  * Hands what a connection reads to the parser of a server in slices of 4,096 bytes at most, and a request only when the one before it is answered: a read has room for a thousand
- * requests, and what Node parses ahead is held until then. Before each slice `goesOn` is called: as soon as it returns false, what was read is dropped.
+ * requests, and what Node parses ahead is held until then. Before each slice `goesOn` is called: as soon as it returns false, what was read is dropped. `drop` is called
+ * when Node has dropped something itself.
  */
-export function readHeadsInTurn(socket: Parsed, goesOn: () => boolean): void {
-  const connection = new Connection(socket, socket.push.bind(socket), goesOn)
+export function readHeadsInTurn(socket: Socket, goesOn: () => boolean, drop: () => void): void {
+  const connection = new Connection(socket, socket.push.bind(socket), goesOn, drop)
   connections.set(socket, connection)
   socket.push = (read: Buffer | null) => connection.take(read)
 }
@@ -38,6 +37,7 @@ class Connection {
   readonly #socket: Parsed
   readonly #push: (read: Buffer | null) => boolean
   readonly #goesOn: () => boolean
+  readonly #drop: () => void
   /** The rest of a body is still to come. */
   #body: Body | undefined
   /** How many bytes of the end of a head came last, 0 to 3. */
@@ -49,7 +49,8 @@ class Connection {
   #hasEnded = false
   #isWaiting = false
 
-  constructor(socket: Parsed, push: (read: Buffer | null) => boolean, goesOn: () => boolean) {
+  constructor(socket: Parsed, push: (read: Buffer | null) => boolean, goesOn: () => boolean, drop: () => void) {
+    this.#drop = drop
     this.#socket = socket
     this.#push = push
     this.#goesOn = goesOn
@@ -139,7 +140,7 @@ class Connection {
       if (endOfHead !== undefined && end === endOfHead.next) {
         heads++
         this.#begun = begunIn(read, endOfHead.head, end, 0)
-        this.#expectBody(before, read.subarray(endOfHead.head, end))
+        this.#expectBody(before, read, endOfHead.head, end)
       } else this.#begun = begunIn(read, at, end, this.#begun)
       at = end
     }
@@ -153,21 +154,30 @@ class Connection {
   #findEnd(read: Buffer, at: number): { head: number; next: number } | undefined {
     const head = endOfHead(read, at, this.#begun)
     if (head === undefined) return undefined
-    const isShort = read.length - at <= SLICE_BYTES
-    return { head, next: isShort && read.indexOf(END_OF_HEAD, head) < 0 ? read.length : head }
+    const isAlone = read.length - at <= SLICE_BYTES && (head === read.length || read.indexOf(END_OF_HEAD, head) < 0)
+    return { head, next: isAlone ? read.length : head }
   }
 
-  /** `parsed`: what stands behind the head and was parsed with it. */
-  #expectBody(before: IncomingMessage | null | undefined, parsed: Buffer): void {
+  /** What stands behind the head, up to `end`, was parsed with it. */
+  #expectBody(before: IncomingMessage | null | undefined, read: Buffer, head: number, end: number): void {
     const request = this.#socket.parser?.incoming
     // A connection that is paused parses later: then every blank line counts as the end of a head.
-    if (!request || request === before || request.complete || this.#socket.readableLength > 0) return
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    if (!request || request === before || this.#socket.readableLength > 0) return
+    const { 'content-length': length, 'transfer-encoding': encoding, upgrade } = request.headers
+    if (upgrade !== undefined && end > head && isDropped(request, end - head)) this.#drop()
+    if (request.complete) return
     const body = encoding === undefined ? new LongBody(Number(length ?? 0)) : new ChunkedBody()
-    if (body.skip(parsed) !== undefined) return
+    if (body.skip(read.subarray(head, end)) !== undefined) return
     this.#body = body
     this.#begun = 0
   }
+}
+
+/** Node drops what stands behind a request with an `Upgrade` header in the same slice, unless it takes it for the body. */
+function isDropped({ complete, headers, readableLength }: IncomingMessage, bytes: number): boolean {
+  if (headers['transfer-encoding'] !== undefined) return !complete && readableLength === 0
+  const length = Number(headers['content-length'] ?? 0)
+  return bytes > length || (!complete && readableLength === 0)
 }
 
 interface Body {
@@ -232,12 +242,14 @@ function endOfHead(read: Buffer, at: number, begun: number): number | undefined 
   return found < 0 ? undefined : found + END_OF_HEAD.length
 }
 
-/** With how many bytes of the end of a head a part ends, before which `begun` bytes came. */
+/** With how many bytes of the end of a head a part of a read ends, before which `begun` bytes came. */
 function begunIn(read: Buffer, at: number, end: number, begun: number): number {
-  const last = Buffer.concat([END_OF_HEAD.subarray(0, begun), read.subarray(Math.max(at, end - 3), end)])
-  for (let bytes = Math.min(3, last.length); bytes > 0; bytes--)
-    if (last.subarray(-bytes).equals(END_OF_HEAD.subarray(0, bytes))) return bytes
-  return 0
+  let bytes = end - at < 3 ? begun : 0
+  for (let i = Math.max(at, end - 3); i < end; i++) {
+    if (read[i] === END_OF_HEAD[bytes]) bytes++
+    else bytes = read[i] === END_OF_HEAD[0] ? 1 : 0
+  }
+  return bytes
 }
 
 const waiting: (() => void)[] = []
