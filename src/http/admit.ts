@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /** The owner of the turns of all callers without a good key: together they have as many as one key. */
 export const NOBODY = ''
-/** A flood of other requests must not delay them: whoever asks would take the process for dead. */
+/** The owner of the turns of health checks. A flood of other requests must not delay them, because a load balancer would take the process out. */
 export const HEALTH_CHECKS = 'health checks'
 
 /** Whose request it may be. */

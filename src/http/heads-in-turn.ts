@@ -119,7 +119,7 @@ class Connection {
     this.#socket._read(0)
   }
 
-  /** Parses up to the end of the next head, and the body behind it. Returns what is left. */
+  /** Parses up to the end of the next request, or of what there is of it. Returns the bytes behind it. */
   #parse(read: Buffer): Buffer | undefined {
     let heads = 0
     for (let at = 0; at < read.length; ) {
@@ -148,7 +148,7 @@ class Connection {
   }
 
   /**
-   * Returns where the next head ends, and up to where to parse: also a short body behind it that holds no further head. Undefined if the head goes on behind this
+   * Returns where the next head ends, and where to stop parsing: behind the head, or behind a short rest of the read that has no further head. Undefined if the head does not end in this
    * read.
    */
   #findEnd(read: Buffer, at: number): { head: number; next: number } | undefined {
@@ -158,7 +158,7 @@ class Connection {
     return { head, next: isAlone ? read.length : head }
   }
 
-  /** What stands behind the head, up to `end`, was parsed with it. */
+  /** Notes the body of a request whose head was parsed. The bytes from `head` to `end` follow the head and were parsed with it. */
   #expectBody(before: IncomingMessage | null | undefined, read: Buffer, head: number, end: number): void {
     const request = this.#socket.parser?.incoming
     // A connection that is paused parses later: then every blank line counts as the end of a head.
@@ -173,7 +173,7 @@ class Connection {
   }
 }
 
-/** Node drops what stands behind a request with an `Upgrade` header in the same slice, unless it takes it for the body. */
+/** Returns true if Node has dropped bytes that follow the head of a request with an `Upgrade` header in its slice. It parses only the body. */
 function isDropped({ complete, headers, readableLength }: IncomingMessage, bytes: number): boolean {
   if (headers['transfer-encoding'] !== undefined) return !complete && readableLength === 0
   const length = Number(headers['content-length'] ?? 0)
@@ -205,7 +205,7 @@ const MAX_LINE_CHARS = 20
 
 /** RFC 9112, 7.1. What is malformed, Node's parser refuses. */
 class ChunkedBody implements Body {
-  /** Of a chunk, and of the line break behind it. */
+  /** Bytes of the current chunk that are still to come, with its line break. */
   #left = 0
   #line = ''
   #isTrailer = false

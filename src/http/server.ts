@@ -255,7 +255,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
   app.addHook('onSend', (request, reply, payload, done) => {
     // The connection ends with this answer: a request that follows would be lost.
     if (health.state === 'stopping') reply.raw.shouldKeepAlive = false
-    // A connection holds this answer, and the requests behind it, until the caller has read it.
+    // The process holds an answer until the caller has read it.
     request.raw.socket.setTimeout(deps.limits.streamStallMs)
     // Fastify would read the body of an answer to HEAD to its end, behind an answer that is over and gave back its place.
     if (request.method === 'HEAD' && payload instanceof Readable) payload.destroy()

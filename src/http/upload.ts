@@ -20,7 +20,7 @@ const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
 const MAX_NAME_CHARS = 255
-/** Room for the longest name, percent-encoded. What parameters stand there the parser reads letter by letter. */
+/** Enough for the longest file name, percent-encoded. The parser reads each parameter of a part's head letter by letter. */
 const MAX_PART_HEAD_BYTES = 8_192
 /** Smaller uploads are counted like other bodies. */
 export const LARGE_UPLOAD_BYTES = 1_048_576

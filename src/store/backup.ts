@@ -156,7 +156,7 @@ export async function restore(source: string, data: string, tell: Tell): Promise
   // The engine would write an old log into the restored file, and a restored agent would find documents of another time.
   if (left !== undefined)
     throw new BackupError(
-      `${join(data, left)} belongs to data that is not there any more: empty the folder, or name another one by REPARTEE_DATA`,
+      `${join(data, left)} belongs to a database that is missing: empty the folder, or name another one by REPARTEE_DATA`,
     )
   // The one by which a folder is known to hold data comes last: what is cut off can be done again.
   for (const [i, { path }] of files.toSorted((a, b) => Number(a.path === MAIN) - Number(b.path === MAIN)).entries()) {

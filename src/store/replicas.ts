@@ -69,13 +69,13 @@ export async function settleReplica(
   return done?.[2 + alongside.length]?.length
 }
 
-/** The turn of the last message of the user, which is the last of the session or has a reply that is made anew. */
+/** The session's turn answers this message: the message is the last one, or is followed by one reply, which is being generated again. */
 const IS_OF = `(message_count = $4 OR message_count = $4 + 1 AND EXISTS
   (SELECT 1 FROM message m WHERE m.agent_id = $1 AND m.session_id = $2 AND m.seq = $4 + 1 AND m.role = 'AI'))`
 
 /**
- * The turn of a message of the user, the `seq`-th of its session, is to be stopped by whoever runs it. Resolves to its lease; to undefined where nobody runs
- * it, also where the session has another turn by now.
+ * Asks the replica that runs the turn of a user's message to stop it. `seq`: the position of the message. Resolves to the lease of the turn; to undefined if the message has no
+ * running turn, even if the session has another one.
  */
 export async function askToStop(
   db: Database,

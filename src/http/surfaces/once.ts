@@ -32,9 +32,9 @@ export interface Sameness {
 export type WorkOnce<A extends object = Outcome> = (work: (keep: Keep) => Promise<A>) => Promise<A | Kept>
 
 /**
- * Does a turn, or makes a conversation, once for each `Idempotency-Key`. Without one, a request that says that it is another attempt is answered as the newest request
- * of the same body was: whoever did not get that answer must not have sent the message twice. A reply behind which the session went on was got, so that this request
- * is another one, whose first attempt never arrived. While the first is being worked on, a few others wait for it. Throws `request_in_progress` for more of them.
+ * Does a turn, or makes a conversation, once for each `Idempotency-Key`. Without a key, a request that says that it is another attempt gets the answer of the newest request
+ * with the same body, so that a message is not stored twice. If other messages follow that answer in its session, the caller has received it, and the request is a new message.
+ * While the first attempt is being worked on, a few others wait for it. Throws `request_in_progress` for more of them.
  */
 export function doneOnce<A extends object = Outcome>(
   deps: Deps,
@@ -74,7 +74,7 @@ export function doneOnce<A extends object = Outcome>(
   }
 }
 
-/** The reply that was kept is not the newest message of its session any more. */
+/** Resolves to true if other messages follow the stored reply in its session. */
 async function hasGoneOn({ db }: Deps, { agentId }: Sameness, { answer }: Kept): Promise<boolean> {
   const { sessionId, replyId } = JSON.parse(answer) as Partial<Outcome>
   const session = sessionId === undefined ? undefined : await findSession(db, agentId, sessionId)

@@ -186,7 +186,7 @@ export function openNewFolder(folder: string): Target {
   for (const kind of ['wal', 'shm', 'journal'])
     if (existsSync(join(folder, `${MAIN}-${kind}`)))
       throw new MoveError(
-        `${join(folder, `${MAIN}-${kind}`)} belongs to data that is not there any more: empty the folder, or name another one`,
+        `${join(folder, `${MAIN}-${kind}`)} belongs to a database that is missing: empty the folder, or name another one`,
       )
   const isBegun = existsSync(join(folder, UNFINISHED))
   if (!isBegun && existsSync(join(folder, 'knowledge')) && readdirSync(join(folder, 'knowledge')).length > 0)
