@@ -77,13 +77,14 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     throw new ReparteeError('idempotency_mismatch', 'This Idempotency-Key was used before with another request.')
   }
   if (kept.answer === null || kept.status === null) {
-    throw new ReparteeError('request_in_progress', 'The request with this Idempotency-Key is still being worked on.', {
-      retryAfter: 1,
-    })
+    throw inProgress()
   }
   if (kept.answer.length > LONG_ANSWER_CHARS) await nextSlice(request.apiKeyId)
   return { createdAt: kept.createdAt, status: kept.status, answer: kept.answer }
 }
+
+export const inProgress = (): ReparteeError =>
+  new ReparteeError('request_in_progress', 'The request with this Idempotency-Key is still being worked on.', { retryAfter: 1 })
 
 const RELEASE_AGAIN_MS = 1_000
 

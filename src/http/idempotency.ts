@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../api/operation.ts'
 import type { Deps } from '../chat/deps.ts'
-import { claimRequest, type Kept, type RepeatableRequest, readIdempotencyKey } from '../chat/keep-answer.ts'
+import { claimRequest, inProgress, type Kept, type RepeatableRequest, readIdempotencyKey } from '../chat/keep-answer.ts'
 import { callerIdOf } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
-import type { Statement } from '../store/database.ts'
+import { NothingChanged, type Statement } from '../store/database.ts'
 import { lazySerializer } from './serializer.ts'
 
 /**
@@ -14,6 +14,15 @@ import { lazySerializer } from './serializer.ts'
 export type Keep = (answer: object, sessionId?: string, userId?: string) => Statement[]
 
 export const keepNothing: Keep = () => []
+
+/**
+ * The same for what is made anew: it is made only if the claim still holds. A replica that stood still may find that another one has freed its claim and done the work. A turn does not
+ * need it, because it holds its session.
+ */
+export const keepIfClaimed =
+  (keep: Keep): Keep =>
+  (...kept) =>
+    keep(...kept).map((statement) => ({ ...statement, isEssential: true }))
 
 /** The Idempotency-Key of a request that has an effect. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
 export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
@@ -80,7 +89,7 @@ export async function workOnce<A extends object | undefined>(
     return answer
   } catch (error) {
     await claim.release()
-    throw error
+    throw error instanceof NothingChanged ? inProgress() : error
   }
 }
 

@@ -7,7 +7,15 @@ export type Row = Record<string, Value>
 export interface Statement {
   sql: string
   params: Value[]
+  /**
+   * If it returns no row, the whole list is rolled back, and its write fails with `NothingChanged`. Only PostgreSQL looks at it: where one process has the database, no other one
+   * can have changed the row in between.
+   */
+  isEssential?: boolean
 }
+
+/** A list was rolled back because its essential statement returned no row. */
+export class NothingChanged extends Error {}
 
 export interface WriteOptions {
   long?: boolean

@@ -59,7 +59,7 @@ export interface KeptWith {
 /** Turns the claim into an answer, in the transaction of its effect. */
 export const keepAnswer = (c: Claim, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
   statement(
-    'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
+    'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3 RETURNING claim',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
   )
 

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import { Limiter } from '../core/limiter.ts'
 import type { Sharer } from '../core/shares.ts'
-import { type Database, type Row, type Statement, statement, type Value, type WriteOptions } from './database.ts'
+import { type Database, NothingChanged, type Row, type Statement, statement, type Value, type WriteOptions } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { type Answer, type Asked, exchange, toRows } from './postgres-exchange.ts'
@@ -139,7 +139,8 @@ export class PostgresDatabase implements Database {
   }
 
   #write(part: Part): Promise<PartRows> {
-    return this.#pooler ? this.#retried((client) => this.#oneByOne(client, part)) : this.#commits.add(part)
+    const isApart = this.#pooler || part.statements.some(({ isEssential }) => isEssential)
+    return isApart ? this.#retried((client) => this.#oneByOne(client, part)) : this.#commits.add(part)
   }
 
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
@@ -236,13 +237,15 @@ export class PostgresDatabase implements Database {
     return lists.map((asked, i) => (isLet(i) ? asked.map(toRows) : undefined))
   }
 
-  /** The same through a pooler. */
+  /** The same through a pooler, and for what depends on the rows of more than its first statement. */
   async #oneByOne(client: pg.PoolClient, { statements, isGuarded }: Part): Promise<PartRows> {
     if (statements.length > 1) await client.query('BEGIN')
     const results: Row[][] = []
     for (const statement of statements) {
       const rows = (await this.#run(client, [statement])).flatMap(toRows)
       results.push(rows)
+      // What has begun is rolled back with the error.
+      if (statement.isEssential && rows.length === 0) throw new NothingChanged('an essential statement returned no row')
       if (isGuarded && rows.length === 0 && results.length === 1) break
     }
     const isLet = results.length === statements.length
