@@ -44,8 +44,8 @@ class Connection {
   #begun = 0
   /** A request is not answered yet. */
   #isOpen = false
-  #held: Buffer[] = []
-  #heldBytes = 0
+  /** In one buffer: a buffer for each read would take twenty times what a small read holds. */
+  #held: Buffer | undefined
   #hasEnded = false
   #isWaiting = false
 
@@ -66,21 +66,24 @@ class Connection {
 
   take(read: Buffer | null): boolean {
     if (read === null) {
-      if (this.#heldBytes === 0) return this.#push(null)
+      if (this.#held === undefined) return this.#push(null)
       this.#hasEnded = true
       return false
     }
-    const rest = this.#heldBytes > 0 ? read : this.#parse(read)
+    const rest = this.#held === undefined ? this.#parse(read) : Buffer.concat([this.#held, read])
     if (rest === undefined) return true
-    this.#hold(rest)
+    this.#held = rest
     this.#takeTurn()
-    return this.#heldBytes < MAX_HELD_BYTES
+    if (rest.length < MAX_HELD_BYTES) return true
+    // A stream reads on by itself.
+    this.#socket._read = () => {}
+    return false
   }
 
   #takeTurn(): void {
     // What is held may begin with the rest of a body, for which its request waits.
     const mustWait = this.#isOpen && this.#body === undefined
-    if (mustWait || this.#isWaiting || (this.#heldBytes === 0 && !this.#hasEnded)) return
+    if (mustWait || this.#isWaiting || (this.#held === undefined && !this.#hasEnded)) return
     this.#isWaiting = true
     takeTurn(() => this.#goOn())
   }
@@ -88,30 +91,18 @@ class Connection {
   /** Parses what is held up to the end of the next request, or else the end of the connection. */
   #goOn(): void {
     this.#isWaiting = false
-    if (this.#socket.destroyed) {
-      this.#held = []
-      return
-    }
-    if (this.#heldBytes === 0) {
+    const held = this.#held
+    if (this.#socket.destroyed) this.#held = undefined
+    else if (held === undefined) {
+      this.#hasEnded = false
       this.#push(null)
       this.#socket.read(0)
-      return
+    } else {
+      this.#held = this.#parse(held)
+      if (held.length >= MAX_HELD_BYTES && (this.#held?.length ?? 0) < MAX_HELD_BYTES) this.#readOn()
+      // The end comes a turn later: a request that ended with it would count as broken off.
+      this.#takeTurn()
     }
-    const wasFull = this.#heldBytes >= MAX_HELD_BYTES
-    const [first, ...others] = this.#held
-    const rest = this.#parse(first!)
-    this.#held = rest === undefined ? others : [rest, ...others]
-    this.#heldBytes = this.#held.reduce((sum, { length }) => sum + length, 0)
-    if (wasFull && this.#heldBytes < MAX_HELD_BYTES) this.#readOn()
-    // The end comes a turn later: a request that ended with it would count as broken off.
-    this.#takeTurn()
-  }
-
-  #hold(read: Buffer): void {
-    this.#held.push(read)
-    this.#heldBytes += read.length
-    // A stream reads on by itself.
-    if (this.#heldBytes >= MAX_HELD_BYTES) this.#socket._read = () => {}
   }
 
   #readOn(): void {
