@@ -113,6 +113,7 @@ describe('a body in chunks of one byte', () => {
       [plain('chunked\r\n\r\n') + HEAD + SMALL],
       [plain('fffffff\r\n') + HEAD + SMALL],
       [`GET / HTTP/1.1\r\nHost: x\r\n\r\n\r\n${HEAD}${SMALL}`],
+      [`${HEAD}${'0'.repeat(40)}4\r\nfour\r\n${'1\r\nx\r\n'.repeat(5_000)}0\r\n\r\n`],
       [`${HEAD}${'0'.repeat(40)}A\r\n0123456789\r\n${SMALL}`],
       [`${HEAD}6000\r\n${'x'.repeat(0x6000)}\r\n`, '1\r\nx\r\n'.repeat(10_000)],
       [`${HEAD}2;a=${'b'.repeat(100)}\r\nxx\r\n0\r\nx: 99999\r\n\r\n${loud}${SMALL}`],
@@ -136,6 +137,7 @@ describe('a body in chunks of one byte', () => {
       [[HEAD, short], 200],
       // What reads like the beginning of a chunk, and the next request.
       [[plain(`chunked\n\n${'1\r\nx\r\n'.repeat(1_000)}1`)], 6_010],
+      [[`${HEAD}${'0'.repeat(3_000)}8;a=b\r\na\r\n\r\nb\r\n\r\n`, `${'0'.repeat(30)}\r\n\r\n`], 8],
       [[`${HEAD}5\r\nabcde\r\n0\r\na: b\r\nc: d\r\n\r\n`], 5],
       [[plain('12345678')], 8],
       [[plain('y'.repeat(300_000))], 300_000],

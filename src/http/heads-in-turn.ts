@@ -80,10 +80,13 @@ class Connection {
     return false
   }
 
+  /** A request without an answer holds the next one. It does not hold the rest of its own body, whatever is thought of where that ends. */
+  get #mustWait(): boolean {
+    return this.#isOpen && this.#body === undefined && this.#socket.parser?.incoming?.complete !== false
+  }
+
   #takeTurn(): void {
-    // What is held may begin with the rest of a body, for which its request waits.
-    const mustWait = this.#isOpen && this.#body === undefined
-    if (mustWait || this.#isWaiting || (this.#held === undefined && !this.#hasEnded)) return
+    if (this.#mustWait || this.#isWaiting || (this.#held === undefined && !this.#hasEnded)) return
     this.#isWaiting = true
     takeTurn(() => this.#goOn())
   }
@@ -123,7 +126,7 @@ class Connection {
         at += bytes ?? slice.length
         continue
       }
-      if (this.#isOpen || heads > 0) return read.subarray(at)
+      if (this.#mustWait || heads > 0) return read.subarray(at)
       const endOfHead = this.#findEnd(read, at)
       const end = Math.min(endOfHead?.next ?? read.length, at + SLICE_BYTES)
       const before = this.#socket.parser?.incoming
@@ -191,8 +194,8 @@ class LongBody implements Body {
 }
 
 const LINE_FEED = 10
-/** Of a line nothing else is looked at. */
-const MAX_LINE_CHARS = 20
+/** A size may have any number of leading zeros. Node refuses longer extensions of a chunk. */
+const MAX_LINE_CHARS = 16_384
 
 /** RFC 9112, 7.1. What is malformed, Node's parser refuses. */
 class ChunkedBody implements Body {
