@@ -6,8 +6,6 @@ const SLICE_BYTES = 4_096
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 /** Of all connections, of requests that waited. Between two turns of the event loop others are served. */
 const HEADS_A_TURN = 8
-/** Of a connection with more that waits, nothing is read; it stays with the kernel. */
-const MAX_HELD_BYTES = 16_384
 
 /** What Node parses the requests of a connection with; it serves one connection after another. */
 interface Parser {
@@ -72,11 +70,11 @@ class Connection {
     }
     const rest = this.#held === undefined ? this.#parse(read) : Buffer.concat([this.#held, read])
     if (rest === undefined) return true
+    // Nothing more is read as long as something is held: it stays with the kernel, and a caller that sends a byte now and then does not count as one that takes its answer. A
+    // stream reads on by itself.
     this.#held = rest
-    this.#takeTurn()
-    if (rest.length < MAX_HELD_BYTES) return true
-    // A stream reads on by itself.
     this.#socket._read = () => {}
+    this.#takeTurn()
     return false
   }
 
@@ -102,7 +100,7 @@ class Connection {
       this.#socket.read(0)
     } else {
       this.#held = this.#parse(held)
-      if (held.length >= MAX_HELD_BYTES && (this.#held?.length ?? 0) < MAX_HELD_BYTES) this.#readOn()
+      if (this.#held === undefined) this.#readOn()
       // The end comes a turn later: a request that ended with it would count as broken off.
       this.#takeTurn()
     }
@@ -158,20 +156,14 @@ class Connection {
     // A connection that is paused parses later: then every blank line counts as the end of a head.
     if (!request || request === before || this.#socket.readableLength > 0) return
     const { 'content-length': length, 'transfer-encoding': encoding, upgrade } = request.headers
-    if (upgrade !== undefined && end > head && isDropped(request, end - head)) this.#drop()
-    if (request.complete) return
     const body = encoding === undefined ? new LongBody(Number(length ?? 0)) : new ChunkedBody()
-    if (body.skip(read.subarray(head, end)) !== undefined) return
+    const bytes = body.skip(read.subarray(head, end))
+    // Of the slice of a request with an `Upgrade` header, Node drops what stands behind its body.
+    if (upgrade !== undefined && bytes !== undefined && bytes < end - head) this.#drop()
+    if (request.complete || bytes !== undefined) return
     this.#body = body
     this.#begun = 0
   }
-}
-
-/** Returns true if Node has dropped bytes that follow the head of a request with an `Upgrade` header in its slice. It parses only the body. */
-function isDropped({ complete, headers, readableLength }: IncomingMessage, bytes: number): boolean {
-  if (headers['transfer-encoding'] !== undefined) return !complete && readableLength === 0
-  const length = Number(headers['content-length'] ?? 0)
-  return bytes > length || (!complete && readableLength === 0)
 }
 
 interface Body {
