@@ -94,6 +94,8 @@ describe('4.6 the order of sends', { skip: needsProcess }, () => {
     const release = model.hold(echo)
     const sending = send('running')
     await model.received(1)
+    // The model may have been asked for the name of a session of the test before.
+    await until('the message is stored', async () => (await history()).length > 0)
     assert.deepEqual(
       (await history()).map(({ role, content }) => [role, content]),
       [['USER', 'running']],
