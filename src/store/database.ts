@@ -8,8 +8,8 @@ export interface Statement {
   sql: string
   params: Value[]
   /**
-   * If it returns no row, the whole list is rolled back, and its write fails with `NothingChanged`. Only PostgreSQL looks at it: where one process has the database, no other one
-   * can have changed the row in between.
+   * If it returns no row, the whole list is rolled back, and its write fails with `NothingChanged`. Only looked at behind a pooler, where a process can
+   * stand still between two statements of a list.
    */
   isEssential?: boolean
 }

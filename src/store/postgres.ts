@@ -139,8 +139,7 @@ export class PostgresDatabase implements Database {
   }
 
   #write(part: Part): Promise<PartRows> {
-    const isApart = this.#pooler || part.statements.some(({ isEssential }) => isEssential)
-    return isApart ? this.#retried((client) => this.#oneByOne(client, part)) : this.#commits.add(part)
+    return this.#pooler ? this.#retried((client) => this.#oneByOne(client, part)) : this.#commits.add(part)
   }
 
   async *stream(sql: string, params: Value[], sliceRows: number): AsyncGenerator<Value[][]> {
@@ -237,7 +236,7 @@ export class PostgresDatabase implements Database {
     return lists.map((asked, i) => (isLet(i) ? asked.map(toRows) : undefined))
   }
 
-  /** The same through a pooler, and for what depends on the rows of more than its first statement. */
+  /** The same through a pooler. */
   async #oneByOne(client: pg.PoolClient, { statements, isGuarded }: Part): Promise<PartRows> {
     if (statements.length > 1) await client.query('BEGIN')
     const results: Row[][] = []
