@@ -128,36 +128,35 @@ test('the newest messages are read by their places, also where the table was nev
   await db.close()
 })
 
-for (const [how, openIt] of [['through a pooler', openThroughPooler]] as const)
-  test(`what an Idempotency-Key makes is not there if another replica has its claim by then, connected ${how}`, async () => {
-    const db = await openIt()
-    const agent = { ...({} as Agent), id: newId(), name: 'a', createdAt: 1, updatedAt: 1 }
-    await insertAgent(db, agent)
-    const limits = { maxWaitMs: 1_000, turnTimeoutMs: 1_000, keepAnswersMs: 60_000 }
-    const deps = { db, clock: Date.now, newId, limits, warn() {}, webhooks: { queue: () => [] } } as unknown as Deps
-    const request = { apiKeyId: 'k', key: 'import', parts: ['x'], agentId: agent.id }
-    const kept = { status: 201, sessionId: '', toText: JSON.stringify as (answer: object) => string }
-    const messages = Array.from({ length: 200 }, (_, i) => ({
-      role: i % 2 ? ('AI' as const) : ('USER' as const),
-      content: `${i}`,
-    }))
-    const make = (keep: Keep) =>
-      importSession(deps, agent.id, {}, messages, (made) => keepIfClaimed(keep)({ id: made.id }, made.id))
-    // This one stands still behind its claim, is settled, and goes on when another one has done the work.
-    let second: object | undefined
-    const first = workOnce(deps, request, kept, async (keep) => {
-      await db.write([statement('DELETE FROM kept_answer')])
-      second = await workOnce(deps, request, kept, make)
-      return make(keep)
-    })
-    await assert.rejects(first, { code: 'request_in_progress' })
-    const counts = await db.readValues('SELECT (SELECT count(*)::int FROM session), (SELECT count(*)::int FROM message)', [])
-    assert.deepEqual(counts, [[1, 200]])
-    assert.ok(second !== undefined && 'id' in second)
-    // The answer of the one that came through is still there.
-    assert.deepEqual(JSON.parse(((await workOnce(deps, request, kept, make)) as { answer: string }).answer), { id: second.id })
-    await db.close()
+test('what an Idempotency-Key makes is rolled back behind a pooler if another replica has its claim by then', async () => {
+  const db = await openThroughPooler()
+  const agent = { ...({} as Agent), id: newId(), name: 'a', createdAt: 1, updatedAt: 1 }
+  await insertAgent(db, agent)
+  const limits = { maxWaitMs: 1_000, turnTimeoutMs: 1_000, keepAnswersMs: 60_000 }
+  const deps = { db, clock: Date.now, newId, limits, warn() {}, webhooks: { queue: () => [] } } as unknown as Deps
+  const request = { apiKeyId: 'k', key: 'import', parts: ['x'], agentId: agent.id }
+  const kept = { status: 201, sessionId: '', toText: JSON.stringify as (answer: object) => string }
+  const messages = Array.from({ length: 200 }, (_, i) => ({
+    role: i % 2 ? ('AI' as const) : ('USER' as const),
+    content: `${i}`,
+  }))
+  const make = (keep: Keep) =>
+    importSession(deps, agent.id, {}, messages, (made) => keepIfClaimed(keep)({ id: made.id }, made.id))
+  // This one stands still behind its claim, is settled, and goes on when another one has done the work.
+  let second: object | undefined
+  const first = workOnce(deps, request, kept, async (keep) => {
+    await db.write([statement('DELETE FROM kept_answer')])
+    second = await workOnce(deps, request, kept, make)
+    return make(keep)
   })
+  await assert.rejects(first, { code: 'request_in_progress' })
+  const counts = await db.readValues('SELECT (SELECT count(*)::int FROM session), (SELECT count(*)::int FROM message)', [])
+  assert.deepEqual(counts, [[1, 200]])
+  assert.ok(second !== undefined && 'id' in second)
+  // The answer of the one that came through is still there.
+  assert.deepEqual(JSON.parse(((await workOnce(deps, request, kept, make)) as { answer: string }).answer), { id: second.id })
+  await db.close()
+})
 
 test('who waits for a row that is held does not keep others waiting as long', async () => {
   const url = await newDatabase()

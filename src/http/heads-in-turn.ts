@@ -111,7 +111,7 @@ class Connection {
     this.#socket._read(0)
   }
 
-  /** Parses up to the end of the next request, or of what there is of it. Returns the bytes behind it. */
+  /** Parses bytes up to the end of the next request. Returns the bytes that follow it; undefined if all were parsed. */
   #parse(read: Buffer): Buffer | undefined {
     let heads = 0
     for (let at = 0; at < read.length; ) {
@@ -158,7 +158,7 @@ class Connection {
     const { 'content-length': length, 'transfer-encoding': encoding, upgrade } = request.headers
     const body = encoding === undefined ? new LongBody(Number(length ?? 0)) : new ChunkedBody()
     const bytes = body.skip(read.subarray(head, end))
-    // Of the slice of a request with an `Upgrade` header, Node drops what stands behind its body.
+    // If a request has an `Upgrade` header, Node drops the bytes that follow its body in the same slice.
     if (upgrade !== undefined && bytes !== undefined && bytes < end - head) this.#drop()
     if (request.complete || bytes !== undefined) return
     this.#body = body

@@ -16,8 +16,7 @@ export type Keep = (answer: object, sessionId?: string, userId?: string) => Stat
 export const keepNothing: Keep = () => []
 
 /**
- * The same for what is made anew: it is made only if the claim still holds. A replica that stood still may find that another one has freed its claim and done the work. A turn does not
- * need it, because it holds its session.
+ * Wraps `keep` for requests that create something: the transaction is rolled back if another replica has taken over the claim. Turns do not need it, because they lease their session.
  */
 export const keepIfClaimed =
   (keep: Keep): Keep =>

@@ -21,7 +21,7 @@ export interface SearchTerms {
 /** A longer question is searched for so many of its words, and so many that the base does not hold. */
 const MOST_WORDS = 64
 const MOST_UNKNOWN = 16
-/** A question with more n-grams is searched for those of its telling words only, because each n-gram is looked up. */
+/** If a question has more n-grams, only the n-grams of the words that are searched are looked up. */
 const MOST_GRAMS = 2_000
 
 /** Of a long question the words that say most: each costs a look into every segment. Words of scripts without spaces all stay. */

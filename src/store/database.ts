@@ -8,8 +8,8 @@ export interface Statement {
   sql: string
   params: Value[]
   /**
-   * If it returns no row, the whole list is rolled back, and its write fails with `NothingChanged`. Only looked at behind a pooler, where a process can
-   * stand still between two statements of a list.
+   * If the statement returns no row, the whole list is rolled back and its write fails with `NothingChanged`. Only the PostgreSQL engine behind a pooler checks this, because a process
+   * can be paused between two statements of a list there.
    */
   isEssential?: boolean
 }
