@@ -2,7 +2,8 @@
 // replies of a model. Prints what held up the main thread for more than 50 ms of the processor, or the thread that searches for more than 100; exits with 1 if
 // something did, three times in a row.
 //   node bench/stalls.ts [PART OF A NAME]
-import { fill, SHAPES, StallScan } from '../test/support/stall-scan.ts'
+import { StallScan } from '../test/support/stall-scan.ts'
+import { fill, SHAPES } from '../test/support/stall-shapes.ts'
 
 const MOST_MS: Record<string, number> = { main: 50, questions: 100 }
 const LOOKS = 3

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { needsProcess } from './support/service.ts'
-import { FEW_SHAPES, fill, StallScan, type Way } from './support/stall-scan.ts'
+import { StallScan, type Way } from './support/stall-scan.ts'
+import { FEW_SHAPES, fill } from './support/stall-shapes.ts'
 
 /** Of the processor. Work that takes longer is looked at more closely. */
 const LONG_MS = 50

@@ -9,162 +9,6 @@ import type { Schema } from './made-from-schema.ts'
 import { says } from './model-server.ts'
 import { type Service, startService } from './service.ts'
 
-/** A unit again and again, between two other texts. */
-export interface Shape {
-  before: string
-  unit: string
-  after: string
-}
-
-const UNITS: readonly string[] = [
-  ...[
-    ' ',
-    '\ufeff',
-    '.',
-    '[1] ',
-    '#\n',
-    '<',
-    'word ',
-    '字',
-    '\n',
-    '[1]',
-    '*',
-    '`',
-    '> ',
-    '- a\n',
-    '|a|b|\n|-|-|\n',
-    '![',
-    'a@b.c ',
-  ],
-  ...[
-    '\t',
-    '\r\n',
-    '\u00a0',
-    '\u3000',
-    '\u200b',
-    '\u202e',
-    '\u0301',
-    '\u0323\u0301',
-    '\uff9e\u0301',
-    '😀',
-    '👩‍👩‍👧',
-    'é',
-    'ß',
-    'İ',
-    'ﬁ',
-    'ς',
-    'ก',
-    'ราคา ',
-    'कि',
-    'مرحبا ',
-    'слово ',
-  ],
-  ...[
-    '"',
-    "'",
-    '\\',
-    '/',
-    '//',
-    '../',
-    '%',
-    '%20',
-    '&',
-    '&amp;',
-    '&#x3c;',
-    '=',
-    '?',
-    '!',
-    ';',
-    ':',
-    ',',
-    '(',
-    ')',
-    '()',
-    '[',
-    ']',
-    '[]',
-    '{',
-    '}',
-  ],
-  ...[
-    '{"a":',
-    '[[',
-    '](',
-    '[](',
-    '![](a)',
-    '[a](b)',
-    '[a]: b\n',
-    '<a>',
-    '</',
-    '<!--',
-    '<![CDATA[',
-    '<script>',
-    'javascript:',
-    'http://a.b/c ',
-  ],
-  ...[
-    'www.a.b ',
-    '://',
-    '@',
-    '**',
-    '***a',
-    '_',
-    '__a__ ',
-    '~~a~~',
-    '```\n',
-    '``` ',
-    '~~~\n',
-    '# a\n',
-    '## ',
-    '---\n',
-    '===\n',
-    '1. a\n',
-    '  - a\n',
-  ],
-  ...[
-    '- [ ] a\n',
-    '>>',
-    '+ ',
-    '|',
-    '|a',
-    '|-',
-    'a\n',
-    'a\n\n',
-    'a  \n',
-    'x [1]. ',
-    'Mr. ',
-    'a.',
-    'a. ',
-    'A.B.',
-    '1',
-    '1,',
-    '1.',
-    '0 ',
-    '-1 ',
-  ],
-  ...['a', 'aB', 'ab ', 'the ', 'wrod ', 'lamp warranty ', 'what is ', 'wer ', '何', '\u0000a', '\ud800a'],
-]
-
-/** What patterns look for is begun, never ended, and followed by what they may skip. */
-const BEGINNINGS = [...'a<[("`|&{'].concat('![', '](', '```\n')
-const SKIPPED = [' ', '\t', '\n', '\u00a0', '.', '*', '#', '-', '_', '`', '1', 'a']
-
-export const SHAPES: readonly Shape[] = [
-  ...UNITS.map((unit) => ({ before: '', unit, after: '' })),
-  ...BEGINNINGS.flatMap((before) => SKIPPED.map((unit) => ({ before, unit, after: 'x' }))),
-]
-
-/** Those that have found faults. */
-export const FEW_SHAPES: readonly Shape[] = [
-  { before: '<', unit: ' ', after: 'x' },
-  { before: 'a', unit: ' ', after: 'x' },
-  { before: 'a', unit: '.', after: 'x' },
-  { before: '', unit: '[1]', after: '' },
-  { before: '', unit: '\ufeff', after: '' },
-  { before: 'a', unit: '\u0323\u0301', after: '' },
-  { before: '', unit: 'word ', after: '' },
-]
-
 /** The longest text that a body takes beside what is around it. */
 const MAX_BODY_CHARS = 1_000_000
 const MAX_REPLY_CHARS = 199_000
@@ -266,7 +110,13 @@ export class StallScan {
       messageId: sent.aiMessage.id,
       documentId: document,
     }
-    return [...(await this.#waysOfContract(ids)), ...this.#waysOfTurns(agent), ...this.#waysOfHistory(agent)]
+    return [
+      ...(await this.#waysOfContract(ids)),
+      ...this.#waysOfTurns(agent),
+      ...this.#waysOfHistory(agent),
+      ...this.#waysOfTwo(agent),
+      ...this.#waysOfRequests(),
+    ]
   }
 
   async #waysOfContract(ids: Record<string, string>): Promise<Way[]> {
@@ -432,26 +282,90 @@ export class StallScan {
     ]
   }
 
-  /** An agent with a model and documents, whose replies are checked. */
+  /** The same text in two places, whose lengths could multiply. */
+  #waysOfTwo(extractive: string): Way[] {
+    const { client, model } = this.service
+    const question = (text: string) => text.slice(0, MAX_MESSAGE_CHARS)
+    const ask = (messages: { role: string; content: string }[]) =>
+      client.post('^/openai/v1/chat/completions', { model: extractive, messages })
+    const documented = this.#documented()
+    const withDocument = async (agent: string, text: string, send: () => Promise<Answer>) => {
+      const { body, status } = await client.post(`/agents/${agent}/documents`, { text })
+      if (status >= 400) return { status } as Answer
+      const at = `/agents/${agent}/documents/${body.document.id}`
+      while (/pending|processing/.test((await client.get(at)).body.document.status)) await pause(20)
+      const answer = await send()
+      await client.delete(at)
+      return answer
+    }
+    return [
+      {
+        name: 'a question in a conversation of one role',
+        maxChars: MAX_MESSAGE_CHARS,
+        send: (text) => ask(Array.from({ length: MESSAGES }, () => ({ role: 'user', content: text.slice(0, 4_000) }))),
+      },
+      {
+        name: 'a question behind long exchanges',
+        maxChars: MAX_MESSAGE_CHARS,
+        send: (text) =>
+          ask([
+            ...Array.from({ length: 4 }, () => [
+              { role: 'user', content: question(text) },
+              { role: 'assistant', content: text },
+            ]).flat(),
+            { role: 'user', content: 'And what about it?' },
+          ]),
+      },
+      {
+        name: 'a document, asked with its own text',
+        maxChars: 200_000,
+        send: (text) => withDocument(extractive, text, () => ask([{ role: 'user', content: question(text) }])),
+      },
+      {
+        name: 'a reply that repeats its document',
+        maxChars: MAX_REPLY_CHARS,
+        send: async (text) => {
+          const agent = await documented()
+          model.behaviour = says(text)
+          return withDocument(agent, text, () =>
+            client.post('^/openai/v1/chat/completions', {
+              model: agent,
+              messages: [{ role: 'user', content: question(text) }],
+            }),
+          )
+        },
+      },
+    ]
+  }
+
+  /** What a request has before its body. */
+  #waysOfRequests(): Way[] {
+    const { client } = this.service
+    const maxChars = 8_000
+    const path = (text: string) => encodeURIComponent(text.toWellFormed()).slice(0, maxChars)
+    const key = async (text: string) => client.get('/agents', { key: text.replace(/[^\x21-\x7e]/g, '-') })
+    return [
+      { name: 'a path', maxChars, send: (text) => client.get(`/${path(text)}`) },
+      { name: 'a path of many parts', maxChars, send: (text) => client.get(`/${path(text).replaceAll('%', '/')}`) },
+      { name: 'a query', maxChars, send: (text) => client.get(`/agents?${path(text)}`) },
+      { name: 'a key', maxChars, send: key },
+    ]
+  }
+
+  /** An agent with a model and documents, whose replies are checked. As many sources as a reply may name. */
   #documented(): () => Promise<string> {
     const { client, newAgent } = this.service
     let agent: Promise<string> | undefined
     return () =>
       (agent ??= (async () => {
         const id = await newAgent({ name: 'Documented', model: 'openai/stub' })
-        const { body } = await client.post(`/agents/${id}/documents`, {
-          text: 'The lamp lasts three years. The kettle holds two litres.',
-        })
+        const part = (_: unknown, i: number) =>
+          `## Lamp ${i}\n\nHow long does the lamp last? Lamp ${i} lasts ${i + 1} years and its kettle holds ${i + 2} litres.`
+        const { body } = await client.post(`/agents/${id}/documents`, { markdown: Array.from({ length: 12 }, part).join('\n\n') })
         while ((await client.get(`/agents/${id}/documents/${body.document.id}`)).body.document.status !== 'ready') await pause(50)
         return id
       })())
   }
-}
-
-/** Returns a text of a shape. */
-export function fill({ before, unit, after }: Shape, chars: number): string {
-  const length = chars - before.length - after.length
-  return before + unit.repeat(Math.ceil(length / unit.length)).slice(0, length) + after
 }
 
 /** A value that a schema takes, as small as possible. */
