@@ -63,6 +63,25 @@ test('connections that die without a word cost one wait, and not one for each of
   silent.close()
 })
 
+test('a server that answers too late commits no first statement without the rest', async () => {
+  const url = await newDatabase()
+  const db = await PostgresDatabase.open({ url, connections: 2, answerWithinMs: 500 })
+  await db.write([agent('1')])
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query("BEGIN; SELECT * FROM agent WHERE id = '1' FOR UPDATE")
+  const rename = statement('UPDATE agent SET name = $2 WHERE id = $1 RETURNING name', '1', 'half')
+  const change = statement('UPDATE agent SET updated_at = 2 WHERE id = $1', '1')
+  await assert.rejects(db.writeIf([rename, change], { long: true }), (error: ReparteeError) => error.code === 'unavailable')
+  await holder.query('ROLLBACK')
+  const others =
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = 'repartee' AND datname = current_database() AND state <> 'idle'"
+  await until('the server is done with it', async () => (await holder.query(others)).rowCount === 0)
+  assert.deepEqual((await holder.query('SELECT name, updated_at FROM agent')).rows, [{ name: 'n', updated_at: '1' }])
+  await holder.end()
+  await db.close()
+})
+
 test('data of a newer version is refused', async () => {
   const url = await newDatabase()
   await (await PostgresDatabase.open({ url, connections: 1 })).close()

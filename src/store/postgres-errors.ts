@@ -5,14 +5,15 @@ const RACES = new Set(['40001', '40P01'])
 /** The server ends the connection. */
 const ENDED = /^(08|57P)/
 
-interface ServerError extends Error {
+export interface ServerError extends Error {
   severity: string
   /** SQLSTATE, five characters. */
   code: string
 }
 
-// Tested by its fields, because deployments without PostgreSQL do not load the driver.
-const isOfServer = (error: unknown): error is ServerError => error instanceof Error && 'severity' in error && 'code' in error
+/** True for an error that the server answered. Tested by its fields, because deployments without PostgreSQL do not load the driver. */
+export const isOfServer = (error: unknown): error is ServerError =>
+  error instanceof Error && 'severity' in error && 'code' in error
 
 const codeOf = (error: unknown): string => (isOfServer(error) ? String(error.code) : '')
 

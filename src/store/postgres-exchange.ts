@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import type { Row, Value } from './database.ts'
+import { isOfServer } from './postgres-errors.ts'
 
 /** The rows of a statement, each as its values in the order of the columns. */
 export interface Answer {
@@ -155,9 +156,15 @@ class Exchange {
   }
 
   handleError(error: Error): void {
-    if (this.#more !== undefined) this.#wire?.sync()
+    if (this.#more !== undefined) this.#giveUp(error)
     this.#more = undefined
     this.callback(error)
+  }
+
+  /** A Sync ends what the server refused. If the server has not answered yet, a Sync would commit the first part without the rest. */
+  #giveUp(error: Error): void {
+    if (isOfServer(error)) this.#wire?.sync()
+    else this.#wire?.stream.destroy()
   }
 
   handleReadyForQuery(): void {
