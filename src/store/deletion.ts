@@ -51,6 +51,8 @@ const LAST_OF_SLICE = `SELECT max(id) FROM (SELECT id FROM session WHERE agent_i
 const MARK_SESSIONS = `INSERT INTO purge (agent_id, session_id)
   SELECT agent_id, id FROM session WHERE agent_id = $1 AND id <= (${LAST_OF_SLICE}) ON CONFLICT DO NOTHING`
 const DELETE_SESSIONS = `DELETE FROM session WHERE agent_id = $1 AND id <= (${LAST_OF_SLICE})`
+/** Returns no row if another process has deleted everything: a chat of the same id may have begun. Nobody takes the mark away until the slice is deleted. */
+const HOLD_MARK = `UPDATE purge SET session_id = session_id WHERE ${OF_SESSION} RETURNING session_id`
 const NOTHING_LEFT = PARTS.map(([table]) => `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${OF_SESSION})`).join(' AND ')
 /** Returns a row when everything is deleted. */
 const UNMARK = `DELETE FROM purge WHERE ${OF_SESSION} AND ${NOTHING_LEFT} RETURNING session_id`
@@ -142,9 +144,9 @@ async function purge(db: Database, agentId: string, sessionId: string): Promise<
   const inTurn = purges.get(db) ?? new Limiter(1)
   purges.set(db, inTurn)
   for (;;) {
-    const slice = () => db.write(deleteSlices(agentId, sessionId), { long: true })
-    const done = await inTurn.run({ id: agentId }, () => thenRest(slice))
-    if (done.at(-1)!.length > 0 || !(await isPurged(db, agentId, sessionId))) break
+    const statements = [statement(HOLD_MARK, agentId, sessionId), ...deleteSlices(agentId, sessionId)]
+    const done = await inTurn.run({ id: agentId }, () => thenRest(() => db.writeIf(statements, { long: true })))
+    if (done === undefined || done.at(-1)!.length > 0) break
   }
   db.scrub()
 }

@@ -7,7 +7,7 @@ import type { Session } from '../../src/core/session.ts'
 import { insertAgent } from '../../src/store/agents.ts'
 import { countAuditEntries, deleteAuditBefore, insertAuditEntry, listAuditEntries } from '../../src/store/audit.ts'
 import { type Database, statement } from '../../src/store/database.ts'
-import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
+import { deleteAgentRows, deleteSession, purgeMarked } from '../../src/store/deletion.ts'
 import { claimDue, deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
 import { listReplies } from '../../src/store/insights.ts'
 import { claimKey, forgetAnswers, forgetAnswersOf, type KeptWith, keepAnswer } from '../../src/store/kept-answers.ts'
@@ -118,16 +118,46 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
         let most = 0
         const watched: Database = {
           ...counting(db).counted,
-          async write(statements) {
+          async writeIf(statements) {
+            if (!/^UPDATE purge/.test(statements[0]!.sql)) return db.writeIf(statements)
             writing.add(statements)
             most = Math.max(most, writing.size)
-            return db.write(statements).finally(() => writing.delete(statements))
+            return db.writeIf(statements).finally(() => writing.delete(statements))
           },
         }
         await Promise.all(long.map((one) => deleteSession(watched, one)))
         for (const { id } of long) assert.equal(await findSession(db, AGENT, id), undefined)
         await until('all messages are deleted', async () => (await left()) === 0)
         assert.equal(most, 1)
+      }))
+
+    test('a chat that begins under the id of one that was deleted keeps its messages, though another process knows only the deletion', () =>
+      withAgents(async (db) => {
+        const before = session({ id: 'chat', totalMessages: 30 })
+        const messages = (ids: string, n: number) =>
+          Array.from({ length: n }, (_, i) => ({ id: `${ids} ${i}`, role: 'USER' as const, content: 'x', createdAt: 1 }))
+        await insertConversation(db, before, messages('before', 30))
+        let isBegun = false
+        const late: Database = {
+          ...counting(db).counted,
+          async read(sql, params) {
+            const rows = await db.read(sql, params)
+            // Between its look at the marks and its first slice.
+            if (/FROM purge LIMIT/.test(sql) && rows.length > 0 && !isBegun) {
+              isBegun = true
+              await purgeMarked(db)
+              await insertConversation(db, { ...before, totalMessages: 3 }, messages('after', 3))
+            }
+            return rows
+          },
+        }
+        await db.write([
+          statement('DELETE FROM session WHERE agent_id = $1', AGENT),
+          statement('INSERT INTO purge (agent_id, session_id) VALUES ($1, $2)', AGENT, before.id),
+        ])
+        await purgeMarked(late)
+        assert.ok(isBegun)
+        assert.equal(await countRows(db, 'message'), 3)
       }))
 
     const deleteAndCount = async (db: Database, gone: Session): Promise<number> => {
@@ -414,7 +444,9 @@ function counting(
     writeIf: async (statements) => {
       calls.writes++
       const done = await db.writeIf(statements)
-      await afterFirst?.()
+      const after = afterFirst
+      afterFirst = undefined
+      await after?.()
       return done
     },
   }
