@@ -28,6 +28,9 @@ function growing(settle = (text: string) => text, text = '') {
     get length() {
       return this.text.length
     },
+    read(start: number, chars: number) {
+      return this.text.slice(start, start + chars)
+    },
     settle,
   }
 }
@@ -98,7 +101,6 @@ describe('the text of a reply for readers that nothing can be taken back from', 
     const settled = new SettledText(turn)
     assert.equal(settled.next(), 'One thing')
     assert.equal(settled.rest('Another thing'), undefined)
-    assert.equal(settled.sent, 'One thing')
   })
 
   test('a long reply comes out as it is kept, too', () => {
@@ -110,16 +112,66 @@ describe('the text of a reply for readers that nothing can be taken back from', 
     }
   })
 
+  test('a piece without marks costs the text around it, and not all that came before, also without spaces', () => {
+    for (const piece of ['保修三年。', 'The lamp lasts. ', '漢字漢字']) {
+      let chars = 0
+      const turn = growing()
+      const settled = new SettledText({
+        get text() {
+          chars += turn.text.length
+          return turn.text
+        },
+        get length() {
+          return turn.text.length
+        },
+        read(start, length) {
+          chars += Math.min(length, turn.text.length - start)
+          return turn.read(start, length)
+        },
+        settle: turn.settle,
+      })
+      let got = ''
+      for (let i = 0; i < 3_000; i++) {
+        turn.text += piece
+        got += settled.next()
+      }
+      assert.equal(got, turn.text.trimEnd())
+      assert.ok(chars < 3_000 * 1_200, `${chars} characters read`)
+    }
+  })
+
+  test('a mark behind much text without spaces is held until its sentence is complete', () => {
+    const citer = new Citer(HITS)
+    const turn = growing((text) => citer.settle(text))
+    const settled = new SettledText(turn)
+    let got = ''
+    for (let i = 0; i < 3_000; i++) {
+      turn.text += '漢字'
+      got += settled.next()
+    }
+    turn.text += '。The kettle weighs 900 grams '
+    got += settled.next()
+    turn.text += '[9'
+    assert.equal(settled.next(), '')
+    turn.text += ']. It'
+    const kept = citer.settle(turn.text)
+    assert.ok(kept.endsWith('。The kettle weighs 900 grams. It'), kept.slice(-50))
+    assert.equal(got + settled.next() + settled.rest(kept), kept)
+  })
+
   test('a sentence that does not end is not looked at again with each word', () => {
     let looks = 0
     const turn = growing()
     const settled = new SettledText({
       get text() {
-        looks++
         return turn.text
       },
       get length() {
         return turn.text.length
+      },
+      read(start, chars) {
+        looks++
+        return turn.read(start, chars)
       },
       settle: turn.settle,
     })
