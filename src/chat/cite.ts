@@ -201,19 +201,19 @@ function copyOf(progress: Progress): Progress {
 
 type Judge = (n: number, statements: string[]) => Verdict
 
-/** Each passage is read once, and only where it is cited; so is each statement, in the language of the reply. */
+/** Each passage is read once, and only where it is cited; so is each statement, in each language that the beginning of a growing reply was taken for. */
 function judges(hits: Hit[], question: string, least: LeastShares): (text: string) => Judge {
   const witnesses = new Map<number, Witness>()
-  let claims = new Map<string, Claim>()
+  const claimsByLanguage = new Map<Language, Map<string, Claim>>()
   let language: Language | undefined
   let beginning = ''
   return (text) => {
     if (beginning.length < LANGUAGE_CHARS || !text.startsWith(beginning)) {
       beginning = text.slice(0, LANGUAGE_CHARS)
-      const found = analyse(beginning).language
-      if (found !== language) claims = new Map()
-      language = found
+      language = analyse(beginning).language
     }
+    const claims = claimsByLanguage.get(language!) ?? new Map<string, Claim>()
+    claimsByLanguage.set(language!, claims)
     const claimOf = (statement: string) => {
       const claim = claims.get(statement) ?? toClaim(statement, language!)
       claims.set(statement, claim)
@@ -222,7 +222,7 @@ function judges(hits: Hit[], question: string, least: LeastShares): (text: strin
     return (n, statements) => {
       const witness = witnesses.get(n) ?? new Witness(hits[n - 1]!, question)
       witnesses.set(n, witness)
-      return witness.judge(statements.map(claimOf), least)
+      return witness.judge(statements.values().map(claimOf), least)
     }
   }
 }

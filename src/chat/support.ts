@@ -42,12 +42,13 @@ export function toClaim(statement: string, language: Language): Claim {
 /** The longest piece that is kept ready. */
 const MOST_PIECE_CHARS = 4
 
-/** A passage that statements are held against. It is not analysed: that would cost more than all the statements do. */
+/** A passage that statements are held against. It is analysed only for its language, and only if a statement is not supported. */
 export class Witness {
   readonly #text: string
   readonly #words: string
   readonly #numbers: Set<string>
   readonly #question: string
+  #language: Language | undefined
   #others: Set<string> | undefined
   /** A growing reply is judged again and again. */
   readonly #verdicts = new Map<Claim, Verdict>()
@@ -62,8 +63,8 @@ export class Witness {
   }
 
   /** Whether the passage bears out what is claimed, told nearest first. `least` must be the same for all claims. */
-  judge(claims: Claim[], least: LeastShares = LEAST_SHARES): Verdict {
-    const claim = claims.find((c) => c.words.length + c.pieces.length * PIECE_WEIGHT >= LEAST_CONTENT)
+  judge(claims: Iterable<Claim>, least: LeastShares = LEAST_SHARES): Verdict {
+    const claim = firstWithContent(claims)
     if (claim === undefined) return 'unchecked'
     const known = this.#verdicts.get(claim)
     if (known !== undefined) return known
@@ -78,7 +79,8 @@ export class Witness {
       claim.words.filter(({ exact, stem }) => this.#holdsWord(exact, stem)).length +
       claim.pieces.filter((piece) => this.#holdsPiece(piece)).length * PIECE_WEIGHT
     if (held >= claim.words.length * words + claim.pieces.length * PIECE_WEIGHT * pieces) return 'supported'
-    return claim.language === analyse(this.#text).language ? 'unsupported' : 'unchecked'
+    this.#language ??= analyse(this.#text).language
+    return claim.language === this.#language ? 'unsupported' : 'unchecked'
   }
 
   /** The word, or one that begins as its stem does. */
@@ -116,6 +118,11 @@ export class Witness {
     const twelve = hour > 12 && hour < 24 ? String(hour - 12) : number
     return this.#others.has(number) || this.#numbers.has(twelve) || this.#others.has(twelve)
   }
+}
+
+function firstWithContent(claims: Iterable<Claim>): Claim | undefined {
+  for (const claim of claims) if (claim.words.length + claim.pieces.length * PIECE_WEIGHT >= LEAST_CONTENT) return claim
+  return undefined
 }
 
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

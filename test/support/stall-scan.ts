@@ -360,7 +360,7 @@ export class StallScan {
       (agent ??= (async () => {
         const id = await newAgent({ name: 'Documented', model: 'openai/stub' })
         const part = (_: unknown, i: number) =>
-          `## Lamp ${i}\n\nHow long does the lamp last? Lamp ${i} lasts ${i + 1} years and its kettle holds ${i + 2} litres.`
+          `## Lamp ${i}\n\n${`How long does the lamp last? Lamp ${i} lasts ${i + 1} years and its kettle holds ${i + 2} litres. `.repeat(18)}`
         const { body } = await client.post(`/agents/${id}/documents`, { markdown: Array.from({ length: 12 }, part).join('\n\n') })
         while ((await client.get(`/agents/${id}/documents/${body.document.id}`)).body.document.status !== 'ready') await pause(50)
         return id
