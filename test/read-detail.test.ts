@@ -2,15 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readDetail } from '../src/chat/read-message.ts'
-import type { Session } from '../src/core/session.ts'
 import type { WholeMessage } from '../src/store/messages.ts'
 
 const reply = (chars: number) => ({ content: '', detail: JSON.stringify({ run: 'x'.repeat(chars) }) }) as WholeMessage
-const session = { agentId: 'a' } as Session
 
 test('of replies with long details, one is read in each round of the event loop, and short ones at once', async () => {
   const read: string[] = []
-  const begin = (name: string, chars: number) => void readDetail(reply(chars), session).then(() => read.push(name))
+  const begin = (name: string, chars: number, owner = 'one') => void readDetail(reply(chars), owner).then(() => read.push(name))
   for (const name of ['a', 'b', 'c']) begin(name, 20_000)
   begin('short', 10)
   const byRound: string[] = []
@@ -21,9 +19,18 @@ test('of replies with long details, one is read in each round of the event loop,
   assert.deepEqual(byRound, ['short,a', 'b', 'c', ''])
 })
 
+test('of replies with long details, callers have theirs in turn', async () => {
+  const read: string[] = []
+  const begin = (name: string, owner: string) => void readDetail(reply(20_000), owner).then(() => read.push(name))
+  for (const name of ['a', 'b', 'c']) begin(name, 'one')
+  begin('other', 'two')
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+  assert.deepEqual(read, ['a', 'other', 'b', 'c'])
+})
+
 test('a reply with a long text waits, too', async () => {
   let isRead = false
-  const reading = readDetail({ content: '字'.repeat(20_000), detail: null } as WholeMessage, session).then(() => {
+  const reading = readDetail({ content: '字'.repeat(20_000), detail: null } as WholeMessage, 'one').then(() => {
     isRead = true
   })
   await Promise.resolve()

@@ -9,14 +9,16 @@ import { dropDatabase, newDatabase, query } from './support/postgres.ts'
 import { keepsFiles, needsProcess, type Service, startService } from './support/service.ts'
 import { storeOf } from './support/store.ts'
 
-test('slow readers of one caller do not keep others from their lists: PostgreSQL', { skip: needsProcess }, async () => {
+test('slow readers of one caller, or of one agent, do not keep others from their lists: PostgreSQL', {
+  skip: needsProcess,
+}, async () => {
   const url = await newDatabase()
   endsBy('the database', () => dropDatabase(url))
-  await slowReaders({ REPARTEE_DATABASE_URL: url }, 3)
+  await slowReaders({ REPARTEE_DATABASE_URL: url }, 2)
 })
 
 test(
-  'slow readers of one caller do not keep others from their lists: embedded store',
+  'slow readers of one caller, or of one agent, do not keep others from their lists: embedded store',
   { skip: needsProcess || !keepsFiles },
   () => slowReaders({}, 8),
 )
@@ -45,6 +47,11 @@ async function slowReaders(env: { REPARTEE_DATABASE_URL?: string }, share: numbe
   )
   assert.equal(begun(), share, 'the others wait')
   for (const socket of slow) socket.destroy()
+  await until('they are gone', () => slow.every((socket) => socket.closed))
+  const sameAgent = await Promise.all(Array.from({ length: 6 }, () => startSlow(service, `/agents/${agent}/sessions`, 2 * share)))
+  await until('some are begun', () => sameAgent.some(({ begun }) => begun() > 0))
+  for (let i = 0; i < 3; i++) isOk(await client.get(other.replace(/\/[^/]+$/, '')))
+  for (const { slow } of sameAgent) for (const socket of slow) socket.destroy()
   await service.stop()
 }
 

@@ -2,6 +2,7 @@ import type { DocumentInsight, InsightDay, Insights, Ratings } from '../core/ins
 import { pacer } from '../core/pacer.ts'
 import { toIso } from '../core/time.ts'
 import { listReplies, type ReplyRow, type Span } from '../store/insights.ts'
+import type { Slicing } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
 import type { ReplyDetail } from './exchange.ts'
 import type { Feedback } from './read-message.ts'
@@ -24,14 +25,14 @@ export async function findInsights(
   deps: Deps,
   agentId: string,
   span: Span,
-  isWanted: () => boolean,
+  { owner, isWanted }: Required<Slicing>,
 ): Promise<Insights | undefined> {
   const days = new Map<string, Day>()
   const ratings: Ratings = { up: 0, down: 0 }
   const unanswered = new UnansweredQuestions()
   const documents = new CitedDocuments()
-  const pause = pacer(agentId)
-  for await (const replies of listReplies(deps.db, agentId, span)) {
+  const pause = pacer(owner)
+  for await (const replies of listReplies(deps.db, agentId, span, owner)) {
     await pause()
     if (!isWanted()) return undefined
     for (const reply of replies.toSorted((a, b) => b.askedAt - a.askedAt)) {

@@ -88,9 +88,9 @@ export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === n
 /** A longer reply takes milliseconds to parse and to send. A megabyte of text or sources is possible. */
 const LONG_CHARS = 16_384
 
-/** Parses what the store keeps about a reply. A long reply waits for a slice of its own. */
-export async function readDetail(message: WholeMessage, { agentId }: Session): Promise<ReplyDetail> {
-  if (message.content.length + (message.detail?.length ?? 0) > LONG_CHARS) await nextSlice(agentId)
+/** Parses what the store keeps about a reply. A long reply waits for a slice of its own. `owner` as in `nextSlice`. */
+export async function readDetail(message: WholeMessage, owner: string): Promise<ReplyDetail> {
+  if (message.content.length + (message.detail?.length ?? 0) > LONG_CHARS) await nextSlice(owner)
   return detailOf(message)
 }
 
@@ -137,7 +137,7 @@ async function readEnd(deps: Deps, session: Session, question: WholeMessage): Pr
   if ((await turnStateOf(deps, session, question)) === 'running') return undefined
   const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
   if (reply?.role !== 'AI') return failureOf(question)
-  const { sources = [], usage = null, followUps, include = [], trace } = await readDetail(reply, session)
+  const { sources = [], usage = null, followUps, include = [], trace } = await readDetail(reply, deps.askedBy ?? session.agentId)
   const agent = await deps.agents.get(session.agentId)
   return {
     session,

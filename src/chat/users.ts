@@ -2,7 +2,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { findSession, streamSessions } from '../store/sessions.ts'
+import { findSession, type Slicing, streamSessions } from '../store/sessions.ts'
 import { deleteSpendingOf } from '../store/spending.ts'
 import { findSummary } from '../store/summaries.ts'
 import { type KeptRow, listKeptMessages, listKeptVersions } from '../store/users.ts'
@@ -27,20 +27,25 @@ export async function* exportUser(
   { db }: Pick<Deps, 'db'>,
   agentId: string,
   userId: string,
-  isWanted: () => boolean,
+  slicing: Required<Slicing>,
 ): AsyncGenerator<Kept[]> {
-  for (const id of await sessionIdsOf(db, agentId, userId, isWanted)) {
+  for (const id of await sessionIdsOf(db, agentId, userId, slicing)) {
     const session = await findSession(db, agentId, id)
     if (session !== undefined) yield* exportSession(db, session)
   }
 }
 
 /** Of one view of the store. All are read first, because an open list holds a database connection and what is done with each may take long. */
-async function sessionIdsOf(db: Deps['db'], agentId: string, userId: string, isWanted: () => boolean): Promise<string[]> {
+async function sessionIdsOf(
+  db: Deps['db'],
+  agentId: string,
+  userId: string,
+  { owner, isWanted }: Required<Slicing>,
+): Promise<string[]> {
   const ids: string[] = []
   for await (const sessions of streamSessions(db, { agentId, userId }, IDS_AT_ONCE)) {
     for (const { id } of sessions) ids.push(id)
-    await nextSlice(agentId)
+    await nextSlice(owner)
     if (!isWanted()) return []
   }
   return ids
@@ -100,7 +105,7 @@ const toText = ({ content, markdown, model, detail, feedback }: KeptRow) => ({
  */
 export async function eraseUser(deps: Deps, agentId: string, userId: string): Promise<number> {
   // Sessions that are made later stay: otherwise a user who goes on making them would keep this from ending.
-  const ids = await sessionIdsOf(deps.db, agentId, userId, () => true)
+  const ids = await sessionIdsOf(deps.db, agentId, userId, { owner: agentId, isWanted: () => true })
   for (const id of ids) {
     const session = await findSession(deps.db, agentId, id)
     if (session !== undefined) await deleteIfThere(deps, session)

@@ -15,8 +15,8 @@ export function insightRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const from = query.from === undefined ? to - USUAL_SPAN_MS : Date.parse(query.from)
     if (from >= to) throw invalid('query.from', 'must lie before "to"')
     await app.scanPlaces.take(request, reply, agent.id)
-    const { isWanted } = slicingFor(request, key)
-    const found = isWanted() ? await findInsights(deps, agent.id, { from, to }, isWanted) : undefined
+    const slicing = slicingFor(request, key)
+    const found = slicing.isWanted() ? await findInsights(deps, agent.id, { from, to }, slicing) : undefined
     if (found === undefined) {
       reply.hijack()
       return undefined

@@ -7,6 +7,7 @@ import type { ReplyDetail } from '../chat/exchange.ts'
 import { getMessage, rate, readDetail, toFeedback, turnStateOf } from '../chat/read-message.ts'
 import { regenerate } from '../chat/regenerate.ts'
 import { sendMessage } from '../chat/send-message.ts'
+import { type ApiKey, callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
@@ -99,13 +100,13 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const include = query.include?.split(',') ?? []
     checkInclude(key, include)
     const message = await getMessage(deps, session, params.messageId)
-    const detail = await readReplyDetail(session, message)
+    const detail = await readReplyDetail(key, message)
     return { message: { ...(await toOneMessage(deps, session, message, detail)), ...extrasOf(message, detail, include) } }
   })
 
-  route(app, deps, contract.cancelMessage, async ({ session, params }) => {
+  route(app, deps, contract.cancelMessage, async ({ session, params, key }) => {
     const message = await cancelTurn(deps, session, params.messageId)
-    return { message: await toOneMessage(deps, session, message, await readReplyDetail(session, message)) }
+    return { message: await toOneMessage(deps, session, message, await readReplyDetail(key, message)) }
   })
 
   route(app, deps, contract.setFeedback, async ({ session, params, body }) => {
@@ -151,8 +152,8 @@ async function* versionsOf({ db }: Deps, session: Session, messageId: string): A
 
 type OneMessage = ResponseOf<Contract['getMessage']>['message']
 
-const readReplyDetail = async (session: Session, message: WholeMessage): Promise<ReplyDetail> =>
-  message.role === 'AI' ? readDetail(message, session) : {}
+const readReplyDetail = async (key: ApiKey, message: WholeMessage): Promise<ReplyDetail> =>
+  message.role === 'AI' ? readDetail(message, callerIdOf(key)) : {}
 
 async function toOneMessage(
   deps: Deps,

@@ -29,6 +29,12 @@ export class Places {
     return !this.#waiting.isEmpty
   }
 
+  /** Whether a request of another key waits for a place. */
+  isWaitedForBeside(key: { id: string }): boolean {
+    for (const line of this.#waiting.owners()) if (this.#waiting.firstOf(line)!.asker.caller.id !== key.id) return true
+    return false
+  }
+
   /** Resolves when the request has a place or has ended. Returns undefined if it has one immediately. `request.caller` must be set. */
   take(request: FastifyRequest, reply: FastifyReply, agentId?: string): Promise<void> | undefined {
     const asker = toAsker(request, agentId)

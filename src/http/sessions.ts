@@ -72,7 +72,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
     const isWhole = call.query.limit === undefined && cursor === undefined
     if (isWhole) {
-      await app.listPlaces.take(call.request, call.reply)
+      await app.listPlaces.take(call.request, call.reply, call.agent.id)
     }
     const slicing = slicingFor(call.request, call.key)
     if (!slicing.isWanted()) {
@@ -83,7 +83,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
       const slices = q === undefined ? streamSessions(deps.db, filter, SLICE_ROWS) : searchSessions(deps, filter, q, slicing)
       const [head, tail] = ['{"success":true,"sessions":[', ']}']
       const toItem = (s: Session) => toListed(s, now)
-      const othersWait = () => q !== undefined && app.scanPlaces.isWaitedFor
+      const othersWait = () => (q === undefined ? app.listPlaces.isWaitedForBeside(call.key) : app.scanPlaces.isWaitedFor)
       return scarceJsonStream({ head, slices, toItem, tail, owner: slicing.owner }, deps.limits.listReadMs, othersWait)
     }
     const after = cursor === undefined ? undefined : readCursor(cursor)

@@ -40,8 +40,9 @@ export function userRoutes(app: FastifyInstance, deps: Deps, contract: Contract)
     const userId = params.externalUserId.toLowerCase()
     const sessions = await listSessions(deps.db, { agentId: agent.id, userId }, undefined, SHORT_SESSIONS + 1)
     if (sessions.length === 0) throw userNotFound()
-    const { owner, isWanted } = slicingFor(request, key)
-    const readLines = () => toLines(exportUser(deps, agent.id, userId, isWanted), owner)
+    const slicing = slicingFor(request, key)
+    const { owner, isWanted } = slicing
+    const readLines = () => toLines(exportUser(deps, agent.id, userId, slicing), owner)
     if (sessions.length <= SHORT_SESSIONS) {
       const whole = await app.shortExportPlaces.within(request, reply, agent.id, () => joinShort(readLines()))
       if (whole !== undefined) {

@@ -43,8 +43,8 @@ const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS
   WHERE r.agent_id = $1 AND r.session_id IN (SELECT value FROM json_each($2)) AND r.seq > $5 AND r.seq <= $6 AND r.role = 'AI' AND q.role = 'USER' AND r.model IS NOT NULL
     AND r.created_at >= $3 AND r.created_at < $4`
 
-/** Replies of an agent in a span, in slices, so that little is held and nobody waits long. */
-export async function* listReplies(db: Database, agentId: string, { from, to }: Span): AsyncGenerator<ReplyRow[]> {
+/** Replies of an agent in a span, in slices, so that little is held and nobody waits long. `owner` as in `nextSlice`. */
+export async function* listReplies(db: Database, agentId: string, { from, to }: Span, owner: string): AsyncGenerator<ReplyRow[]> {
   let last: Pick<SessionPlace, 'id' | 'lastMessageAt'> = { id: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
   for (;;) {
     const page = (await db.scan(SESSIONS, [agentId, from, last.lastMessageAt, last.id])).map(toPlace)
@@ -54,7 +54,7 @@ export async function* listReplies(db: Database, agentId: string, { from, to }: 
       yield (await db.scan(REPLIES, [agentId, JSON.stringify(ids), from, to, after, upto])).map((row) => toReply(row, users))
     if (page.length < SESSIONS_A_PAGE) return
     last = page.at(-1)!
-    await nextSlice(agentId)
+    await nextSlice(owner)
   }
 }
 

@@ -82,7 +82,7 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
       withAgents(async (db) => {
         await insertSessions(db, AGENT, 'u', 450)
         const { counted, calls } = counting(db)
-        assert.equal(await findInsights({ db: counted } as Deps, AGENT, { from: 0, to: 10 }, () => false), undefined)
+        assert.equal(await findInsights({ db: counted } as Deps, AGENT, { from: 0, to: 10 }, { ...MINE, isWanted: () => false }), undefined)
         assert.ok(calls.scans <= 2, `${calls.scans} scans`)
       }))
 
@@ -102,7 +102,7 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
       withAgents(async (db) => {
         await insertSessions(db, AGENT, 'u', 450)
         const { counted, calls } = counting(db)
-        for await (const _ of listReplies(counted, AGENT, { from: 0, to: 1 }));
+        for await (const _ of listReplies(counted, AGENT, { from: 0, to: 1 }, MINE.owner));
         assert.equal(calls.scans, 5)
       }))
 

@@ -153,7 +153,7 @@ function messagesContract(engine: string, withAgent: WithAgent): void {
           VALUES ($1, 's', 'm0001', $2, $3, '{"a":1}', 1)`
         await db.write(many.map((text, i) => statement(sql, AGENT, i + 1, text)))
         const kept: Kept[] = []
-        for await (const slice of exportUser({ db }, AGENT, 'u', () => true)) kept.push(...slice)
+        for await (const slice of exportUser({ db }, AGENT, 'u', { owner: 'one', isWanted: () => true })) kept.push(...slice)
         const of = (type: Kept['type']) => kept.filter((one) => one.type === type).map(({ content }) => content)
         assert.equal(of('session').length, 2)
         for (const type of ['message', 'version'] as const) {

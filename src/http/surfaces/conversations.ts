@@ -111,7 +111,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
     const { listed, hasMore } = await readPage(deps, session, query)
     const [first, last] = [listed[0], listed.at(-1)].map((message) => (message === undefined ? null : toItemId(message.id)))
     const rest = JSON.stringify({ first_id: first, last_id: last, has_more: hasMore })
-    const slices = itemSlices(deps, session, listed)
+    const slices = itemSlices(deps, key, session, listed)
     const list = { head: '{"object":"list","data":[', slices, toItem: (item: object) => item, tail: `],${rest.slice(1)}` }
     return answerList({ request, reply }, list)
   })
@@ -144,11 +144,16 @@ async function readPage(
 }
 
 /** One at a time, because each may hold 200,000 characters and many citations. */
-async function* itemSlices(deps: Deps, session: Session, listed: readonly ListedMessage[]): AsyncGenerator<object[]> {
+async function* itemSlices(
+  deps: Deps,
+  key: ApiKey,
+  session: Session,
+  listed: readonly ListedMessage[],
+): AsyncGenerator<object[]> {
   for (const { id } of listed) {
     const message = await findMessage(deps.db, session.agentId, session.id, id)
     if (message === undefined) throw sessionNotFound()
-    yield [message.role === 'AI' ? toOutputItem(await readOutcome(deps, session, message)) : toInputItem(message)]
+    yield [message.role === 'AI' ? toOutputItem(await readOutcome(deps, key, session, message)) : toInputItem(message)]
   }
 }
 

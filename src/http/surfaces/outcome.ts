@@ -3,7 +3,7 @@ import type { Deps } from '../../chat/deps.ts'
 import type { Exchange, FollowUp, Trace, Usage } from '../../chat/exchange.ts'
 import { readDetail } from '../../chat/read-message.ts'
 import type { Turn } from '../../chat/turn.ts'
-import type { ApiKey } from '../../core/api-key.ts'
+import { type ApiKey, callerIdOf } from '../../core/api-key.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import { findMessageAt, type WholeMessage } from '../../store/messages.ts'
@@ -56,11 +56,11 @@ export const toOutcome = (agentId: string, e: Exchange): Outcome => ({
 export const toldTo = ({ userId }: ApiKey, outcome: Outcome): Outcome =>
   userId === undefined ? outcome : { ...outcome, usage: null }
 
-/** Of a reply that was kept. */
-export async function readOutcome({ db }: Deps, session: Session, reply: WholeMessage): Promise<Outcome> {
+/** Of a reply that was kept. `key`: of the caller who reads it. */
+export async function readOutcome({ db }: Deps, key: ApiKey, session: Session, reply: WholeMessage): Promise<Outcome> {
   const { agentId, id: sessionId } = session
   const question = await findMessageAt(db, agentId, sessionId, reply.seq - 1)
-  const { sources = [], usage = null, followUps = [], trace } = await readDetail(reply, session)
+  const { sources = [], usage = null, followUps = [], trace } = await readDetail(reply, callerIdOf(key))
   return {
     agentId,
     sessionId,

@@ -117,7 +117,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const session = await getSessionAt(deps, key, place).catch(asResponseNotFound)
     const message = await getMessage(deps, session, place.replyId).catch(asResponseNotFound)
     if (message.role !== 'AI') throw responseNotFound()
-    const outcome = toldTo(key, await readOutcome(deps, session, message))
+    const outcome = toldTo(key, await readOutcome(deps, key, session, message))
     const told = { instructions: null, previousResponseId: null, maxOutputTokens: null, metadata: {}, isStored: true }
     return toDoneResponse(outcome, { ...told, model: place.agentId }, message.createdAt)
   })
