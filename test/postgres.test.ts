@@ -16,6 +16,7 @@ import { exchange } from '../src/store/postgres-exchange.ts'
 import { PostgresPresence } from '../src/store/postgres-presence.ts'
 import { insertCounts, insertSession } from '../src/store/sessions.ts'
 import { takeFromBudgets } from '../src/store/spending.ts'
+import { failLapsedTurns } from '../src/store/turns.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
@@ -79,6 +80,35 @@ test('a server that answers too late commits no first statement without the rest
   await until('the server is done with it', async () => (await holder.query(others)).rowCount === 0)
   assert.deepEqual((await holder.query('SELECT name, updated_at FROM agent')).rows, [{ name: 'n', updated_at: '1' }])
   await holder.end()
+  await db.close()
+})
+
+test('a session that a suspended process holds does not keep the turns of others from being settled', async () => {
+  const url = await newDatabase()
+  const db = await PostgresDatabase.open({ url, connections: 2 })
+  await db.write([agent('1')])
+  await query(
+    url,
+    `INSERT INTO session (agent_id, id, name, user_id, message_count, last_message_at, created_at, updated_at, lease, lease_until)
+      SELECT '1', 's' || n, 'n', 'u', 0, 1, 1, 1, 'gone/' || n, 5 FROM generate_series(1, 3) n`,
+  )
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query("BEGIN; SELECT * FROM session WHERE id = 's2' FOR UPDATE")
+  await failLapsedTurns(db, 10, 'settler')
+  const leased = () => query(url, 'SELECT id FROM session WHERE lease IS NOT NULL')
+  assert.deepEqual(await leased(), [{ id: 's2' }])
+  await holder.query('ROLLBACK')
+  await failLapsedTurns(db, 10, 'settler')
+  assert.deepEqual(await leased(), [])
+  await holder.end()
+  await db.close()
+})
+
+test('the server ends a connection whose process is cut off, and not only after hours', async () => {
+  const db = await open()
+  const settings = "SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_user_timeout') AS unread"
+  assert.deepEqual(await db.read(settings, []), [{ idle: '10', unread: '25000' }])
   await db.close()
 })
 

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Database } from './database.ts'
+import { endWhenCut } from './postgres-keepalive.ts'
 
 const CHANNEL = 'repartee'
 /** Tells our locks from those of others. Any number, as long as it stays the same. */
@@ -55,6 +56,7 @@ export class PostgresPresence {
     client.on('notification', ({ payload }) => this.#parts.onMessage(payload ?? ''))
     try {
       await client.connect()
+      endWhenCut(client)
       await client.query(`SELECT pg_advisory_lock(${LOCKS}, ${this.lockId})`)
       await client.query(`LISTEN ${CHANNEL}`)
       this.#client = client

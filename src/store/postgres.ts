@@ -6,6 +6,7 @@ import { type Database, NothingChanged, type Row, type Statement, statement, typ
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
 import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { type Answer, type Asked, exchange, toRows } from './postgres-exchange.ts'
+import { endWhenCut } from './postgres-keepalive.ts'
 import { migratePostgres } from './postgres-migrate.ts'
 import { Reads } from './postgres-reads.ts'
 import { isTransient } from './transient.ts'
@@ -91,6 +92,7 @@ export class PostgresDatabase implements Database {
       pool.on('connect', (client) => {
         this.#born.set(client, performance.now())
         client.on('error', () => {})
+        if (!pooler) endWhenCut(client)
       })
     }
   }
@@ -283,9 +285,11 @@ async function askPooler(client: pg.PoolClient, { text, values }: Asked): Promis
   return { columns: fields.map(({ name }) => name), rows }
 }
 
-/** The one construct that the engines spell differently. */
+/** What the engines spell differently. The embedded store has one writer, and skips a comment. */
 const toPostgres = (sql: string): string =>
-  sql.replace(/SELECT value FROM json_each\((\$\d+)\)/g, 'SELECT json_array_elements_text($1::json)')
+  sql
+    .replace(/SELECT value FROM json_each\((\$\d+)\)/g, 'SELECT json_array_elements_text($1::json)')
+    .replace('/* SKIP LOCKED */', 'FOR UPDATE SKIP LOCKED')
 
 function fail(error: unknown): never {
   if (isTransient(error) || isLost(error))

@@ -199,13 +199,19 @@ export async function failLapsedTurns(
 
 /**
  * Fails the turns whose lease passes a condition; the last but one of the statements returns them. The sessions are leased to the settler first, so that
- * a lease that comes to pass it meanwhile is not ended with its turn still running.
+ * a lease that comes to pass it meanwhile is not ended with its turn still running. A session that another transaction holds is left for the next time: the process of
+ * that transaction may be suspended.
  */
 export function failTurns(condition: string, params: Value[], settler: string, alongside: Statement[]): Statement[] {
   const own = `$${params.length + 1}`
   // A running turn's message is the last of its session.
   return [
-    statement(`UPDATE session SET lease = ${own} WHERE lease IS NOT NULL AND ${condition} RETURNING id`, ...params, settler),
+    statement(
+      `UPDATE session SET lease = ${own} WHERE (agent_id, id) IN
+        (SELECT agent_id, id FROM session WHERE lease IS NOT NULL AND ${condition} /* SKIP LOCKED */) RETURNING id`,
+      ...params,
+      settler,
+    ),
     ...alongside,
     statement(
       `UPDATE message SET turn = 'failed' WHERE turn = 'running' AND (agent_id, session_id, seq) IN
