@@ -36,6 +36,18 @@ slicesContract('SQLite', open)
 slicesContract('SQLite, written by a thread', openWithThread)
 textSlicesContract('SQLite', open)
 
+test('an agent that writes much does not hold up the writes of others', async () => {
+  const db = await open()
+  const insert = (agentId: string, id: string) =>
+    statement("INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($2, $1, '{}', 1, 1)", agentId, id)
+  let written = 0
+  const many = Array.from({ length: 200 }, (_, i) => db.write([insert('busy', `busy ${i}`)]).then(() => written++))
+  const { before } = await db.write([insert('other', 'other')]).then(() => ({ before: written }))
+  await Promise.all(many)
+  assert.ok(before < 5, `${before} of 200 were written before`)
+  await db.close()
+})
+
 test('on a slow disk a thread takes over: what was asked for stays in order, and nothing is lost or doubled', async () => {
   const path = folder()
   const db = new SqliteDatabase(path, { slowMs: 0.001 })

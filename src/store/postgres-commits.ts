@@ -1,7 +1,7 @@
-import { InTurn } from '../core/in-turn.ts'
 import { Limiter } from '../core/limiter.ts'
 import type { Row, Statement } from './database.ts'
 import { isLost } from './postgres-errors.ts'
+import { agentOf, WritesInTurn } from './writes-in-turn.ts'
 
 /** What one request has written: the rest of its statements only where the first returned a row, if it is guarded. */
 export interface Part {
@@ -35,9 +35,7 @@ type Commit = (parts: Part[], isPatient: boolean) => Promise<PartRows[]>
 /** Group commit: what is asked for while others are being written shares one transaction, and one wait for the disk. Agents take turns. */
 export class Commits {
   readonly #commit: Commit
-  readonly #waiting = new InTurn<Waiting>()
-  /** When the agents that wait were served last. */
-  readonly #servedAt = new Map<string, number>()
+  readonly #waiting = new WritesInTurn<Waiting>()
   /** By row: what waits for the one that waits, or is under way, in a shared transaction. */
   readonly #behind = new Map<string, Waiting[]>()
   readonly #alone = new Limiter(ALONE_AT_ONCE)
@@ -58,11 +56,7 @@ export class Commits {
 
   /** For how long the agent whose turn is next has waited for it. */
   waitMs(): number {
-    for (const agent of this.#waiting.owners()) {
-      const { since } = this.#waiting.firstOf(agent)!
-      return performance.now() - Math.max(since, this.#servedAt.get(agent) ?? 0)
-    }
-    return 0
+    return this.#waiting.waitMs()
   }
 
   /**
@@ -81,7 +75,7 @@ export class Commits {
   }
 
   #add(part: Waiting): void {
-    this.#waiting.add(agentOf(part), part)
+    this.#waiting.add(part)
     if (this.#isAwake) return
     this.#isAwake = true
     setImmediate(() => {
@@ -111,16 +105,7 @@ export class Commits {
 
   /** In the order of the rows that they begin with, so that no two processes hold what the other waits for. */
   #take(): Waiting[] {
-    const taken: Waiting[] = []
-    const now = performance.now()
-    for (let part = this.#waiting.next(); part !== undefined; part = this.#waiting.next()) {
-      taken.push(part)
-      const agent = agentOf(part)
-      if (this.#waiting.firstOf(agent) === undefined) this.#servedAt.delete(agent)
-      else this.#servedAt.set(agent, now)
-      if (taken.length === MOST_PARTS) break
-    }
-    return taken.sort((a, b) => (rowOf(a) < rowOf(b) ? -1 : 1))
+    return this.#waiting.take(MOST_PARTS).sort((a, b) => (rowOf(a) < rowOf(b) ? -1 : 1))
   }
 
   async #write(parts: Waiting[]): Promise<void> {
@@ -153,9 +138,6 @@ export class Commits {
     }
   }
 }
-
-/** Statements name first what they change, and the agent before all. */
-const agentOf = ({ statements }: Part): string => String(statements[0]!.params[0])
 
 const rowOf = ({ statements }: Part): string => {
   const [first, second] = statements[0]!.params

@@ -3,6 +3,7 @@ import type { Row, Statement } from './database.ts'
 import type { Outcome, SqliteConnection, Work } from './sqlite-connection.ts'
 import { WriterThread } from './sqlite-thread.ts'
 import { isBusy } from './transient.ts'
+import { WritesInTurn } from './writes-in-turn.ts'
 
 interface Job extends Work {
   since: number
@@ -29,13 +30,13 @@ const WEIGHT = 0.05
 
 /**
  * Group commit: what was asked for in one turn of the event loop, or while the disk was waited for, is written as one transaction, or as several where one would
- * take too long. On a disk that answers at once this thread does it, for to have it done costs a tenth more; on any other, a thread of its own waits for the disk,
+ * take too long; agents take turns. On a disk that answers at once this thread does it, for to have it done costs a tenth more; on any other, a thread of its own waits for the disk,
  * and the event loop does not.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection
   readonly #settings: WriterSettings
-  #queue: Job[] = []
+  readonly #queue = new WritesInTurn<Job>()
   #checkpoints: ((work: Promise<boolean>) => void)[] = []
   #opening: Promise<void> | undefined
   #thread: WriterThread | undefined
@@ -56,8 +57,8 @@ export class SqliteWriter {
 
   add(statements: Statement[], guarded: boolean): Promise<Row[][] | undefined> {
     return new Promise((resolve, reject) => {
-      const job = { statements, guarded, since: performance.now(), resolve, reject }
-      if (this.#queue.push(job) === 1) setImmediate(() => this.#next())
+      if (this.#queue.isEmpty) setImmediate(() => this.#next())
+      this.#queue.add({ statements, guarded, since: performance.now(), resolve, reject })
     })
   }
 
@@ -69,15 +70,14 @@ export class SqliteWriter {
     })
   }
 
-  /** For how long the first that waits has done so. */
+  /** For how long the agent whose turn is next has waited for it. */
   waitMs(): number {
-    const [first] = this.#queue
-    return first === undefined ? 0 : performance.now() - first.since
+    return this.#queue.waitMs()
   }
 
   async close(): Promise<void> {
     this.#next()
-    while (this.#isAway || this.#queue.length > 0) await pause(LOOK_AGAIN_MS)
+    while (this.#isAway || !this.#queue.isEmpty) await pause(LOOK_AGAIN_MS)
     await this.#opening
     await this.#thread?.close()
     this.#thread = undefined
@@ -87,11 +87,11 @@ export class SqliteWriter {
     if (this.#isAway) return
     const checkpoint = this.#checkpoints.shift()
     if (checkpoint !== undefined) checkpoint(this.#checkpoint())
-    else if (this.#queue.length > 0) this.#write()
+    else if (!this.#queue.isEmpty) this.#write()
   }
 
   #write(): void {
-    const jobs = this.#queue.splice(0, MOST_JOBS)
+    const jobs = this.#queue.take(MOST_JOBS)
     if (this.#thread === undefined) this.#settle(jobs, this.#writeHere(jobs))
     else this.#writeAway(this.#thread, jobs)
   }
@@ -122,16 +122,16 @@ export class SqliteWriter {
     return outcomes
   }
 
-  /** Jobs without an outcome are the first of the next transaction. */
+  /** Jobs without an outcome wait for the next transaction. */
   #settle(jobs: Job[], outcomes: Outcome[]): void {
     const [first] = outcomes
     if (first !== undefined && 'error' in first && isBusy(first.error) && this.#mayWait()) {
-      this.#queue.unshift(...jobs)
+      this.#queue.putBack(jobs)
       setTimeout(() => this.#next(), LOOK_AGAIN_MS)
       return
     }
     this.#busySince = undefined
-    this.#queue.unshift(...jobs.slice(outcomes.length))
+    this.#queue.putBack(jobs.slice(outcomes.length))
     for (const [i, outcome] of outcomes.entries()) {
       if ('error' in outcome) jobs[i]!.reject(this.#settings.translate(outcome.error))
       else jobs[i]!.resolve(outcome.rows)
@@ -140,7 +140,7 @@ export class SqliteWriter {
   }
 
   #goOn(): void {
-    if (this.#queue.length > 0 || this.#checkpoints.length > 0) setImmediate(() => this.#next())
+    if (!this.#queue.isEmpty || this.#checkpoints.length > 0) setImmediate(() => this.#next())
   }
 
   #mayWait(): boolean {
