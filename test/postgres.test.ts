@@ -6,9 +6,9 @@ import { importSession } from '../src/chat/sessions.ts'
 import type { Agent } from '../src/core/agent.ts'
 import type { ReparteeError } from '../src/core/errors.ts'
 import { newId } from '../src/core/ids.ts'
-import { type Keep, keepIfClaimed, workOnce } from '../src/http/idempotency.ts'
+import { type Keep, workOnce } from '../src/http/idempotency.ts'
 import { insertAgent } from '../src/store/agents.ts'
-import { type Database, statement, type Value } from '../src/store/database.ts'
+import { ConditionFailed, condition, type Database, type Statement, statement, type Value } from '../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../src/store/deletion.ts'
 import { listRecent } from '../src/store/messages.ts'
 import { PostgresDatabase } from '../src/store/postgres.ts'
@@ -16,7 +16,7 @@ import { exchange } from '../src/store/postgres-exchange.ts'
 import { PostgresPresence } from '../src/store/postgres-presence.ts'
 import { insertCounts, insertSession } from '../src/store/sessions.ts'
 import { takeFromBudgets } from '../src/store/spending.ts'
-import { failLapsedTurns } from '../src/store/turns.ts'
+import { beginTurn, failLapsedTurns } from '../src/store/turns.ts'
 import { databaseContract } from './contract/database.ts'
 import { slicesContract } from './contract/slices.ts'
 import { storeContract } from './contract/store.ts'
@@ -177,8 +177,7 @@ test('the newest messages are read by their places, also where the table was nev
   await db.close()
 })
 
-test('what an Idempotency-Key makes is rolled back behind a pooler if another replica has its claim by then', async () => {
-  const db = await openThroughPooler()
+const keyed = async (db: PostgresDatabase) => {
   const agent = { ...({} as Agent), id: newId(), name: 'a', createdAt: 1, updatedAt: 1 }
   await insertAgent(db, agent)
   const limits = { maxWaitMs: 1_000, turnTimeoutMs: 1_000, keepAnswersMs: 60_000 }
@@ -189,8 +188,7 @@ test('what an Idempotency-Key makes is rolled back behind a pooler if another re
     role: i % 2 ? ('AI' as const) : ('USER' as const),
     content: `${i}`,
   }))
-  const make = (keep: Keep) =>
-    importSession(deps, agent.id, {}, messages, (made) => keepIfClaimed(keep)({ id: made.id }, made.id))
+  const make = (keep: Keep) => importSession(deps, agent.id, {}, messages, (made) => keep({ id: made.id }, made.id))
   // This one stands still behind its claim, is settled, and goes on when another one has done the work.
   let second: object | undefined
   const first = workOnce(deps, request, kept, async (keep) => {
@@ -204,6 +202,21 @@ test('what an Idempotency-Key makes is rolled back behind a pooler if another re
   assert.ok(second !== undefined && 'id' in second)
   // The answer of the one that came through is still there.
   assert.deepEqual(JSON.parse(((await workOnce(deps, request, kept, make)) as { answer: string }).answer), { id: second.id })
+  await db.close()
+}
+test('what an Idempotency-Key makes is rolled back if another replica has its claim by then', async () => keyed(await open()))
+test('the same behind a pooler', async () => keyed(await openThroughPooler()))
+
+test('a turn does not take its session if another replica has the claim of its request by then', async () => {
+  const db = await open()
+  await db.write([agent('a'), insertCounts('a')])
+  await insertSession(db, session('a', 's'))
+  const message = { id: 'm', role: 'USER' as const, content: 'x', createdAt: 1 }
+  const begin = (condition: Statement) =>
+    beginTurn(db, { agentId: 'a', sessionId: 's', lease: 'l' }, { leaseUntil: 9, messages: 0, condition: [condition] }, message)
+  await assert.rejects(begin(condition('SELECT 1 WHERE $1 = $2', 'x', 'y')), ConditionFailed)
+  assert.equal((await db.read('SELECT * FROM message', [])).length, 0)
+  assert.equal(await begin(condition('SELECT 1 WHERE $1 = $2', 'x', 'x')), true)
   await db.close()
 })
 

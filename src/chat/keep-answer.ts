@@ -22,6 +22,8 @@ export interface RepeatableRequest {
 export interface Claim {
   /** To be written in the transaction of the effect. */
   keep(keptWith: store.KeptWith, status: number, answer: string): Statement
+  /** For the transactions of the effect, behind `keep` if that is in it: another replica may have taken the key while this process was paused. */
+  readonly isOurs: Statement
   /** Frees the key where no answer was kept. */
   release(): Promise<void>
 }
@@ -70,6 +72,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
   if (kept === undefined) {
     return {
       keep: (keptWith, status, answer) => store.keepAnswer(claim, keptWith, status, answer),
+      isOurs: store.isClaimed(claim),
       release: () => release(deps, claim),
     }
   }

@@ -25,6 +25,8 @@ import type { Turn } from './turn.ts'
 export interface Window {
   /** The message is stored, and the reply begins to grow. */
   onStart?: (turn: Turn, session: Session, userMessage: Message) => void
+  /** Goes into the transaction in which the turn takes its session: nothing is done if a condition does not hold. */
+  condition?: Statement[]
   /** What goes into the transaction that stores the reply. */
   alongside?: (exchange: Exchange) => Statement[]
 }
@@ -86,6 +88,7 @@ async function runInTurn(
   const { agent } = asked
   const isFree = deps.turns.isFree(asked.sessionId)
   const turn = await deps.turns.take(agent.id, asked.sessionId)
+  turn.condition = window.condition ?? []
   try {
     const opened = await openInTurn(deps, isFree ? asked : { ...asked, session: undefined }, turn, open)
     const { session } = opened

@@ -1,5 +1,6 @@
 import type { ReparteeError } from '../core/errors.ts'
 import { cleanText } from '../core/text.ts'
+import type { Statement } from '../store/database.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Text that is kept apart for those who keep up. */
@@ -28,6 +29,8 @@ export class Turn {
   readonly arrivedAt: number
   /** Among the sends of all replicas that wait; undefined while it does not. */
   place: number | undefined
+  /** What must hold when it takes its session. */
+  condition: Statement[] = []
   /** The message that it answers; undefined until that is stored. */
   messageId: string | undefined
   /** The reply will have this id. Undefined where another process makes it. */

@@ -217,6 +217,7 @@ export const toPlace = ({ agentId, sessionId, lease }: Turn): TurnPlace => ({ ag
 export const holdOf = ({ clock, limits, replicas }: Deps, turn: Turn, session: Session): Hold => ({
   leaseUntil: clock() + limits.leaseMs,
   messages: session.totalMessages,
+  condition: turn.condition,
   ...(replicas === undefined ? {} : { queue: { replica: replicas.id, now: clock(), place: turn.place } }),
 })
 

@@ -16,7 +16,6 @@ import type { Agent } from '../core/agent.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import type { EventStreams } from './event-stream.ts'
-import { keepIfClaimed } from './idempotency.ts'
 import { answerList } from './list-answer.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
@@ -36,7 +35,7 @@ async function* slicesOf(agents: Agent[]): AsyncGenerator<Agent[]> {
 /** `null` in an optional field is the same as leaving it out, except where null is a value of its own. */
 export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
   route(app, deps, contract.createAgent, async ({ body, keep }) => {
-    const alongside = (made: Agent) => keepIfClaimed(keep)({ agent: toAgent(made) })
+    const alongside = (made: Agent) => keep({ agent: toAgent(made) })
     return { agent: toAgent(await createAgent(deps, body as AgentChange & { name: string }, alongside)) }
   })
 

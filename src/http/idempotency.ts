@@ -4,24 +4,20 @@ import type { Deps } from '../chat/deps.ts'
 import { claimRequest, inProgress, type Kept, type RepeatableRequest, readIdempotencyKey } from '../chat/keep-answer.ts'
 import { callerIdOf } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
-import { NothingChanged, type Statement } from '../store/database.ts'
+import { ConditionFailed, type Statement } from '../store/database.ts'
 import { lazySerializer } from './serializer.ts'
 
 /**
  * Makes the statements that keep an answer for replays, for the transaction of its effect. None where the request carries no Idempotency-Key. The answer
- * goes with its session, or where that is '' with its user.
+ * goes with its session, or where that is '' with its user. If another replica has taken over the key, the transaction is rolled back.
  */
-export type Keep = (answer: object, sessionId?: string, userId?: string) => Statement[]
+export interface Keep {
+  (answer: object, sessionId?: string, userId?: string): Statement[]
+  /** For what is written before the answer is known, such as the message of a turn: rolls it back in the same case. */
+  condition: Statement[]
+}
 
-export const keepNothing: Keep = () => []
-
-/**
- * Wraps `keep` for requests that create something: the transaction is rolled back if another replica has taken over the claim. Turns do not need it, because they lease their session.
- */
-export const keepIfClaimed =
-  (keep: Keep): Keep =>
-  (...kept) =>
-    keep(...kept).map((statement) => ({ ...statement, isEssential: true }))
+export const keepNothing: Keep = Object.assign(() => [], { condition: [] })
 
 /** The Idempotency-Key of a request that has an effect. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
 export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
@@ -78,17 +74,18 @@ export async function workOnce<A extends object | undefined>(
   const claim = await claimRequest(deps, request)
   if ('answer' in claim) return claim
   let wasKept = false
-  const keep: Keep = (answer, session = sessionId, userId = '') => {
+  const toStatements = (answer: object, session = sessionId, userId = '') => {
     wasKept = true
-    return [claim.keep({ sessionId: session, userId }, status, toText(answer))]
+    return [claim.keep({ sessionId: session, userId }, status, toText(answer)), claim.isOurs]
   }
+  const keep: Keep = Object.assign(toStatements, { condition: [claim.isOurs] })
   try {
     const answer = await work(keep)
     if (!wasKept && answer !== undefined) await deps.db.write(keep(answer))
     return answer
   } catch (error) {
     await claim.release()
-    throw error instanceof NothingChanged ? inProgress() : error
+    throw error instanceof ConditionFailed ? inProgress() : error
   }
 }
 

@@ -22,7 +22,6 @@ import {
 import { keepTokenRate } from './admit.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'
-import { keepIfClaimed } from './idempotency.ts'
 import { importInTurn } from './import-places.ts'
 import { SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
 import { answerList } from './list-answer.ts'
@@ -51,13 +50,13 @@ const toListed = (s: Session, now: number): Listed => ({
 export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   route(app, deps, contract.createSession, async ({ agent, body, keep, key, reply }) => {
     await keepTokenRate(deps, reply, key, agent.id)
-    const alongside = (made: Session) => keepIfClaimed(keep)({ session: toCreated(made) }, made.id)
+    const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
     const externalUserId = userOf(key, body.externalUserId)
     return { session: toCreated(await createSession(deps, agent.id, { ...body, externalUserId }, alongside)) }
   })
 
   route(app, deps, contract.importSession, async ({ agent, body, keep, request, reply }) => {
-    const alongside = (made: Session) => keepIfClaimed(keep)({ session: toCreated(made) }, made.id)
+    const alongside = (made: Session) => keep({ session: toCreated(made) }, made.id)
     const work = () => importSession(deps, agent.id, body, body.messages, alongside)
     return { session: toCreated(await importInTurn({ request, reply, agentId: agent.id }, body.messages.length, work)) }
   })

@@ -45,7 +45,8 @@ export async function answerTurn(
   }
   try {
     const answer = await call.once([JSON.stringify(call.body)], async (keep) => {
-      const alongside = keep === keepNothing ? {} : { alongside: (e: Exchange) => keep(toAnswer(e, call.key)) }
+      const alongside =
+        keep === keepNothing ? {} : { condition: keep.condition, alongside: (e: Exchange) => keep(toAnswer(e, call.key)) }
       const exchange = await run({ ...(asEvents ? { onStart } : {}), ...alongside })
       const answer = toAnswer(exchange, call.key)
       // Follow-ups and the last timings were not known when the answer was kept with its reply.

@@ -7,15 +7,10 @@ export type Row = Record<string, Value>
 export interface Statement {
   sql: string
   params: Value[]
-  /**
-   * If the statement returns no row, the whole list is rolled back and its write fails with `NothingChanged`. Only the PostgreSQL engine behind a pooler checks this, because a process
-   * can be paused between two statements of a list there.
-   */
-  isEssential?: boolean
 }
 
-/** A list was rolled back because its essential statement returned no row. */
-export class NothingChanged extends Error {}
+/** A list was rolled back because a condition in it did not hold. */
+export class ConditionFailed extends Error {}
 
 export interface WriteOptions {
   long?: boolean
@@ -57,3 +52,10 @@ export function statement(sql: string, ...params: Value[]): Statement {
       throw new TypeError(`a parameter of a statement is a ${typeof param}`)
   return { sql, params }
 }
+
+/**
+ * Returns a condition for a list: if the query returns no row, the list is rolled back, and its write fails with `ConditionFailed`. It costs no round trip. The embedded store does not
+ * look at it, because no other process changes what it says.
+ */
+export const condition = (sql: string, ...params: Value[]): Statement =>
+  statement(`SELECT 1 / (SELECT count(*) FROM (${sql}) required) AS holds`, ...params)

@@ -1,4 +1,4 @@
-import { type Database, type Statement, statement } from './database.ts'
+import { condition, type Database, type Statement, statement } from './database.ts'
 
 /** A request that carries an Idempotency-Key, as it is claimed. */
 export interface Claim {
@@ -61,6 +61,15 @@ export const keepAnswer = (c: Claim, { sessionId, userId }: KeptWith, status: nu
   statement(
     'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3 RETURNING claim',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
+  )
+
+/** Holds as long as no other request has the key. */
+export const isClaimed = (c: Claim): Statement =>
+  condition(
+    'SELECT claim FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
+    c.apiKeyId,
+    c.keyHash,
+    c.claim,
   )
 
 /** Frees a key whose request came to nothing. */

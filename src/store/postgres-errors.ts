@@ -24,6 +24,9 @@ const ofConnection = (error: unknown): boolean =>
   (typeof (error as NodeJS.ErrnoException).code === 'string' ||
     /connect|terminated|timeout|closed|not queryable/i.test(error.message))
 
+/** True if the list had a `condition` that did not hold. */
+export const isConditionFailed = (error: unknown): boolean => codeOf(error) === '22012'
+
 /** True for an error of the server that may be over when the same is tried again. */
 export const isTransientOfPostgres = (error: unknown): boolean => TRANSIENT.test(codeOf(error)) || lostTheRace(error)
 

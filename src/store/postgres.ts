@@ -2,9 +2,9 @@ import pg from 'pg'
 import { ReparteeError } from '../core/errors.ts'
 import { Limiter } from '../core/limiter.ts'
 import type { Sharer } from '../core/shares.ts'
-import { type Database, NothingChanged, type Row, type Statement, statement, type Value, type WriteOptions } from './database.ts'
+import { ConditionFailed, type Database, type Row, type Statement, statement, type Value, type WriteOptions } from './database.ts'
 import { Commits, type Part, type PartRows } from './postgres-commits.ts'
-import { isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
+import { isConditionFailed, isLost, isSilence, lostTheRace, reasonOf } from './postgres-errors.ts'
 import { type Answer, type Asked, exchange, toRows } from './postgres-exchange.ts'
 import { endWhenCut } from './postgres-keepalive.ts'
 import { migratePostgres } from './postgres-migrate.ts'
@@ -245,8 +245,6 @@ export class PostgresDatabase implements Database {
     for (const statement of statements) {
       const rows = (await this.#run(client, [statement])).flatMap(toRows)
       results.push(rows)
-      // What has begun is rolled back with the error.
-      if (statement.isEssential && rows.length === 0) throw new NothingChanged('an essential statement returned no row')
       if (isGuarded && rows.length === 0 && results.length === 1) break
     }
     const isLet = results.length === statements.length
@@ -292,6 +290,7 @@ const toPostgres = (sql: string): string =>
     .replace('/* SKIP LOCKED */', 'FOR UPDATE SKIP LOCKED')
 
 function fail(error: unknown): never {
+  if (isConditionFailed(error)) throw new ConditionFailed('a condition did not hold', { cause: error })
   if (isTransient(error) || isLost(error))
     throw new ReparteeError('unavailable', 'The database is out of reach. Try again.', { retryAfter: 1, cause: error })
   throw error

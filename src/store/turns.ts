@@ -43,6 +43,8 @@ export interface Hold {
   leaseUntil: number
   messages: number
   queue?: QueuePlace
+  /** What must hold besides. */
+  condition?: Statement[]
 }
 
 /** The guard of a turn's begin; behind it, what takes the turn out of the queue that it waited in. */
@@ -50,13 +52,14 @@ function takeSession(
   sql: string,
   params: Value[],
   { agentId, sessionId }: TurnPlace,
-  { queue }: Hold,
+  { queue, condition = [] }: Hold,
 ): [Statement, ...Statement[]] {
-  if (queue === undefined) return [statement(`${sql} RETURNING id`, ...params)]
+  if (queue === undefined) return [statement(`${sql} RETURNING id`, ...params), ...condition]
   const first = `${sql} AND ${isFirst(params.length + 1)} RETURNING id`
   return [
     statement(first, ...params, queue.replica, queue.now),
     ...(queue.place === undefined ? [] : [leaveFirst(agentId, sessionId, queue.replica)]),
+    ...condition,
   ]
 }
 

@@ -9,7 +9,7 @@ import type { Session } from '../../core/session.ts'
 import type { Statement } from '../../store/database.ts'
 import { findMessage, findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
 import { keepTokenRate } from '../admit.ts'
-import { isKept, keepIfClaimed, sendKept } from '../idempotency.ts'
+import { isKept, sendKept } from '../idempotency.ts'
 import { importInTurn } from '../import-places.ts'
 import { answerList } from '../list-answer.ts'
 import { doneOnce } from './once.ts'
@@ -81,7 +81,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
       const same = { agentId: agent.id, sessionId: '', parts: () => [JSON.stringify(body)], isOfOne }
       const once = doneOnce<object>(deps, request, reply, same)
       const answer = await once(async (keep) =>
-        toConversation(await makeSession((session) => keepIfClaimed(keep)(toConversation(session), session.id))),
+        toConversation(await makeSession((session) => keep(toConversation(session), session.id))),
       )
       if (!isKept(answer)) return answer
       sendKept(reply, answer)

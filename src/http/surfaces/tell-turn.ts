@@ -63,7 +63,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
         const { unkeptFor } = telling
         return keep(toOutcome(agentId, e), unkeptFor === undefined ? e.session.id : '', unkeptFor)
       }
-      const exchange = await telling.run({ onStart, alongside })
+      const exchange = await telling.run({ onStart, condition: keep.condition, alongside })
       const outcome = toOutcome(agentId, exchange)
       // Follow-ups were not known when the answer was kept with its reply.
       const again = outcome.followUps.length > 0 ? alongside(exchange) : []
