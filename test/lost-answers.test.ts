@@ -1,9 +1,11 @@
 // The connection to PostgreSQL breaks after a commit and before its answer.
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { isError, isOk } from './support/assert.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
 import { says } from './support/model-server.ts'
+import { until } from './support/poll.ts'
 import { dropDatabase, newDatabase } from './support/postgres.ts'
 import { needsProcess, type Service, startService } from './support/service.ts'
 
@@ -65,5 +67,23 @@ describe('a commit whose answer is lost', { skip: needsProcess }, () => {
     isOk(await make(), 201)
     const { sessions } = (await service.client.get(`${path}/sessions`)).body
     assert.equal(sessions.filter(({ name }: { name: string }) => name === 'once').length, 1)
+  })
+
+  test('of the claim of an Idempotency-Key: the key is free again', async () => {
+    service.model.reset()
+    service.model.behaviour = says('claimed')
+    const key = 'lost claim'
+    const sendKeyed = () =>
+      service.client.post(`${session}/messages`, { message: 'keyed' }, { headers: { 'idempotency-key': key } })
+    const cut = proxy.cutAfter(createHash('sha256').update(key).digest('hex'))
+    const sending = sendKeyed()
+    await cut
+    isError(await sending, 503, 'unavailable')
+    const answer = await until('the key is free', async () => {
+      const again = await sendKeyed()
+      return again.status !== 409 && again
+    })
+    isOk(answer)
+    assert.equal((await contents()).filter((content) => content === 'keyed').length, 1)
   })
 })

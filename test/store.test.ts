@@ -4,6 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import type { Deps } from '../src/chat/deps.ts'
+import { runTurn } from '../src/chat/run-turn.ts'
+import { Turns } from '../src/chat/turns.ts'
+import type { Agent } from '../src/core/agent.ts'
+import { newId } from '../src/core/ids.ts'
+import type { Session } from '../src/core/session.ts'
+import { noTracer } from '../src/core/tracer.ts'
 import { type Database, type Statement, statement, type Value } from '../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../src/store/deletion.ts'
 import { claimDue } from '../src/store/deliveries.ts'
@@ -35,6 +42,26 @@ storeContract('SQLite, written by a thread', openWithThread)
 slicesContract('SQLite', open)
 slicesContract('SQLite, written by a thread', openWithThread)
 textSlicesContract('SQLite', open)
+
+test('a message that waits in a session does not go to another one that has its id by then', async () => {
+  const db = await open()
+  const turns = new Turns({ maxWaitingSends: 5, maxWaitMs: 60_000, turnTimeoutMs: 60_000 }, newId)
+  const deps = { db, turns, tracer: noTracer, meters: { turnEnded() {} } } as unknown as Deps
+  const made = (createdAt: number): Session => ({
+    ...{ id: 's', agentId: 'a', name: 'n', userId: 'u', totalMessages: 0, lastMessageAt: createdAt, updatedAt: createdAt },
+    createdAt,
+  })
+  await db.write([agent('a'), insertCounts('a')])
+  await insertSession(db, made(1))
+  const first = await turns.take('a', 's')
+  const asked = { agent: { id: 'a' } as Agent, sessionId: 's', session: made(1), include: [], userId: 'u' }
+  const waiting = runTurn(deps, asked, () => assert.fail('it must not begin'), {})
+  await deleteSession(db, made(1))
+  await insertSession(db, made(2))
+  turns.release(first)
+  await assert.rejects(waiting, { code: 'session_not_found' })
+  await db.close()
+})
 
 test('an agent that writes much does not hold up the writes of others', async () => {
   const db = await open()

@@ -68,7 +68,11 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     claimedUntil: now + limits.maxWaitMs + limits.turnTimeoutMs + SLACK_MS,
     createdAt: now,
   }
-  const kept = await store.claimKey(db, claim, request.keptSince ?? now - limits.keepAnswersMs)
+  const kept = await store.claimKey(db, claim, request.keptSince ?? now - limits.keepAnswersMs).catch((error: unknown) => {
+    // It may be written, and only its answer lost.
+    void release(deps, claim)
+    throw error
+  })
   if (kept === undefined) {
     return {
       keep: (keptWith, status, answer) => store.keepAnswer(claim, keptWith, status, answer),

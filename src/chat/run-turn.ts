@@ -90,7 +90,7 @@ async function runInTurn(
   const turn = await deps.turns.take(agent.id, asked.sessionId)
   turn.condition = window.condition ?? []
   try {
-    const opened = await openInTurn(deps, isFree ? asked : { ...asked, session: undefined }, turn, open)
+    const opened = await openInTurn(deps, asked, isFree, turn, open)
     const { session } = opened
     const { userMessage, past } = opened
     try {
@@ -128,16 +128,18 @@ function meterTurn({ meters }: Deps, { begunAt, firstTextAt }: Turn, outcome: Ou
 }
 
 /**
- * Begins with the session as it was when it was asked for: if that is not how it is, nothing is written, and it is read. Where another replica has
- * it, or sends wait there that came before, this one waits, and reads anew what the session holds.
+ * Begins with the session as it was when it was asked for, if it `isFree`: if that is not how it is, nothing is written, and it is read. Where another replica has
+ * it, or sends wait there that came before, this one waits, and reads anew what the session holds. Throws `session_not_found` if the session was deleted, also where another one
+ * has its id by then.
  */
 async function openInTurn(
   deps: Deps,
   { agent, sessionId, session: asked }: Asked,
+  isFree: boolean,
   turn: Turn,
   open: (turn: Turn, session: Session) => Promise<Opened>,
 ): Promise<Opened> {
-  let known = asked
+  let known = isFree ? asked : undefined
   for (;;) {
     const session = known ?? (await findSession(deps.db, agent.id, sessionId))
     // One that was deleted in between may be there again under the same id.
