@@ -19,7 +19,9 @@ export interface RepeatableRequest {
 }
 
 /** The right to work on a request; whoever else comes with its key is told to wait. */
-export interface Claim {
+export interface Claim extends store.Claimed {
+  /** To be written in the transaction that makes a session before the effect. */
+  noteSession(sessionId: string): Statement
   /** To be written in the transaction of the effect. */
   keep(keptWith: store.KeptWith, status: number, answer: string): Statement
   /** For the transactions of the effect, behind `keep` if that is in it: another replica may have taken the key while this process was paused. */
@@ -73,8 +75,10 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     void release(deps, claim)
     throw error
   })
-  if (kept === undefined) {
+  if ('begunSessionId' in kept) {
     return {
+      begunSessionId: kept.begunSessionId,
+      noteSession: (sessionId) => store.noteSession(claim, sessionId),
       keep: (keptWith, status, answer) => store.keepAnswer(claim, keptWith, status, answer),
       isOurs: store.isClaimed(claim),
       release: () => release(deps, claim),

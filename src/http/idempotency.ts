@@ -13,11 +13,15 @@ import { lazySerializer } from './serializer.ts'
  */
 export interface Keep {
   (answer: object, sessionId?: string, userId?: string): Statement[]
+  /** The session that a try before made, whose process died; '' if there is none. */
+  begunSessionId: string
+  /** For the transaction that makes a session before its first turn: the next try finds it, if this one is broken off. */
+  noteSession(sessionId: string): Statement[]
   /** For what is written before the answer is known, such as the message of a turn: rolls it back in the same case. */
   condition: Statement[]
 }
 
-export const keepNothing: Keep = Object.assign(() => [], { condition: [] })
+export const keepNothing: Keep = Object.assign(() => [], { condition: [], begunSessionId: '', noteSession: () => [] })
 
 /** The Idempotency-Key of a request that has an effect. Throws `invalid_request` where it is malformed, or the answer holds a secret. */
 export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): string | undefined {
@@ -78,7 +82,11 @@ export async function workOnce<A extends object | undefined>(
     wasKept = true
     return [claim.keep({ sessionId: session, userId }, status, toText(answer)), claim.isOurs]
   }
-  const keep: Keep = Object.assign(toStatements, { condition: [claim.isOurs] })
+  const keep: Keep = Object.assign(toStatements, {
+    condition: [claim.isOurs],
+    begunSessionId: claim.begunSessionId,
+    noteSession: (id: string) => [claim.noteSession(id), claim.isOurs],
+  })
   try {
     const answer = await work(keep)
     if (!wasKept && answer !== undefined) await deps.db.write(keep(answer))

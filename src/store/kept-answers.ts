@@ -1,4 +1,4 @@
-import { condition, type Database, type Statement, statement } from './database.ts'
+import { condition, type Database, type Statement, statement, type Value } from './database.ts'
 
 /** A request that carries an Idempotency-Key, as it is claimed. */
 export interface Claim {
@@ -25,18 +25,24 @@ const IS_BEING_DELETED =
   "EXISTS (SELECT 1 FROM purge p WHERE p.agent_id = kept_answer.agent_id AND p.session_id IN (kept_answer.session_id, ''))"
 const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at)
   VALUES ($1, $2, $3, $4, '', $5, $6, $7)
-  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, session_id = '', user_id = '', claim = $5, claimed_until = $6,
-    status = NULL, answer = NULL, created_at = $7
-  WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 OR ${IS_BEING_DELETED} END RETURNING claim`
+  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, user_id = '', claim = $5, claimed_until = $6,
+    session_id = CASE WHEN kept_answer.answer IS NULL AND kept_answer.fingerprint = $3 THEN kept_answer.session_id ELSE '' END, status = NULL, answer = NULL, created_at = $7
+  WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 OR ${IS_BEING_DELETED} END RETURNING session_id`
 
-/** Resolves to undefined where the claim was made, else to what stands in its way. What was kept before `expiredBefore` counts as gone. */
-export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<KeptAnswer | undefined> {
+/** A claim that was made. */
+export interface Claimed {
+  /** The session that a try before made, which was broken off; '' if there is none. */
+  begunSessionId: string
+}
+
+/** Resolves to what was kept if that stands in the way of the claim. What was kept before `expiredBefore` counts as gone. */
+export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<Claimed | KeptAnswer> {
   const claim = statement(
     CLAIM,
     ...([c.apiKeyId, c.keyHash, c.fingerprint, c.agentId, c.claim, c.claimedUntil, c.createdAt, expiredBefore] as const),
   )
   const [made] = await db.write([claim])
-  if (made!.length > 0) return undefined
+  if (made!.length > 0) return { begunSessionId: made![0]!.session_id as string }
   const sql = 'SELECT fingerprint, created_at, status, answer FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2'
   const [row] = await db.read(sql, [c.apiKeyId, c.keyHash])
   // Freed between the two statements: the next try finds it free.
@@ -63,6 +69,13 @@ export const keepAnswer = (c: Claim, { sessionId, userId }: KeptWith, status: nu
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
   )
 
+/** Notes the session that the request made, for its transaction: if the process dies, the next try finds it. */
+export const noteSession = (c: Claim, sessionId: string): Statement =>
+  statement(
+    'UPDATE kept_answer SET session_id = $4 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
+    ...([c.apiKeyId, c.keyHash, c.claim, sessionId] as const),
+  )
+
 /** Holds as long as no other request has the key. */
 export const isClaimed = (c: Claim): Statement =>
   condition(
@@ -78,9 +91,15 @@ export async function releaseClaim(db: Database, c: Claim): Promise<void> {
   await db.write([statement(sql, c.apiKeyId, c.keyHash, c.claim)])
 }
 
+/** Frees the claims that pass a condition. What they noted stays for the next try. */
+export const freeClaims = (condition: string, ...params: Value[]): [Statement, Statement] => [
+  statement(`DELETE FROM kept_answer WHERE answer IS NULL AND session_id = '' AND ${condition}`, ...params),
+  statement(`UPDATE kept_answer SET claimed_until = 0 WHERE answer IS NULL AND session_id <> '' AND ${condition}`, ...params),
+]
+
 /** Frees what was claimed until before this time. */
 export async function releaseLapsedClaims(db: Database, before: number): Promise<void> {
-  await db.write([statement('DELETE FROM kept_answer WHERE answer IS NULL AND claimed_until < $1', before)])
+  await db.write(freeClaims('claimed_until < $1', before))
 }
 
 /** Forgotten in one transaction: so little that other requests do not wait noticeably. */
@@ -95,7 +114,7 @@ const forgetWhere = (condition: string): string => `DELETE FROM kept_answer WHER
         (SELECT api_key_id, key_hash, coalesce(octet_length(answer), 0) AS bytes FROM kept_answer
           WHERE ${condition} LIMIT ${SLICE_ROWS}) first) numbered) counted
   WHERE total <= ${SLICE_BYTES} OR n = 1) RETURNING claim`
-const FORGET_OLD = forgetWhere('created_at < $1 AND answer IS NOT NULL')
+const FORGET_OLD = forgetWhere('created_at < $1 AND (answer IS NOT NULL OR claimed_until < $1)')
 // The second condition on the user makes SQLite use the partial index.
 const FORGET_OF_USER = forgetWhere("agent_id = $1 AND user_id = $2 AND user_id <> ''")
 

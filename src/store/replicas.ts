@@ -1,5 +1,6 @@
 import type { Session } from '../core/session.ts'
 import { type Database, type Statement, statement } from './database.ts'
+import { freeClaims } from './kept-answers.ts'
 import { SESSION_COLUMNS, toSession } from './sessions.ts'
 import { failTurns } from './turns.ts'
 
@@ -64,7 +65,7 @@ export async function settleReplica(
     ...failTurns('lease >= $1 AND lease < $2', range, settler, alongside),
     statement('DELETE FROM waiting_send WHERE replica = $1', replica),
     statement('DELETE FROM stop_request WHERE lease >= $1 AND lease < $2', ...range),
-    statement('DELETE FROM kept_answer WHERE answer IS NULL AND claim >= $1 AND claim < $2', ...range),
+    ...freeClaims('claim >= $1 AND claim < $2', ...range),
   ])
   return done?.[2 + alongside.length]?.length
 }

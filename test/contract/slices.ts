@@ -10,12 +10,13 @@ import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession, purgeMarked } from '../../src/store/deletion.ts'
 import { claimDue, deleteDeliveriesBefore } from '../../src/store/deliveries.ts'
 import { listReplies } from '../../src/store/insights.ts'
-import { claimKey, forgetAnswers, forgetAnswersOf, type KeptWith, keepAnswer } from '../../src/store/kept-answers.ts'
+import { forgetAnswers, forgetAnswersOf, type KeptWith, keepAnswer } from '../../src/store/kept-answers.ts'
 import { insertConversation } from '../../src/store/messages.ts'
 import { countMessages, countSessions, findSession, insertSession } from '../../src/store/sessions.ts'
 import { deleteSpendingBefore } from '../../src/store/spending.ts'
 import { countUsers, listUsers } from '../../src/store/users.ts'
 import { deleteWebhook, insertWebhook } from '../../src/store/webhooks.ts'
+import { claimKey } from '../support/claims.ts'
 import { until } from '../support/poll.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
@@ -82,7 +83,10 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
       withAgents(async (db) => {
         await insertSessions(db, AGENT, 'u', 450)
         const { counted, calls } = counting(db)
-        assert.equal(await findInsights({ db: counted } as Deps, AGENT, { from: 0, to: 10 }, { ...MINE, isWanted: () => false }), undefined)
+        assert.equal(
+          await findInsights({ db: counted } as Deps, AGENT, { from: 0, to: 10 }, { ...MINE, isWanted: () => false }),
+          undefined,
+        )
         assert.ok(calls.scans <= 2, `${calls.scans} scans`)
       }))
 

@@ -9,11 +9,12 @@ import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { claimDue, queueEvent } from '../../src/store/deliveries.ts'
+import * as store from '../../src/store/kept-answers.ts'
 import {
-  claimKey,
   forgetAnswers,
   forgetAnswersOf,
   keepAnswer,
+  noteSession,
   releaseClaim,
   releaseLapsedClaims,
 } from '../../src/store/kept-answers.ts'
@@ -60,6 +61,7 @@ import {
 } from '../../src/store/turns.ts'
 import { enterQueue, isFree, leaveQueue } from '../../src/store/waiting.ts'
 import { insertWebhook } from '../../src/store/webhooks.ts'
+import { claimKey } from '../support/claims.ts'
 import { until } from '../support/poll.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
@@ -521,7 +523,11 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.deepEqual([found?.status, found?.answer, found?.fingerprint], [201, 'right', 'f'])
         await releaseClaim(db, claim({ claim: 'a' }))
         assert.equal((await claimKey(db, claim({ claim: 'e' }), 0))?.answer, 'right', 'an answer is not released')
-        assert.equal(await claimKey(db, claim({ claim: 'f', createdAt: 5000 }), 1001), undefined, 'what is too old is gone')
+        assert.equal(
+          await claimKey(db, claim({ claim: 'f', createdAt: 5000, claimedUntil: 9000 }), 1001),
+          undefined,
+          'what is too old is gone',
+        )
         assert.equal(await forgetAnswers(db, 5001), 0, 'a request under way is no old answer')
         assert.notEqual(await claimKey(db, claim({ claim: 'g', createdAt: 1500 }), 9000), undefined)
         await db.write([keepAnswer(claim({ claim: 'f' }), OF_NONE, 200, 'new')])
@@ -538,6 +544,24 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         assert.equal(await claimKey(db, claim({ claim: 'e', createdAt: 2001 }), 0), undefined)
         await releaseLapsedClaims(db, 3000)
         assert.equal(await claimKey(db, claim({ claim: 'f' }), 0), undefined)
+      }))
+
+    test('a session that a try made, whose process died, is found by the next try, and forgotten in time', () =>
+      kept(async (db) => {
+        await claimKey(db, claim({ claim: ownedId('r1', 'a') }), 0)
+        await db.write([noteSession(claim({ claim: ownedId('r1', 'a') }), 'made')])
+        await beat(db, 'r1', 5, 7)
+        await settleReplica(db, 'r1', 'settler')
+        const again = claim({ claim: 'b', createdAt: 1500 })
+        assert.deepEqual({ ...(await store.claimKey(db, again, 0)) }, { begunSessionId: 'made' })
+        assert.notEqual(await claimKey(db, claim({ claim: 'c', createdAt: 1600 }), 0), undefined, 'it is claimed')
+        await releaseLapsedClaims(db, 3000)
+        const other = claim({ claim: 'd', createdAt: 1700, fingerprint: 'another request' })
+        assert.deepEqual({ ...(await store.claimKey(db, other, 0)) }, { begunSessionId: '' })
+        await db.write([noteSession(other, 'made')])
+        await releaseLapsedClaims(db, 3000)
+        assert.equal(await forgetAnswers(db, 1600), 0)
+        assert.equal(await forgetAnswers(db, 1800), 1)
       }))
 
     test('answers of a user that belong to no session are forgotten, those of others stay', () =>

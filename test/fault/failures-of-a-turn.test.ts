@@ -434,3 +434,32 @@ describe('the database is held by another program', { skip: needsProcess }, () =
     assert.equal((await history()).length, 2)
   })
 })
+
+for (const [how, headers] of [
+  ['an Idempotency-Key', { 'idempotency-key': 'crash' }],
+  ['the header of the OpenAI packages', { 'x-stainless-retry-count': '1' }],
+] as const)
+  test(`a response whose process died in the turn is made in the same conversation when it is asked for again, with ${how}`, async () => {
+    const service = await startService({})
+    const agent = await service.newAgent({ model: 'openai/stub' })
+    service.model.behaviour = hangs
+    const input = [
+      { role: 'user', content: 'What is a kettle?' },
+      { role: 'assistant', content: 'A vessel.' },
+      { role: 'user', content: 'And a lamp?' },
+    ]
+    const ask = () => service.client.post('^/openai/v1/responses', { model: agent, input, user: 'pat' }, { headers })
+    const first = ask().catch(() => undefined)
+    await service.model.received(1)
+    await service.kill()
+    await first
+    await service.restart()
+    service.model.behaviour = says('A light.')
+    assert.equal((await ask()).status, 200)
+    const { sessions } = (await service.client.get(`/agents/${agent}/sessions`)).body
+    assert.deepEqual(
+      sessions.map(({ totalMessages }: { totalMessages: number }) => totalMessages),
+      [4],
+    )
+    await service.stop()
+  })

@@ -11,8 +11,10 @@ import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import { findLastReply, findMessageAt } from '../../store/messages.ts'
+import { findSession } from '../../store/sessions.ts'
 import { getSessionFor, keepUserRate } from '../admit.ts'
 import type { EventStreams } from '../event-stream.ts'
+import type { Keep } from '../idempotency.ts'
 import { importInTurn } from '../import-places.ts'
 import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
@@ -73,10 +75,13 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       userId,
       key,
     }
-    const run = async (window: Window) => {
+    const run = async (window: Window, keep: Keep) => {
       if (!isKept) return answerUnkept(deps, { ...asked, history }, window)
-      const make = () => makeSession(deps, agent, userId, history)
-      const session = known ?? (await importInTurn({ request, reply, agentId: agent.id }, history.length, make))
+      const make = () => makeSession(deps, agent, userId, history, keep)
+      const session =
+        known ??
+        (await findBegun(deps, agent, history, keep)) ??
+        (await importInTurn({ request, reply, agentId: agent.id }, history.length, make))
       try {
         const refuse = (now: Session) => refuseBranch(deps, now, body.previous_response_id)
         return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown', refuse }, window)
@@ -154,13 +159,29 @@ function refuseUnsupported(body: Body): void {
     throw unsupported('body.store', 'must not be false where a conversation goes on: its messages are kept.')
 }
 
-const makeSession = (
+function makeSession(
   deps: Deps,
   { id }: Agent,
   externalUserId: string,
   history: fields.Conversation['history'],
-): Promise<Session> =>
-  history.length === 0 ? createSession(deps, id, { externalUserId }) : importSession(deps, id, { externalUserId }, history)
+  keep: Keep,
+): Promise<Session> {
+  const alongside = (made: Session) => keep.noteSession(made.id)
+  return history.length === 0
+    ? createSession(deps, id, { externalUserId }, alongside)
+    : importSession(deps, id, { externalUserId }, history, alongside)
+}
+
+/** Finds the session that a try before made for the same request, and in which nothing else was said. */
+async function findBegun(
+  { db }: Deps,
+  { id }: Agent,
+  history: fields.Conversation['history'],
+  { begunSessionId }: Keep,
+): Promise<Session | undefined> {
+  const begun = begunSessionId === '' ? undefined : await findSession(db, id, begunSessionId)
+  return begun !== undefined && begun.totalMessages <= history.length + 1 ? begun : undefined
+}
 
 /** The session that a response belongs to, where the request names it. */
 async function findSessionOf(deps: Deps, key: ApiKey, { id: agentId }: Agent, body: Body): Promise<Session | undefined> {

@@ -11,7 +11,7 @@ import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import { toReparteeError } from '../errors.ts'
 import { type EventStream, type EventStreams, joined, type StreamHead } from '../event-stream.ts'
-import { isKept, keepNothing } from '../idempotency.ts'
+import { isKept, type Keep, keepNothing } from '../idempotency.ts'
 import type { WorkOnce } from './once.ts'
 import { type Begun, type Outcome, toBegun, toldTo, toOutcome } from './outcome.ts'
 
@@ -38,7 +38,7 @@ export interface Telling {
   unkeptFor?: string | undefined
   /** Nobody else will ever see the reply: where the caller leaves, it need not be made. */
   isPassing?: boolean
-  run(window: Window): Promise<Exchange>
+  run(window: Window, keep: Keep): Promise<Exchange>
 }
 
 const NO_HEAD: StreamHead = { headers: {}, text: '' }
@@ -63,7 +63,7 @@ export async function tellTurn(deps: Deps, streams: EventStreams, telling: Telli
         const { unkeptFor } = telling
         return keep(toOutcome(agentId, e), unkeptFor === undefined ? e.session.id : '', unkeptFor)
       }
-      const exchange = await telling.run({ onStart, condition: keep.condition, alongside })
+      const exchange = await telling.run({ onStart, condition: keep.condition, alongside }, keep)
       const outcome = toOutcome(agentId, exchange)
       // Follow-ups were not known when the answer was kept with its reply.
       const again = outcome.followUps.length > 0 ? alongside(exchange) : []

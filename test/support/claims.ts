@@ -1,0 +1,9 @@
+import type { Database } from '../../src/store/database.ts'
+import type { Claim } from '../../src/store/kept-answers.ts'
+import * as store from '../../src/store/kept-answers.ts'
+
+/** Resolves to undefined if the claim was made, otherwise to what was kept. */
+export async function claimKey(db: Database, claim: Claim, expiredBefore: number): Promise<store.KeptAnswer | undefined> {
+  const kept = await store.claimKey(db, claim, expiredBefore)
+  return 'begunSessionId' in kept ? undefined : kept
+}
