@@ -17,6 +17,8 @@ export class Log {
   readonly #log: HTMLElement
   readonly #toEnd: HTMLElement
   readonly #views = new Map<Entry, ReplyView>()
+  /** Replies whose text waits for the next frame. */
+  readonly #growing = new Set<Entry>()
   /** Replies of the history are asked about when they are seen. */
   readonly #seen: IntersectionObserver
   readonly #resized: ResizeObserver
@@ -51,7 +53,19 @@ export class Log {
     this.#stay()
   }
 
+  /** Shows what became of an entry: of text that is being written all that came since the last frame, and anything else at once, because a page in the background has no frames. */
   change(entry: Entry): void {
+    if (entry.role === 'user' || entry.state !== 'writing') this.#update(entry)
+    else if (!this.#growing.has(entry)) {
+      this.#growing.add(entry)
+      requestAnimationFrame(() => {
+        this.#growing.delete(entry)
+        this.#update(entry)
+      })
+    }
+  }
+
+  #update(entry: Entry): void {
     this.#views.get(entry)?.update()
     this.#stay()
   }

@@ -2,7 +2,8 @@ import type { Reply } from '../chat/entries.ts'
 import { wordsFor } from '../labels/errors.ts'
 import type { Labels } from '../labels/labels.ts'
 import { h, icon, iconButton } from './dom.ts'
-import { plainText, safeHtml } from './safe-html.ts'
+import { GrowingText } from './growing-text.ts'
+import { safeHtml } from './safe-html.ts'
 import { sourceList } from './source-list.ts'
 
 /** What can be done with a reply. */
@@ -21,6 +22,7 @@ export class ReplyView {
   readonly #labels: Labels
   readonly #actions: ReplyActions
   readonly #body = h('div', { class: 'body', dir: 'auto' })
+  readonly #text = new GrowingText(this.#body)
   readonly #after = h('div', { class: 'after' })
   /** It was there before, and is not news when its sources come. */
   readonly #isOld: boolean
@@ -53,15 +55,16 @@ export class ReplyView {
   #grow(text: string): void {
     this.#after.replaceChildren()
     if (text === '') this.#body.replaceChildren(h('span', { class: 'dots', 'aria-hidden': 'true' }, h('i'), h('i'), h('i')))
-    else this.#body.replaceChildren(h('p', { class: 'plain' }, plainText(text)))
+    else this.#text.show(text)
   }
 
   #showWhole(): void {
     const { state, text, content, format, sources } = this.#reply
     const list = sources.length > 0 ? sourceList(sources, this.#labels) : undefined
     const isWhole = content !== undefined
-    if (isWhole) this.#body.replaceChildren(safeHtml(content, format, list?.toMark))
-    else this.#body.replaceChildren(...(text === '' ? [] : [h('p', { class: 'plain' }, plainText(text))]))
+    // Text that is there is put in again, because only what is put in now is read out.
+    this.#body.replaceChildren(...(isWhole ? [safeHtml(content, format, list?.toMark)] : []))
+    if (!isWhole && text !== '') this.#text.show(text)
     const parts = [
       state === 'stopped' && h('p', { class: 'note' }, this.#labels.stopped),
       state === 'failed' && this.#failure(),

@@ -1,0 +1,37 @@
+import { h } from './dom.ts'
+import { plainText } from './safe-html.ts'
+
+/** A part ends with a line, or else with a word, or else after so many characters. */
+const PART_CHARS = 2_000
+const PART = /^(?:.{0,1999}\n|.{0,1999} |.{1,2000})/su
+
+/** Text that grows at its end. Its parts look like one text, and only the last of them changes, so that a long text costs no more than a short one. */
+export class GrowingText {
+  readonly #place: HTMLElement
+  #last = newPart()
+  /** Where the last part begins. */
+  #from = 0
+
+  constructor(place: HTMLElement) {
+    this.#place = place
+  }
+
+  /** Shows a text that begins with the one before; any text, where something else stands in the place. */
+  show(text: string): void {
+    if (this.#last.parentNode !== this.#place) {
+      this.#from = 0
+      this.#place.replaceChildren(this.#last)
+    }
+    for (;;) {
+      const rest = text.slice(this.#from)
+      const part = rest.length > PART_CHARS ? PART.exec(rest)![0] : rest
+      this.#last.textContent = plainText(part)
+      if (part.length === rest.length) return
+      this.#from += part.length
+      this.#last = newPart()
+      this.#place.append(this.#last)
+    }
+  }
+}
+
+const newPart = () => h('div', { class: 'plain' })
