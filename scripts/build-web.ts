@@ -32,7 +32,11 @@ async function once(name: string, sources: string[], folders: string[], work: ()
   writeFileSync(stamp, built)
 }
 
-const ofConsole = ['client/src/**/*', '{console,widget}/{src,public}/**/*', '{console,widget}/*.*', 'package-lock.json']
+const ofConsole = [
+  ...['client/src/**/*', '{console,widget}/{src,public}/**/*', '{console,widget}/*.*', 'package-lock.json'],
+  // The console bounds what it renders as the service does.
+  'src/render/bounded.ts',
+]
 async function bundle(workspace: string): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js')
   const run = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {

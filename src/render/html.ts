@@ -1,6 +1,7 @@
 import markdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
 import { bareAddresses } from './bare-addresses.ts'
+import { bounded, mostChars } from './bounded.ts'
 import { singleTildes } from './single-tilde.ts'
 import { taskLists } from './task-list.ts'
 
@@ -10,31 +11,7 @@ const markdown = markdownIt({ html: false, linkify: true }).use(taskLists).use(b
 markdown.renderer.rules.s_open = () => '<del>'
 markdown.renderer.rules.s_close = () => '</del>'
 
-/** A table adds cells to short rows, and a link repeats the address of its definition: a short reply could become many megabytes. */
-const MOST_TIMES = 5
-const MORE_CHARS = 50_000
-const TOKENS_A_CHAR = 2
-const MORE_TOKENS = 10_000
-
-class TooLong extends Error {}
-
-/** What the reply that is being rendered may still become. */
-let tokensLeft = 0
-let attributeCharsLeft = 0
-
-markdown.block.State = class extends markdown.block.State {
-  override push(...token: Parameters<InstanceType<typeof markdown.block.State>['push']>) {
-    if (--tokensLeft < 0) throw new TooLong()
-    return super.push(...token)
-  }
-}
-const renderAttrs = markdown.renderer.renderAttrs.bind(markdown.renderer)
-markdown.renderer.renderAttrs = (token) => {
-  const text = renderAttrs(token)
-  attributeCharsLeft -= text.length
-  if (attributeCharsLeft < 0) throw new TooLong()
-  return text
-}
+const render = bounded(markdown)
 
 /** The list is searched for each element and each text: what replies are made of comes first. */
 const TAGS = [
@@ -51,15 +28,9 @@ const ALIGNED = { name: 'style', values: ['text-align:left', 'text-align:right',
  * would be longer than 50,000 characters and five times its own length comes as preformatted text.
  */
 export function renderHtml(source: string, imageHosts: string[]): string {
-  const mostChars = MOST_TIMES * source.length + MORE_CHARS
-  tokensLeft = TOKENS_A_CHAR * source.length + MORE_TOKENS
-  attributeCharsLeft = mostChars
-  try {
-    const html = sanitized(markdown.render(source), imageHosts)
-    if (html.length <= mostChars) return html
-  } catch (error) {
-    if (!(error instanceof TooLong)) throw error
-  }
+  const html = render(source)
+  const safe = html === undefined ? undefined : sanitized(html, imageHosts)
+  if (safe !== undefined && safe.length <= mostChars(source)) return safe
   return `<pre>${markdown.utils.escapeHtml(source)}</pre>`
 }
 

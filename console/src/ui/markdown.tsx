@@ -1,6 +1,6 @@
-import './prose.css'
 import './mark.css'
 import { type ReactNode, useEffect } from 'react'
+import { AsWritten } from './as-written.tsx'
 import { loaded } from './loaded.ts'
 
 const renderer = loaded(async () => (await import('./markdown-renderer.tsx')).MarkdownRenderer)
@@ -19,9 +19,5 @@ export function Markdown({ text, citation }: { text: string; citation?: ((n: num
     return () => removeEventListener('online', preloadMarkdown)
   }, [isThere])
   if (isThere) return <Renderer text={text} citation={citation} />
-  return (
-    <div className="prose" dir="auto">
-      <p style={{ whiteSpace: 'pre-wrap' }}>{text}</p>
-    </div>
-  )
+  return <AsWritten text={text} />
 }

@@ -1,7 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { type Answer, answerOf } from 'repartee-client'
 import type { UpdateAgentBody } from '../../queries/agents.ts'
 import { useClient } from '../../session/session.tsx'
+import { Pace } from '../../ui/pace.ts'
 
 export interface TrialTurn {
   id: number
@@ -33,14 +35,18 @@ export function useTrial(agentId: string) {
     const id = ++lastId.current
     const body = { message, changes, history: historyOf(turns), include: ['sources' as const] }
     setTurns((now) => [...now, { id, question: message, reply: '' }])
+    let reply = ''
+    const pace = new Pace(() => flushSync(() => change(id, { reply })))
     try {
-      const answer = await answerOf(client.agents.streamPreview(agentId, body, { signal: stop.signal }), (reply) =>
-        change(id, { reply }),
-      )
+      const answer = await answerOf(client.agents.streamPreview(agentId, body, { signal: stop.signal }), (text) => {
+        reply = text
+        pace.want()
+      })
       change(id, { answer, reply: answer.aiMessage.content })
     } catch (error) {
       if (!stop.signal.aborted) change(id, { error })
     } finally {
+      pace.rest()
       if (running.current === stop) running.current = undefined
     }
   }

@@ -1,6 +1,7 @@
 import { type Answer, type Repartee, ReparteeError, type SendMessageBody, type TurnEvent } from 'repartee-client'
 import type { CitedSource, FollowUp, Trace, Usage } from '../../queries/replies.ts'
 import { newUuid } from '../../queries/uuid.ts'
+import { Pace } from '../../ui/pace.ts'
 
 export type Format = 'markdown' | 'html'
 
@@ -64,7 +65,8 @@ let made = 0
 export class Conversation {
   #talk: Talk
   #lastKey = 0
-  #frame: number | undefined
+  /** Of the turn that runs. */
+  #pace = this.#newPace()
   #isOpened = false
   readonly #client: Repartee
   readonly #agentId: string
@@ -191,6 +193,7 @@ export class Conversation {
 
   /** Follows a turn to its end, however often the connection breaks. */
   async #follow(key: number, begin: () => Stream): Promise<void> {
+    this.#pace = this.#newPace()
     const seen: { messageId?: string; lastEventId?: string } = {}
     for (let breaks = 0; ; breaks++) {
       try {
@@ -251,11 +254,15 @@ export class Conversation {
     return this.#talk.turns.find((turn) => turn.key === key)
   }
 
-  /** Text comes in many pieces; it is drawn once a frame. */
+  #newPace(): Pace {
+    return new Pace(() => this.#show(this.#talk))
+  }
+
+  /** Text comes in many pieces; all that have come are drawn at once. */
   #grow(key: number, text: string): void {
     const turns = this.#talk.turns.map((turn) => (turn.key === key ? { ...turn, growing: turn.growing + text } : turn))
     this.#talk = { ...this.#talk, turns }
-    this.#frame ??= requestAnimationFrame(() => this.#show(this.#talk))
+    this.#pace.want()
   }
 
   #change(key: number, change: Partial<Turn>): void {
@@ -263,8 +270,7 @@ export class Conversation {
   }
 
   #show(next: Talk): void {
-    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
-    this.#frame = undefined
+    this.#pace.rest()
     // A new value, also where it is the one that has grown.
     this.#talk = { ...next }
     for (const listener of this.#listeners) listener()
