@@ -8,20 +8,31 @@ import {
   findHeadAt,
   findMessage,
   findMessageAt,
+  findShortMessage,
+  LONG_MESSAGE_BYTES,
   type MessageHead,
   setFeedback,
   type WholeMessage,
 } from '../store/messages.ts'
-import { findSession } from '../store/sessions.ts'
+import { findSession, type Slicing } from '../store/sessions.ts'
 import { isLeased } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'
 import { sessionNotFound } from './sessions.ts'
 
-/** Throws `message_not_found`. */
-export async function getMessage(deps: Deps, { agentId, id }: Session, messageId: string): Promise<WholeMessage> {
-  const message = await findMessage(deps.db, agentId, id, messageId)
+/** A long message waits for a slice of its own before it is read. Throws `message_not_found`, and `unavailable` if the caller leaves. */
+export async function getMessage(
+  { db }: Deps,
+  { agentId, id }: Session,
+  messageId: string,
+  { owner, isWanted }: Slicing = { owner: agentId },
+): Promise<WholeMessage> {
+  const short = await findShortMessage(db, agentId, id, messageId)
+  if (short !== undefined) return short
+  await nextSlice(owner)
+  if (isWanted?.() === false) throw new ReparteeError('unavailable', 'The caller has left.')
+  const message = await findMessage(db, agentId, id, messageId, { id: owner })
   if (message === undefined) throw messageNotFound()
   return message
 }
@@ -85,12 +96,9 @@ export const toFeedback = (json: string): Feedback => JSON.parse(json) as Feedba
 
 export const detailOf = ({ detail }: WholeMessage): ReplyDetail => (detail === null ? {} : (JSON.parse(detail) as ReplyDetail))
 
-/** A longer reply takes milliseconds to parse and to send. A megabyte of text or sources is possible. */
-const LONG_CHARS = 16_384
-
 /** Parses what the store keeps about a reply. A long reply waits for a slice of its own. `owner` as in `nextSlice`. */
 export async function readDetail(message: WholeMessage, owner: string): Promise<ReplyDetail> {
-  if (message.content.length + (message.detail?.length ?? 0) > LONG_CHARS) await nextSlice(owner)
+  if (message.content.length + (message.detail?.length ?? 0) > LONG_MESSAGE_BYTES) await nextSlice(owner)
   return detailOf(message)
 }
 

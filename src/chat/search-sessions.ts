@@ -1,12 +1,13 @@
-import { invalid } from '../core/errors.ts'
+import { invalid, ReparteeError } from '../core/errors.ts'
 import { pacer } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
-import { listMessagesAfter, readContent } from '../store/messages.ts'
+import { listMessagesAfter } from '../store/messages.ts'
 import { type SessionFilter, type Slicing, streamSessions } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
+import { messageSlices } from './message-slices.ts'
 
 const SESSIONS_A_SLICE = 200
-/** Read at once, except long texts: each of them is read by itself. */
+/** Read at once, except long texts. */
 const MESSAGES_A_SLICE = 25
 /** Each word is searched in every message, so their number multiplies the work. */
 const MAX_WORDS = 8
@@ -28,11 +29,12 @@ export function searchSessions(
       .filter((word) => word !== ''),
   )
   if (words.size > MAX_WORDS) throw invalid('query.q', `must have at most ${MAX_WORDS} different words`)
-  return search(deps, filter, { words, isWanted, pause: pacer(owner) })
+  return search(deps, filter, { words, owner, isWanted, pause: pacer(owner) })
 }
 
 interface Search {
   words: ReadonlySet<string>
+  owner: string
   isWanted: () => boolean
   pause: () => Promise<void> | undefined
 }
@@ -43,13 +45,13 @@ async function* search(deps: Deps, filter: SessionFilter, task: Search): AsyncGe
     for (const session of slice) {
       await task.pause()
       if (!task.isWanted()) return
-      if (await holds(deps, session, task)) found.push(session)
+      if (await holds(deps, session, task).catch(isGone)) found.push(session)
     }
     if (found.length > 0) yield found
   }
 }
 
-async function holds(deps: Deps, session: Session, { words, isWanted, pause }: Search): Promise<boolean> {
+async function holds(deps: Deps, session: Session, { words, owner, isWanted, pause }: Search): Promise<boolean> {
   const missing = new Set(words)
   const strike = (text: string) => {
     const lower = text.toLowerCase()
@@ -60,12 +62,19 @@ async function holds(deps: Deps, session: Session, { words, isWanted, pause }: S
   const isOpen = () => missing.size > 0 && isWanted()
   for (let after = 0; after < totalMessages && isOpen(); after += MESSAGES_A_SLICE) {
     const listed = await listMessagesAfter(deps.db, agentId, id, after, MESSAGES_A_SLICE)
-    for (const message of listed) {
-      if (!isOpen()) break
-      strike(message.content ?? (await readContent(deps.db, agentId, id, message.id)) ?? '')
-      await pause()
-    }
+    for await (const slice of messageSlices(deps.db, session, listed, { owner }))
+      for (const { content } of slice) {
+        if (!isOpen()) return missing.size === 0
+        strike(content)
+        await pause()
+      }
     if (listed.length === 0) break
   }
   return missing.size === 0
+}
+
+/** Returns false for the error of a session that was deleted during the search, and throws any other. */
+function isGone(error: unknown): false {
+  if (error instanceof ReparteeError && error.code === 'session_not_found') return false
+  throw error
 }

@@ -4,6 +4,7 @@ import type { ResponseOf } from '../api/operation.ts'
 import { cancelTurn } from '../chat/cancel.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { ReplyDetail } from '../chat/exchange.ts'
+import { messageSlices, SLICE_CHARS } from '../chat/message-slices.ts'
 import { getMessage, rate, readDetail, toFeedback, turnStateOf } from '../chat/read-message.ts'
 import { regenerate } from '../chat/regenerate.ts'
 import { sendMessage } from '../chat/send-message.ts'
@@ -25,8 +26,8 @@ import { toMessage } from './answer.ts'
 import type { EventStreams } from './event-stream.ts'
 import { checkInclude } from './include.ts'
 import { answerList } from './list-answer.ts'
-import { messageSlices, SLICE_CHARS } from './message-slices.ts'
 import { route } from './route.ts'
+import { slicingFor } from './slicing.ts'
 import { answerTurn, resumeTurn } from './turn-answer.ts'
 
 export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
@@ -67,7 +68,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
 
   route(app, deps, contract.streamMessage, (call) => resumeTurn(deps, streams, call))
 
-  route(app, deps, contract.listMessages, async ({ session, query, request, reply }) => {
+  route(app, deps, contract.listMessages, async ({ session, query, request, reply, key }) => {
     const { cursor, limit = pageLimit.default, order } = query
     const { agentId, id: sessionId, totalMessages } = session
     const place = cursor === undefined ? undefined : await findPlace(deps.db, agentId, sessionId, cursor.toLowerCase())
@@ -92,14 +93,14 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     const chars = listed.reduce((sum, { content }) => sum + (content?.length ?? SLICE_CHARS), 0)
     if (chars < SLICE_CHARS) return { messages: (listed as Message[]).map(toItem), pagination }
     const tail = `],"pagination":${JSON.stringify(pagination)}}`
-    const slices = messageSlices(deps.db, session, listed)
+    const slices = messageSlices(deps.db, session, listed, slicingFor(request, key))
     return answerList({ request, reply }, { head: '{"success":true,"messages":[', slices, toItem, tail })
   })
 
-  route(app, deps, contract.getMessage, async ({ session, params, query, key }) => {
+  route(app, deps, contract.getMessage, async ({ session, params, query, key, request }) => {
     const include = query.include?.split(',') ?? []
     checkInclude(key, include)
-    const message = await getMessage(deps, session, params.messageId)
+    const message = await getMessage(deps, session, params.messageId, slicingFor(request, key))
     const detail = await readReplyDetail(key, message)
     return { message: { ...(await toOneMessage(deps, session, message, detail)), ...extrasOf(message, detail, include) } }
   })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
 import type { Deps } from '../chat/deps.ts'
+import { historySlices } from '../chat/message-slices.ts'
 import { searchSessions } from '../chat/search-sessions.ts'
 import { createSession, deleteSession, importSession, renameSession, sessionNotFound } from '../chat/sessions.ts'
 import { timeAgo } from '../chat/time-ago.ts'
@@ -25,7 +26,6 @@ import { checkText } from './body.ts'
 import { importInTurn } from './import-places.ts'
 import { SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
 import { answerList } from './list-answer.ts'
-import { historySlices } from './message-slices.ts'
 import { type Call, route } from './route.ts'
 import { slicingFor } from './slicing.ts'
 
@@ -97,7 +97,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     }
   })
 
-  route(app, deps, contract.getSession, async ({ session, request, reply }) => {
+  route(app, deps, contract.getSession, async ({ session, request, reply, key }) => {
     const head = JSON.stringify({
       success: true,
       session: { id: session.id, name: session.name, createdAt: toIso(session.createdAt) },
@@ -106,7 +106,7 @@ export function sessionRoutes(app: FastifyInstance, deps: Deps, contract: Contra
       { request, reply },
       {
         head: `${head.slice(0, -1)},"messages":[`,
-        slices: historySlices(deps.db, session),
+        slices: historySlices(deps.db, session, slicingFor(request, key)),
         toItem: toMessage satisfies (message: Message) => ResponseOf<Contract['getSession']>['messages'][number],
         tail: ']}',
       },

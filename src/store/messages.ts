@@ -1,6 +1,7 @@
 import type { HistoryEntry, Message, Role, TurnState } from '../core/message.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
+import type { Sharer } from '../core/shares.ts'
 import { type Database, type Row, type Statement, statement, type Value } from './database.ts'
 import { insertSessionStatements } from './sessions.ts'
 import type { Summary } from './summaries.ts'
@@ -58,15 +59,17 @@ export async function findPlace(
 
 /** A message of a list. */
 export interface ListedMessage extends Omit<Message, 'content'> {
-  /** Null if it is long: `readContent` reads it. */
+  /** Null if it is long: `readContents` reads it. */
   content: string | null
+  /** Of the text. */
+  bytes: number
 }
 
 /** A page of a hundred texts is read in one go. */
-const SHORT_BYTES = 16_384
-const LISTED = `id, role, created_at, CASE WHEN octet_length(content) <= ${SHORT_BYTES} THEN content END`
+const SHORT_BYTES = 3_000
+const LISTED = `id, role, created_at, octet_length(content), CASE WHEN octet_length(content) <= ${SHORT_BYTES} THEN content END`
 /** From the values of `LISTED`. */
-const toListed = ([id, role, createdAt, content]: Value[]) => ({ id, role, content, createdAt }) as ListedMessage
+const toListed = ([id, role, createdAt, bytes, content]: Value[]) => ({ id, role, content, createdAt, bytes }) as ListedMessage
 
 /** Returns messages after a position, oldest first, without long texts. */
 export async function listMessagesAfter(
@@ -92,11 +95,17 @@ export async function listMessagesBefore(
   return (await db.readValues(sql, [agentId, sessionId, before, limit])).map(toListed)
 }
 
-/** Returns the text of a message, undefined if there is no such message. */
-export async function readContent(db: Database, agentId: string, sessionId: string, id: string): Promise<string | undefined> {
-  const sql = 'SELECT content FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3'
-  const [row] = await db.readValues(sql, [agentId, sessionId, id])
-  return row?.[0] as string | undefined
+/** Returns the texts of messages by their ids. Those that are gone are missing. Reads of others do not wait for it. */
+export async function readContents(
+  db: Database,
+  { agentId, id: sessionId }: Session,
+  ids: readonly string[],
+  sharer: Sharer,
+): Promise<Map<string, string>> {
+  const sql = `SELECT id, content FROM message
+    WHERE agent_id = $1 AND session_id = $2 AND id IN (SELECT value FROM json_each($3))`
+  const rows = await db.scan(sql, [agentId, sessionId, JSON.stringify(ids)], sharer)
+  return new Map(rows.map(({ id, content }) => [id as string, content as string]))
 }
 
 /** A message with all that is held of it. */
@@ -124,17 +133,32 @@ const toWhole = (row: Row): WholeMessage => ({
   feedback: row.feedback as string | null,
 })
 
+const FIND = `SELECT ${WHOLE} FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`
+/** A longer message takes milliseconds to read, to parse and to send. */
+export const LONG_MESSAGE_BYTES = 16_384
+const SHORT = `octet_length(content) + coalesce(octet_length(markdown), 0) + coalesce(octet_length(detail), 0) <= ${LONG_MESSAGE_BYTES}`
+
+/** `sharer`: reads of others do not wait for it. */
 export async function findMessage(
   db: Database,
   agentId: string,
   sessionId: string,
   messageId: string,
+  sharer?: Sharer,
 ): Promise<WholeMessage | undefined> {
-  const [row] = await db.read(`SELECT ${WHOLE} FROM message WHERE agent_id = $1 AND session_id = $2 AND id = $3`, [
-    agentId,
-    sessionId,
-    messageId,
-  ])
+  const params = [agentId, sessionId, messageId]
+  const [row] = sharer === undefined ? await db.read(FIND, params) : await db.scan(FIND, params, sharer)
+  return row && toWhole(row)
+}
+
+/** Returns undefined for a long message, and for one that is not there. */
+export async function findShortMessage(
+  db: Database,
+  agentId: string,
+  sessionId: string,
+  messageId: string,
+): Promise<WholeMessage | undefined> {
+  const [row] = await db.read(`${FIND} AND ${SHORT}`, [agentId, sessionId, messageId])
   return row && toWhole(row)
 }
 

@@ -1,17 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
+import { getMessage } from '../../chat/read-message.ts'
 import { createSession, deleteSession, importSession, sessionNotFound } from '../../chat/sessions.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { invalid } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
 import type { Statement } from '../../store/database.ts'
-import { findMessage, findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
+import { findPlace, type ListedMessage, listMessagesAfter } from '../../store/messages.ts'
+import type { Slicing } from '../../store/sessions.ts'
 import { keepTokenRate } from '../admit.ts'
 import { isKept, sendKept } from '../idempotency.ts'
 import { importInTurn } from '../import-places.ts'
 import { answerList } from '../list-answer.ts'
+import { slicingFor } from '../slicing.ts'
 import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
@@ -111,7 +114,7 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
     const { listed, hasMore } = await readPage(deps, session, query)
     const [first, last] = [listed[0], listed.at(-1)].map((message) => (message === undefined ? null : toItemId(message.id)))
     const rest = JSON.stringify({ first_id: first, last_id: last, has_more: hasMore })
-    const slices = itemSlices(deps, key, session, listed)
+    const slices = itemSlices(deps, key, session, listed, slicingFor(request, key))
     const list = { head: '{"object":"list","data":[', slices, toItem: (item: object) => item, tail: `],${rest.slice(1)}` }
     return answerList({ request, reply }, list)
   })
@@ -149,10 +152,10 @@ async function* itemSlices(
   key: ApiKey,
   session: Session,
   listed: readonly ListedMessage[],
+  slicing: Slicing,
 ): AsyncGenerator<object[]> {
   for (const { id } of listed) {
-    const message = await findMessage(deps.db, session.agentId, session.id, id)
-    if (message === undefined) throw sessionNotFound()
+    const message = await getMessage(deps, session, id, slicing)
     yield [message.role === 'AI' ? toOutputItem(await readOutcome(deps, key, session, message)) : toInputItem(message)]
   }
 }

@@ -16,6 +16,7 @@ import { getSessionFor, keepUserRate } from '../admit.ts'
 import type { EventStreams } from '../event-stream.ts'
 import type { Keep } from '../idempotency.ts'
 import { importInTurn } from '../import-places.ts'
+import { slicingFor } from '../slicing.ts'
 import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
@@ -115,12 +116,12 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
 
   const query = Type.Object({ stream: Type.Optional(Type.String()) })
   const get = { method: 'GET', url: '/responses/:responseId', query } as const
-  surfaceRoute(app, deps, { ...get, scopes: ['chat', 'read'] }, async ({ params, query, key }) => {
+  surfaceRoute(app, deps, { ...get, scopes: ['chat', 'read'] }, async ({ params, query, key, request }) => {
     if (query.stream === 'true') throw unsupported('query.stream', 'is not supported: a response is read when it is done.')
     const place = readResponseId(params['responseId']!)
     if (place === undefined) throw responseNotFound()
     const session = await getSessionAt(deps, key, place).catch(asResponseNotFound)
-    const message = await getMessage(deps, session, place.replyId).catch(asResponseNotFound)
+    const message = await getMessage(deps, session, place.replyId, slicingFor(request, key)).catch(asResponseNotFound)
     if (message.role !== 'AI') throw responseNotFound()
     const outcome = toldTo(key, await readOutcome(deps, key, session, message))
     const told = { instructions: null, previousResponseId: null, maxOutputTokens: null, metadata: {}, isStored: true }

@@ -1,0 +1,65 @@
+import { ReparteeError } from '../core/errors.ts'
+import type { Message } from '../core/message.ts'
+import { nextSlice } from '../core/pacer.ts'
+import type { Session } from '../core/session.ts'
+import type { Database } from '../store/database.ts'
+import { type ListedMessage, listMessagesAfter, readContents } from '../store/messages.ts'
+import type { Slicing } from '../store/sessions.ts'
+import { sessionNotFound } from './sessions.ts'
+
+/** A slice of about so many characters takes less than a millisecond. */
+export const SLICE_CHARS = 50_000
+const ROWS_A_READ = 100
+
+/**
+ * Messages in slices that are written in one go. Long texts are read when they are about to be written, a slice at a time: a slow reader holds one slice, and callers take turns.
+ * Throws `session_not_found` if the session is deleted during the read, `unavailable` if the caller leaves.
+ */
+export async function* messageSlices(
+  db: Database,
+  session: Session,
+  listed: readonly ListedMessage[],
+  slicing: Slicing,
+): AsyncGenerator<Message[]> {
+  let slice: ListedMessage[] = []
+  let bytes = 0
+  for (const message of listed) {
+    if (slice.length > 0 && bytes + message.bytes > SLICE_CHARS) {
+      yield await withTexts(db, session, slice, slicing)
+      slice = []
+      bytes = 0
+    }
+    slice.push(message)
+    bytes += message.bytes
+  }
+  if (slice.length > 0) yield await withTexts(db, session, slice, slicing)
+}
+
+async function withTexts(
+  db: Database,
+  session: Session,
+  slice: ListedMessage[],
+  { owner, isWanted }: Slicing,
+): Promise<Message[]> {
+  const long = slice.filter(({ content }) => content === null).map(({ id }) => id)
+  if (long.length === 0) return slice as Message[]
+  await nextSlice(owner)
+  if (isWanted?.() === false) throw new ReparteeError('unavailable', 'The caller has left.')
+  const texts = await readContents(db, session, long, { id: owner })
+  return slice.map(({ bytes: _, ...message }) => {
+    const content = message.content ?? texts.get(message.id)
+    if (content === undefined) throw sessionNotFound()
+    return { ...message, content }
+  })
+}
+
+/** The history as it is now. It only grows at its end, so that parts of it are one consistent view. Throws as `messageSlices` does. */
+export async function* historySlices(db: Database, session: Session, slicing: Slicing): AsyncGenerator<Message[]> {
+  const { agentId, id, totalMessages } = session
+  for (let after = 0; after < totalMessages; ) {
+    const listed = await listMessagesAfter(db, agentId, id, after, Math.min(ROWS_A_READ, totalMessages - after))
+    if (listed.length === 0) throw sessionNotFound()
+    yield* messageSlices(db, session, listed, slicing)
+    after += listed.length
+  }
+}
