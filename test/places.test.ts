@@ -76,6 +76,21 @@ test('an agent leaves a place to others, whatever keys ask it', async () => {
   assert.deepEqual(begun.slice(3), ['1 a'])
 })
 
+test('keys that are for one agent alone count as that agent, also if the path names none', async () => {
+  const places = new Places(2)
+  const begun: string[] = []
+  const begin = async (id: string, agentIds: string[]) => {
+    const { request, reply } = requestOf(id)
+    Object.assign(request.caller!, { agentIds })
+    await places.take(request, reply)
+    begun.push(id)
+  }
+  void begin('one', ['a'])
+  void begin('two', ['a'])
+  await begin('other', ['b'])
+  assert.deepEqual(begun, ['one', 'other'])
+})
+
 test('a key leaves a place to others, whatever agents it asks about', async () => {
   const { begun, begin } = startIn(new Places(3))
   const first = await begin('a', '1')

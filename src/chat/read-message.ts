@@ -7,7 +7,6 @@ import {
   findHead,
   findHeadAt,
   findMessage,
-  findMessageAt,
   findShortMessage,
   LONG_MESSAGE_BYTES,
   type MessageHead,
@@ -139,12 +138,18 @@ async function lookForEnd(
   return undefined
 }
 
+/** Returns the reply to a message, read as `getMessage` does; undefined if there is none. */
+async function replyTo(deps: Deps, session: Session, { seq }: WholeMessage): Promise<WholeMessage | undefined> {
+  const next = await findHeadAt(deps.db, session.agentId, session.id, seq + 1)
+  return next?.role === 'AI' ? getMessage(deps, session, next.id) : undefined
+}
+
 /** How a turn ended that this process no longer holds, or never did. Undefined while it runs elsewhere. */
 async function readEnd(deps: Deps, session: Session, question: WholeMessage): Promise<Exchange | ReparteeError | undefined> {
   const { id, role, content, createdAt } = question
   if ((await turnStateOf(deps, session, question)) === 'running') return undefined
-  const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
-  if (reply?.role !== 'AI') return failureOf(question)
+  const reply = await replyTo(deps, session, question)
+  if (reply === undefined) return failureOf(question)
   const { sources = [], usage = null, followUps, include = [], trace } = await readDetail(reply, deps.askedBy ?? session.agentId)
   const agent = await deps.agents.get(session.agentId)
   return {
@@ -161,8 +166,7 @@ async function readEnd(deps: Deps, session: Session, question: WholeMessage): Pr
 
 /** Names the run that ended a turn; undefined where a crash ended it. */
 export async function findEndedRun(deps: Deps, session: Session, question: WholeMessage): Promise<string | undefined> {
-  const reply = await findMessageAt(deps.db, session.agentId, session.id, question.seq + 1)
-  const { detail } = reply?.role === 'AI' ? reply : question
+  const { detail } = (await replyTo(deps, session, question)) ?? question
   return detail === null ? undefined : (JSON.parse(detail) as ReplyDetail | FailureDetail).run
 }
 

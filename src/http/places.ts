@@ -112,7 +112,11 @@ export class Places {
   }
 }
 
-const toAsker = ({ caller }: FastifyRequest, agentId: string | undefined): Asker => ({ caller: caller!, agentId })
+/** A request whose path names no agent counts as one of the only agent that its key is for. */
+function toAsker({ caller }: FastifyRequest, agentId: string | undefined): Asker {
+  const { agentIds } = caller!
+  return { caller: caller!, agentId: agentId ?? (agentIds?.length === 1 ? agentIds[0] : undefined) }
+}
 
 /** Whose turn it is: of agents, and of the callers of each. */
 const lineOf = ({ caller, agentId }: Asker): string =>
