@@ -107,6 +107,22 @@ describe('a page of the web as a document', { skip: needsProcess }, () => {
     assert.match(hits[0]!.text, /green/)
   })
 
+  test('a page that is posted again during its fetch is fetched again: what it says by then is read', async () => {
+    const first = Promise.withResolvers<ServerResponse>()
+    site.pages.set('/late', (_, response) => first.resolve(response))
+    const post = () => client.post(documents, { url: site.url('/late') })
+    const answer = await post()
+    isOk(answer, 202)
+    const response = await first.promise
+    site.pages.set('/late', '<p>The kettle weighs 800 grams.')
+    isOk(await post(), 202)
+    response.setHeader('content-type', 'text/html').end('<p>The kettle weighs 900 grams.')
+    await until('it is read as it is now', async () => {
+      const { document } = (await client.get(`${documents}/${answer.body.document.id}`)).body
+      return document.status === 'ready' && /800/.test((await search('kettle'))[0]?.text ?? '')
+    })
+  })
+
   test('a page that did not change is not sent, nor read, again', async () => {
     site.pages.set('/a', { body: page('A', 'The walnut is brown.'), headers: { etag: '"1"' } })
     const first = await addPage(site.url('/a'))
