@@ -198,6 +198,26 @@ describe('suggestions', () => {
     assert.deepEqual(slow.result, quick.result)
   })
 
+  test('look into the passages once, however many turns they take', () => {
+    let looks = 0
+    const counted = retrieval.hits.map((hit) => ({
+      ...hit,
+      get text() {
+        looks++
+        return hit.text
+      },
+    }))
+    const suggest = () => {
+      looks = 0
+      const input = { retrieval: { ...retrieval, hits: counted }, asked: ['What shines in the evening?'], count: 3, filter: null }
+      return { ...inTurns(() => questions.suggest('a', input)), looks }
+    }
+    const quick = withClock(0, suggest)
+    const slow = withClock(21, suggest)
+    assert.ok(slow.turns > 2 && quick.looks > 0, `${slow.turns} turns, ${quick.looks} looks`)
+    assert.equal(slow.looks, quick.looks)
+  })
+
   test('are given up when whoever asked has gone on', () => {
     assert.deepEqual(withClock(3_000, suggest), { result: [], turns: 2 })
   })

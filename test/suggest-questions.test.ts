@@ -81,10 +81,30 @@ describe('questions to go on with', () => {
       suggestQuestions({ asked: [], retrieval: finds(hit), count, filter: null }, () => finds(hit)).length
     assert.deepEqual([0, 1, 2].map(suggest), [0, 1, 2])
   })
+
+  test('are made only of as many passages as are asked about', () => {
+    const lookedInto = (text: string, asked: string): number => {
+      const seen = new Set<number>()
+      const hits = Array.from({ length: 400 }, (_, at) => ({
+        ...hitOf(''),
+        get text() {
+          seen.add(at)
+          return text
+        },
+      }))
+      const none = { ...finds(hits[0]!), hits: [] }
+      suggestQuestions({ asked: [asked], retrieval: { ...none, hits }, count: 3, filter: null }, () => none)
+      return seen.size
+    }
+    const passage = '## How do I restore a backup?\n\nText.'
+    assert.ok(lookedInto(passage, 'hello') <= 25, 'most were not asked about')
+    assert.ok(lookedInto(passage, 'How can I restore backups?') < 300, 'all are like what was asked before')
+    assert.equal(lookedInto('Text.', 'hello'), 400, 'none makes a question')
+  })
 })
 
 describe('questions made of a passage', () => {
-  const made = (text: string): string[] => phraseQuestions(hitOf(text))
+  const made = (text: string): string[] => [...phraseQuestions(hitOf(text))]
 
   test('of headings: instructions ask how, subjects ask about', () => {
     assert.deepEqual(made('## Opening hours\n\nText of it.'), ['What are the opening hours?'])

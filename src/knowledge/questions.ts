@@ -19,7 +19,7 @@ import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSiteIds } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
-import { suggestQuestions } from './answer/suggest-questions.ts'
+import { Candidates, suggestQuestions } from './answer/suggest-questions.ts'
 import { retrieve } from './retrieve.ts'
 import { searched } from './searched-text.ts'
 import { VectorSearch } from './vectors/search.ts'
@@ -42,6 +42,14 @@ interface AskedBy {
   askedBy?: string | undefined
 }
 
+/** What stays of suggestions between their turns. */
+interface Suggesting {
+  startedAt: number
+  candidates: Candidates
+  /** By question that was tried. */
+  found: Map<string, Retrieval>
+}
+
 /** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. What takes a filter may throw `NotYet`. */
 export class Questions {
   readonly #store: Pick<KnowledgeStore, 'openToRead'>
@@ -51,8 +59,8 @@ export class Questions {
 
   /** By agent: questions that throw `NotYet` and are not answered yet. */
   readonly #underWay = new Map<string, Set<object>>()
-  /** Suggestions that take several turns: since when, and what was found for the questions that were tried. */
-  readonly #suggesting = new WeakMap<object, { startedAt: number; found: Map<string, Retrieval> }>()
+  /** Suggestions that take several turns. */
+  readonly #suggesting = new WeakMap<object, Suggesting>()
 
   constructor(store: Pick<KnowledgeStore, 'openToRead'>) {
     this.#store = store
@@ -123,7 +131,11 @@ export class Questions {
   suggest(agentId: string, given: SuggestInput): Suggestion[] {
     const input = { ...given, asked: given.asked.map(searched) }
     const startedAt = performance.now()
-    const begun = this.#suggesting.get(given) ?? { startedAt, found: new Map<string, Retrieval>() }
+    const begun = this.#suggesting.get(given) ?? {
+      startedAt,
+      candidates: new Candidates(input.retrieval.hits),
+      found: new Map<string, Retrieval>(),
+    }
     this.#suggesting.set(given, begun)
     if (startedAt > begun.startedAt + SUGGEST_WITHIN_MS) {
       this.#end(agentId, given)
@@ -135,14 +147,15 @@ export class Questions {
       (index) => {
         index.prepare(input.filter)
         let searches = 0
-        return suggestQuestions(input, (query) => {
+        const ask = (query: string) => {
           const known = begun.found.get(query)
           if (known !== undefined) return known
           if (searches++ > 0 && performance.now() > startedAt + SUGGEST_TURN_MS) throw new NotYet()
           const found = retrieve(index, { query, history: [], topK: HITS_OF_A_SUGGESTION, filter: input.filter })
           if (!index.base.isPartial) begun.found.set(query, found)
           return found
-        })
+        }
+        return suggestQuestions(input, ask, begun.candidates)
       },
       given,
     )

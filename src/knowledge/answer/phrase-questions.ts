@@ -36,25 +36,34 @@ const POINTING =
 const NOT_IN_SUBJECT =
   /^(?:of|to|in|on|by|from|with|within|among|that|which|who|whether|has|have|had|can|will|and|or|de|as|for|at|about|given|example|previous|following|today|now|also|not|then|below|above|entire|\p{L}+ly)$/iu
 const RUN_TOGETHER = /\p{Ll}\p{Lu}/u
-/** Questions that a passage itself raises, best first; English ones are also made from headings and definitions. May be none. */
-export function phraseQuestions(hit: Hit): string[] {
-  const units = unitsOf(hit.text)
-  const lines = units.map((unit) => ({ kind: unit.kind, text: clean(hit.text.slice(unit.start, unit.end)) }))
-  const questions = lines
-    .filter((line) => line.kind !== 'code' && line.kind !== 'row' && isQuestion(line.text))
-    .map((line) => line.text)
+const WORD = /[\p{L}\p{N}]+/gu
+
+/**
+ * Questions that a passage itself raises, best first; English ones are also made from headings and definitions. May be none. Each is made when it is asked for:
+ * a passage may hold hundreds.
+ */
+export function* phraseQuestions(hit: Hit): Generator<string> {
+  const made = new Set<string>()
+  for (const question of allQuestions(hit)) {
+    if (made.has(question)) continue
+    made.add(question)
+    yield question
+  }
+}
+
+function* allQuestions(hit: Hit): Generator<string> {
+  const lines = unitsOf(hit.text).map((unit) => ({ kind: unit.kind, text: clean(hit.text.slice(unit.start, unit.end)) }))
+  for (const { kind, text } of lines) if (kind !== 'code' && kind !== 'row' && isQuestion(text)) yield text
   const headings = [
     ...lines.filter((line) => line.kind === 'heading').map((line) => line.text),
     ...hit.heading.split(' › ').reverse(),
     hit.title,
   ]
-  questions.push(...headings.filter(isQuestion))
-  if (detectLanguage(hit.text) !== 'en') return [...new Set(questions)]
-  for (const heading of headings)
-    if (!isQuestion(heading)) questions.push(...ofHeading(heading.replace(NUMBERED, '').trim(), hit.text))
-  for (const line of lines)
-    if (line.kind === 'sentence' || line.kind === 'item') questions.push(...ofDefinition(line.text, hit.text))
-  return [...new Set(questions)]
+  yield* headings.filter(isQuestion)
+  if (detectLanguage(hit.text) !== 'en') return
+  const written = new Set(hit.text.match(WORD))
+  for (const heading of headings) if (!isQuestion(heading)) yield* ofHeading(heading.replace(NUMBERED, '').trim(), written)
+  for (const { kind, text } of lines) if (kind === 'sentence' || kind === 'item') yield* ofDefinition(text, written)
 }
 
 const clean = (text: string): string =>
@@ -76,13 +85,13 @@ function isQuestion(text: string): boolean {
 }
 
 /** "Install the client" → how; "Installing the client" → how; "Rate limits" → what about. */
-function ofHeading(heading: string, text: string): string[] {
+function ofHeading(heading: string, written: ReadonlySet<string>): string[] {
   const words = heading.split(' ')
   if (words.length > MAX_SUBJECT_WORDS || NO_SUBJECT.test(heading) || !SUBJECT.test(heading) || SENTENCE.test(heading)) return []
   const how = /^how to (.+)$/i.exec(heading)
-  if (how !== null) return [`How do I ${lowered(how[1]!, text)}?`]
+  if (how !== null) return [`How do I ${lowered(how[1]!, written)}?`]
   if (words.length === 1 && /ing$/.test(heading)) return [`How does ${heading.toLowerCase()} work?`]
-  if (words.length === 1) return [`What should I know about ${lowered(heading, text)}?`]
+  if (words.length === 1) return [`What should I know about ${lowered(heading, written)}?`]
   if (/^(?:and|or|of)$/i.test(words[1]!)) return []
   if (IMPERATIVES.has(words[0]!.toLowerCase())) return [`How do I ${words[0]!.toLowerCase()} ${words.slice(1).join(' ')}?`]
   if (NOUN_OF_GERUND.test(heading)) return [`What are the ${heading.toLowerCase()}?`]
@@ -91,10 +100,10 @@ function ofHeading(heading: string, text: string): string[] {
     const verb = verbOf(gerund[1]!.toLowerCase())
     return verb === undefined ? [] : [`How do I ${verb} ${gerund[2]}?`]
   }
-  return POINTING.test(heading) ? [] : [`What should I know about ${lowered(heading, text)}?`]
+  return POINTING.test(heading) ? [] : [`What should I know about ${lowered(heading, written)}?`]
 }
 
-function ofDefinition(sentence: string, text: string): string[] {
+function ofDefinition(sentence: string, written: ReadonlySet<string>): string[] {
   const match = DEFINITION.exec(sentence)
   const name = match?.[1]
   if (name === undefined || POINTING.test(name)) return []
@@ -102,7 +111,7 @@ function ofDefinition(sentence: string, text: string): string[] {
   if (rest.some((word) => NOT_IN_SUBJECT.test(word) || RUN_TOGETHER.test(word)) || /^\p{L}+ing$/u.test(rest[0]!)) return []
   // "The conflict" is one that was spoken of before; "the Rhine" is a name.
   if (article === 'The' && !rest.some((word) => /^\p{Lu}/u.test(word))) return []
-  const subject = article === '' ? lowered(name, text) : `${article!.toLowerCase()} ${rest.join(' ')}`
+  const subject = article === '' ? lowered(name, written) : `${article!.toLowerCase()} ${rest.join(' ')}`
   return [`What ${match![2]} ${subject}?`]
 }
 
@@ -111,10 +120,10 @@ function verbOf(gerund: string): string | undefined {
   return [stem, `${stem}e`, stem.slice(0, -1)].find((form) => IMPERATIVES.has(form))
 }
 
-/** With a small first letter where the passage writes that word so elsewhere: else it may be a name. */
-function lowered(phrase: string, text: string): string {
+/** With a small first letter where the passage, of which these are the words, writes that word so elsewhere: else it may be a name. */
+function lowered(phrase: string, written: ReadonlySet<string>): string {
   const first = /^\p{Lu}\p{Ll}+(?![\p{L}'’])/u.exec(phrase)?.[0]
   if (first === undefined) return phrase
   const small = first.toLowerCase()
-  return new RegExp(`(?<![\\p{L}\\p{N}])${small}(?![\\p{L}\\p{N}])`, 'u').test(text) ? small + phrase.slice(first.length) : phrase
+  return written.has(small) ? small + phrase.slice(first.length) : phrase
 }

@@ -5,6 +5,8 @@ import { phraseQuestions } from './phrase-questions.ts'
 
 // Asking costs a retrieval each, about a millisecond: enough candidates for three good ones, and an end to it.
 const MOST_ASKED = 24
+/** Candidates that are much like an earlier question are not asked. Passages may raise thousands of them. */
+const MOST_LOOKED_AT = 240
 const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
 const LEAST_SCORE = 0.25
@@ -14,16 +16,19 @@ const SAME = 0.6
 /**
  * Questions to go on with that the base can answer: made from the passages found, and each asked before it is offered (`ask`). One is kept if what
  * it finds best is the passage that it came from with a confidence above the threshold.
- * At most `count`; rather none than a broken one. Deterministic.
+ * At most `count`; rather none than a broken one. Deterministic. `candidates`: those of the passages, the same if it is called for a second time.
  */
-export function suggestQuestions(input: SuggestInput, ask: (query: string) => Retrieval): Suggestion[] {
+export function suggestQuestions(
+  input: SuggestInput,
+  ask: (query: string) => Retrieval,
+  candidates = new Candidates(input.retrieval.hits),
+): Suggestion[] {
   const taken = input.asked.map(stemsOf)
   const offered: Suggestion[] = []
   let asked = 0
-  for (const { text, hit } of candidatesOf(input.retrieval.hits)) {
+  for (const { text, hit, stems } of candidates.list()) {
     if (offered.length >= input.count || asked >= MOST_ASKED) break
-    const stems = stemsOf(text)
-    if (stems.size === 0 || text.length > MAX_CHARS || taken.some((other) => overlap(stems, other) > SAME)) continue
+    if (stems.size === 0 || taken.some((other) => overlap(stems, other) > SAME)) continue
     asked++
     const found = ask(text)
     const best = found.hits[0]
@@ -34,13 +39,47 @@ export function suggestQuestions(input: SuggestInput, ask: (query: string) => Re
   return offered
 }
 
+interface Candidate {
+  text: string
+  hit: Hit
+  stems: Set<string>
+}
+
+/** Questions that passages raise. Each is made when it is needed, and remembered: passages may hold thousands. */
+export class Candidates {
+  readonly #made: Candidate[] = []
+  readonly #further: Iterator<Candidate>
+
+  constructor(hits: readonly Hit[]) {
+    this.#further = candidatesOf(hits)
+  }
+
+  *list(): Generator<Candidate> {
+    for (let at = 0; at < MOST_LOOKED_AT; at++) {
+      if (at === this.#made.length) {
+        const { value, done } = this.#further.next()
+        if (done === true) return
+        this.#made.push(value)
+      }
+      yield this.#made[at]!
+    }
+  }
+}
+
 /** First what each passage offers best, then what it offers next: variety before depth. */
-function candidatesOf(hits: readonly Hit[]): { text: string; hit: Hit }[] {
+function* candidatesOf(hits: readonly Hit[]): Generator<Candidate> {
   const isNear = ({ score, documentId }: Hit) => score >= LEAST_SCORE * hits[0]!.score || documentId === hits[0]!.documentId
-  const near = hits.filter(isNear)
-  const byHit = near.map((hit) => phraseQuestions(hit).map((text) => ({ text, hit })))
-  const most = Math.max(0, ...byHit.map((questions) => questions.length))
-  return Array.from({ length: most }, (_, rank) => byHit.flatMap((questions) => questions[rank] ?? [])).flat()
+  let open = hits.filter(isNear).map((hit) => ({ hit, questions: phraseQuestions(hit) }))
+  while (open.length > 0) {
+    const left: typeof open = []
+    for (const one of open) {
+      const { value: text, done } = one.questions.next()
+      if (done === true) continue
+      left.push(one)
+      if (text.length <= MAX_CHARS) yield { text, hit: one.hit, stems: stemsOf(text) }
+    }
+    open = left
+  }
 }
 
 const stemsOf = (text: string): Set<string> => new Set(contentStems(analyse(text)))
