@@ -111,3 +111,24 @@ test('the smallest of the documents of an agent decides when it is woken, and th
   assert.deepEqual(turn('a1'), [])
   assert.ok(!room.isWaiting('a1'))
 })
+
+test('the keys of many agents that wait are looked up once each to wake one', () => {
+  const agents = Array.from({ length: 300 }, (_, i) => `agent${i}`)
+  let looks = 0
+  const woken: string[] = []
+  const ownerOf = (agent: string) => {
+    looks++
+    return `key of ${agent}/${agent}`
+  }
+  const room = new FairRoom({
+    most: 100,
+    owners: { ownerOf } as Owners,
+    held: () => [],
+    next: (agentIds) => [...agentIds][0],
+    wake: (agent) => woken.push(agent),
+  })
+  for (const agent of agents) room.wait(agent, 1)
+  room.wake()
+  assert.deepEqual(woken, ['agent0'])
+  assert.ok(looks <= 2 * agents.length, `${looks} looks`)
+})

@@ -28,6 +28,23 @@ describe('what waits in turn', () => {
     assert.ok(waiting.isEmpty)
   })
 
+  test('of a whole that may not go is not looked at', () => {
+    const waiting = new InTurn<string>()
+    for (const owner of ['a/1', 'a/2', 'b/1']) waiting.add(owner, owner)
+    const looked: string[] = []
+    const mayGo = (owner: string) => looked.push(owner) > 0
+    assert.equal(
+      waiting.next(mayGo, (whole) => whole !== 'a'),
+      'b/1',
+    )
+    assert.equal(
+      waiting.next(mayGo, (whole) => whole !== 'a'),
+      undefined,
+    )
+    assert.deepEqual(looked, ['b/1'])
+    assert.deepEqual([waiting.next(mayGo), waiting.next(mayGo)], ['a/1', 'a/2'])
+  })
+
   test('is found in the same way if it is one item', () => {
     const waiting = new InTurn<string>()
     waiting.add('a', 'a1')

@@ -71,3 +71,34 @@ test('of one agent, callers take turns: many requests of one do not come before 
   }
   assert.deepEqual(begun, ['busy', 'busy', 'busy', 'quiet'])
 })
+
+test('of many users that wait, those whose key may have nothing are not looked at', async () => {
+  const limiter = new Limiter(4)
+  const ends = new Map<string, () => void>()
+  let looks = 0
+  let begun = 0
+  const begin = (id: string, userId: string) => {
+    const sharer = {
+      id,
+      get userId() {
+        looks++
+        return userId
+      },
+    }
+    void limiter.run(sharer, () => {
+      begun++
+      return new Promise<void>((end) => ends.set(id, end))
+    })
+  }
+  for (let i = 0; i < 300; i++) begin('many', `user${i}`)
+  begin('one', 'user')
+  assert.equal(begun, 3)
+  looks = 0
+  ends.get('one')!()
+  await nextTurn()
+  assert.equal(begun, 3, 'its key has half of the places')
+  assert.ok(looks < 10, `${looks} looks`)
+  ends.get('many')!()
+  await nextTurn()
+  assert.equal(begun, 4)
+})

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import { TurnShares } from '../src/core/turn-shares.ts'
 
 test('the agent that had the least time lately comes next, and those with the same in their order', () => {
@@ -59,4 +59,16 @@ test('a key with many agents gets no more time than one with a single agent', ()
   for (const key of ['many', 'one/a']) assert.ok(Math.abs(turns.get(key)! - 100) <= 2, `${key}: ${turns.get(key)} turns`)
   for (let i = 0; i < 10; i++)
     assert.ok(Math.abs(turns.get(`many/${i}`)! - 10) <= 2, `agent ${i}: ${turns.get(`many/${i}`)} turns`)
+})
+
+test('owners of long ago are not looked for at each work', () => {
+  const shares = new TurnShares()
+  const looks = (['keys', 'values', 'entries', Symbol.iterator] as const).map((name) => mock.method(Map.prototype, name))
+  try {
+    for (let i = 0; i < 1_000; i++) shares.add(`key/agent${i}`, 5, i)
+  } finally {
+    for (const look of looks) look.mock.restore()
+  }
+  const count = looks.reduce((sum, look) => sum + look.mock.callCount(), 0)
+  assert.ok(count < 20, `${count} looks through all`)
 })

@@ -1,3 +1,5 @@
+import { Round } from './round.ts'
+
 /**
  * What waits, owner by owner in turn and of each in order of arrival, so that an owner of many does not hold up the others. Of owners within another, such as
  * the users of a key (`key/user`), one has a turn when it is the turn of the whole: a key can make any number of users.
@@ -5,8 +7,8 @@
 export class InTurn<T> {
   /** What waits if it is one item, as it mostly is: the maps take longer than most of the work that waits. They are empty then. */
   #only: { owner: string; item: T } | undefined
-  /** By the whole, then by owner. Whose turn is next stands first. */
-  readonly #wholes = new Map<string, Map<string, T[]>>()
+  /** By the whole, then by owner. */
+  readonly #wholes = new Round<Round<T[]>>()
 
   add(owner: string, item: T): void {
     if (this.isEmpty) this.#only = { owner, item }
@@ -25,25 +27,38 @@ export class InTurn<T> {
 
   #lineUp(owner: string, item: T): void {
     const whole = wholeOf(owner)
-    const lines = this.#wholes.get(whole)
-    const line = lines?.get(owner)
-    if (line !== undefined) line.push(item)
-    else if (lines !== undefined) lines.set(owner, [item])
-    else this.#wholes.set(whole, new Map([[owner, [item]]]))
+    let lines = this.#wholes.get(whole)
+    if (lines === undefined) {
+      lines = new Round()
+      this.#wholes.add(whole, lines)
+    }
+    const line = lines.get(owner)
+    if (line === undefined) lines.add(owner, [item])
+    else line.push(item)
   }
 
-  /** Undefined if no owner whose first item `mayGo` has anything that waits. */
-  next(mayGo: (owner: string, first: T) => boolean = () => true): T | undefined {
+  /**
+   * Undefined if no owner whose first item `mayGo` has anything that waits. `mayWholeGo`: returns false for a whole of which no owner may go, so that they are not
+   * looked at one by one.
+   */
+  next(
+    mayGo: (owner: string, first: T) => boolean = () => true,
+    mayWholeGo: (whole: string) => boolean = () => true,
+  ): T | undefined {
     if (this.#only !== undefined) return mayGo(this.#only.owner, this.#only.item) ? this.takeFrom(this.#only.owner) : undefined
-    for (const lines of this.#wholes.values())
-      for (const [owner, line] of lines) if (mayGo(owner, line[0]!)) return this.takeFrom(owner)
+    for (let whole = this.#wholes.first; whole !== undefined; whole = whole.after) {
+      if (!mayWholeGo(whole.name)) continue
+      for (let line = whole.value.first; line !== undefined; line = line.after)
+        if (mayGo(line.name, line.value[0]!)) return this.takeFrom(line.name)
+    }
     return undefined
   }
 
   /** The owners of what waits; the one whose turn is next comes first. */
   *owners(): Generator<string> {
     if (this.#only !== undefined) yield this.#only.owner
-    for (const lines of this.#wholes.values()) yield* lines.keys()
+    for (let whole = this.#wholes.first; whole !== undefined; whole = whole.after)
+      for (let line = whole.value.first; line !== undefined; line = line.after) yield line.name
   }
 
   /** The oldest of an owner, which stays. */
@@ -64,11 +79,10 @@ export class InTurn<T> {
     const line = lines?.get(owner)
     if (lines === undefined || line === undefined) return undefined
     const item = line.shift()
-    // To the end of the round.
-    lines.delete(owner)
-    if (line.length > 0) lines.set(owner, line)
-    this.#wholes.delete(whole)
-    if (lines.size > 0) this.#wholes.set(whole, lines)
+    if (line.length > 0) lines.moveToEnd(owner)
+    else lines.delete(owner)
+    if (lines.isEmpty) this.#wholes.delete(whole)
+    else this.#wholes.moveToEnd(whole)
     return item
   }
 
@@ -81,7 +95,7 @@ export class InTurn<T> {
   }
 
   get isEmpty(): boolean {
-    return this.#only === undefined && this.#wholes.size === 0
+    return this.#only === undefined && this.#wholes.isEmpty
   }
 
   /** Takes one out that is no longer wanted. */
@@ -94,7 +108,7 @@ export class InTurn<T> {
     if (lines === undefined || line === undefined || at < 0) return
     line.splice(at, 1)
     if (line.length === 0) lines.delete(owner)
-    if (lines.size === 0) this.#wholes.delete(whole)
+    if (lines.isEmpty) this.#wholes.delete(whole)
   }
 }
 

@@ -39,8 +39,10 @@ export class Limiter {
   }
 
   #letIn(): void {
-    for (;;) {
-      const next = this.#waiting.next((_, { sharer }) => this.#places.mayHave(sharer, 1))
+    const mayGo = (_: string, { sharer }: Waiting) => this.#places.mayHave(sharer, 1)
+    const mayWholeGo = (id: string) => this.#places.mayHave({ id }, 1)
+    while (this.#places.hasRoom) {
+      const next = this.#waiting.next(mayGo, mayWholeGo)
       if (next === undefined) return
       next.go()
     }

@@ -28,6 +28,10 @@ export class Shares {
     return this.#free === this.#all
   }
 
+  get hasRoom(): boolean {
+    return this.#free > 0
+  }
+
   mayHave({ id, userId }: Sharer, amount: number): boolean {
     const held = this.#held.get(id)
     const left = this.#leftFor(held?.amount ?? 0, amount)

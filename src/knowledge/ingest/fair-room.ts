@@ -55,8 +55,13 @@ export class FairRoom {
   wake(): void {
     if (this.#waiting.size === 0) return
     const shares = this.#shares()
-    const mayEnter = ([agentId, amount]: [string, number]) => this.#isFirst(agentId) && this.#hasRoom(shares, agentId, amount)
-    const next = this.#parts.next([...this.#waiting].filter(mayEnter).map(([agentId]) => agentId))
+    const firsts = new Map<string, string>()
+    for (const agentId of this.#waiting.keys()) {
+      const key = this.#sharerOf(agentId).id
+      if (!firsts.has(key)) firsts.set(key, agentId)
+    }
+    const mayEnter = (agentId: string) => this.#hasRoom(shares, agentId, this.#waiting.get(agentId)!)
+    const next = this.#parts.next(firsts.values().filter(mayEnter))
     if (next !== undefined) this.#parts.wake(next)
   }
 

@@ -1,0 +1,59 @@
+/** Where a value stands in a round. Only the round changes it. */
+export interface Place<Value> {
+  name: string
+  value: Value
+  before: Place<Value> | undefined
+  after: Place<Value> | undefined
+}
+
+/** Values by name, in the order of their turns. A `Map` would do, but its iterators step over all that was deleted at its front. */
+export class Round<Value> {
+  readonly #places = new Map<string, Place<Value>>()
+  #last: Place<Value> | undefined
+  /** The place whose turn is next. */
+  first: Place<Value> | undefined
+
+  get isEmpty(): boolean {
+    return this.first === undefined
+  }
+
+  get(name: string): Value | undefined {
+    return this.#places.get(name)?.value
+  }
+
+  /** Adds one whose name is not there yet, at the end. */
+  add(name: string, value: Value): void {
+    const place = { name, value, before: undefined, after: undefined }
+    this.#places.set(name, place)
+    this.#append(place)
+  }
+
+  moveToEnd(name: string): void {
+    const place = this.#places.get(name)
+    if (place === undefined || place === this.#last) return
+    this.#unlink(place)
+    this.#append(place)
+  }
+
+  delete(name: string): void {
+    const place = this.#places.get(name)
+    if (place === undefined) return
+    this.#places.delete(name)
+    this.#unlink(place)
+  }
+
+  #append(place: Place<Value>): void {
+    place.before = this.#last
+    place.after = undefined
+    if (this.#last === undefined) this.first = place
+    else this.#last.after = place
+    this.#last = place
+  }
+
+  #unlink({ before, after }: Place<Value>): void {
+    if (before === undefined) this.first = after
+    else before.after = after
+    if (after === undefined) this.#last = before
+    else after.before = before
+  }
+}
