@@ -9,9 +9,13 @@ const MAX_CHARS = 500
 const MAX_STEMS = 50
 /** Kinds of questions that are told apart; further ones are counted with none. */
 const MAX_GROUPS = 2_000
+/** Groups that a question is compared with. Hardly any question has so many that may be alike. */
+const MOST_COMPARED = 200
 
 interface Group extends UnansweredQuestion {
   stems: Set<string>
+  /** In the order in which they were made. */
+  number: number
 }
 
 /** Puts questions that ask for the same in other words of the same stems together. */
@@ -27,7 +31,7 @@ export class UnansweredQuestions {
       return
     }
     if (this.#groups.length >= MAX_GROUPS) return
-    const made = { question, count: 1, lastAskedAt: askedAt, sessionIds: [sessionId], stems }
+    const made = { question, count: 1, lastAskedAt: askedAt, sessionIds: [sessionId], stems, number: this.#groups.length }
     this.#groups.push(made)
     for (const stem of stems) {
       const groups = this.#byStem.get(stem)
@@ -41,17 +45,28 @@ export class UnansweredQuestions {
     return this.#groups
       .toSorted((a, b) => b.count - a.count || b.lastAskedAt - a.lastAskedAt)
       .slice(0, most)
-      .map(({ stems: _, ...group }) => group)
+      .map(({ stems: _, number: __, ...group }) => group)
   }
 
-  #find(stems: Set<string>): Group | undefined {
-    const shared = new Map<Group, number>()
-    for (const stem of stems) for (const group of this.#byStem.get(stem) ?? []) shared.set(group, (shared.get(group) ?? 0) + 1)
+  /** Looks at the groups of the rarest stems first. What is alike has one of those, and few groups do. */
+  #find(stems: ReadonlySet<string>): Group | undefined {
+    const lists = [...stems].map((stem) => this.#byStem.get(stem) ?? []).sort((a, b) => a.length - b.length)
+    // Of those that are as alike, the last by the first stem that they share.
+    const placeOf = ({ stems: held, number }: Group) => [...stems].findIndex((stem) => held.has(stem)) * MAX_GROUPS + number
+    const compared = new Set<Group>()
     let best: Group | undefined
     let bestLikeness = ALIKE
-    for (const [group, count] of shared) {
-      const likeness = count / (stems.size + group.stems.size - count)
-      if (likeness >= bestLikeness) {
+    for (const [at, groups] of lists.entries()) {
+      // A group that was in no list before shares no more than the rest.
+      const rest = stems.size - at
+      if (rest / stems.size < bestLikeness) return best
+      for (const group of groups) {
+        if (likenessOf(stems, group.stems, Math.min(rest, group.stems.size)) < bestLikeness || compared.has(group)) continue
+        if (compared.size === MOST_COMPARED) return best
+        compared.add(group)
+        const likeness = likenessOf(stems, group.stems, stems.intersection(group.stems).size)
+        const isTie = likeness === bestLikeness && best !== undefined
+        if (likeness < bestLikeness || (isTie && placeOf(group) < placeOf(best!))) continue
         best = group
         bestLikeness = likeness
       }
@@ -59,6 +74,8 @@ export class UnansweredQuestions {
     return best
   }
 }
+
+const likenessOf = (a: ReadonlySet<string>, b: ReadonlySet<string>, shared: number): number => shared / (a.size + b.size - shared)
 
 function join(group: Group, question: string, askedAt: number, sessionId: string): void {
   group.count++
