@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, describe, mock, test } from 'node:test'
 import { fuse } from '../src/knowledge/fuse.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
@@ -15,6 +15,8 @@ import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowle
 import { VectorSearch } from '../src/knowledge/vectors/search.ts'
 import { acceptDocument, acceptVersion } from '../src/store/knowledge-documents.ts'
 import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { addToBatch, bury, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
+import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
 import type { Task } from '../src/store/knowledge-tasks.ts'
 import {
   appendSigns,
@@ -233,6 +235,60 @@ describe('vectors in the file', () => {
     assert.deepEqual(near.slice(0, 100).toSorted(), Array.from({ length: 100 }, (_, i) => 5_001 + i).toSorted())
     assert.equal(near.length, 300)
     assert.ok(read < 1_000, `${read} vectors`)
+    file.close()
+  })
+
+  test('are looked through once for each of several filters that take turns', () => {
+    for (const mean of [null, vector(100)]) {
+      const file = KnowledgeFile.openToWrite(join(folder, `filters-${mean === null}.db`))
+      const space = { ...openSpace(file, 'a/b'), dimensions: 100, mean, upto: 9 }
+      setSpace(file, space)
+      makeLive(file, space)
+      const units = Array.from({ length: 9 }, () => toUnit(vector(100)))
+      insertVectors(
+        file,
+        space,
+        units.map((unit, i) => ({ id: i + 1, code: toCode(unit) })),
+      )
+      if (mean !== null)
+        appendSigns(
+          file,
+          space.number,
+          units.map((unit, i) => ({ id: i + 1, bits: toSigns(unit, mean) })),
+        )
+      let looks = 0
+      const search = new VectorSearch()
+      const near = (hidden: number) => {
+        const mask = (ids: Uint32Array) => {
+          looks++
+          return Uint8Array.from(ids, (id) => Number(id === hidden))
+        }
+        return search.nearest(file, 1, units[0]!, 9, { key: String(hidden), mask }).map(({ id }) => id)
+      }
+      for (const hidden of [1, 2, 1, 2]) assert.equal(near(hidden).includes(hidden), false)
+      assert.equal(near(1).length, 8)
+      assert.equal(looks, 2)
+      file.close()
+    }
+  })
+
+  test('those that are hidden are found in any order, and not looked up one by one', () => {
+    const file = KnowledgeFile.openToWrite(join(folder, 'hidden.db'))
+    for (let segment = 0; segment < 4; segment++) {
+      const batch = newBatch()
+      for (let position = 0; position < 20; position++)
+        addToBatch(batch, { title: '', heading: '', text: 'lantern', document: segment, position, page: null })
+      file.write(() => writeBatch(file, batch))
+    }
+    file.write(() => bury(file, 11, 50, ''))
+    const index = new KnowledgeIndex(file)
+    const { mock: looks } = mock.method(index, 'slotOf')
+    const hiddenOf = (ids: number[]) => index.read(() => [...index.hiddenIds(Uint32Array.from(ids), null)!])
+    const all = Array.from({ length: 90 }, (_, i) => i + 1)
+    const isHidden = (id: number) => Number(id === 0 || (id >= 11 && id <= 50) || id > 80)
+    for (const ids of [all, [...all.slice(60), 0, 0, ...all.slice(0, 60)], all.filter((id) => id % 3 === 0), all.toReversed()])
+      assert.deepEqual(hiddenOf(ids), ids.map(isHidden))
+    assert.equal(looks.callCount(), 0)
     file.close()
   })
 

@@ -32,10 +32,12 @@ export function areAllIn(ranges: readonly Range[], ids: Uint32Array, { data, df 
   return isIn
 }
 
-/** Position of the first id that is not below `id`. */
-export function lowerBound(ids: Uint32Array, id: number): number {
-  let low = 0
-  let high = ids.length
+/** Position of the first id that is not below `id`, none of those before `from` being one. Quick if it is near `from`. */
+export function lowerBound(ids: Uint32Array, id: number, from = 0): number {
+  let low = from
+  let step = 1
+  for (; low + step <= ids.length && ids[low + step - 1]! < id; step *= 2) low += step
+  let high = Math.min(low + step, ids.length)
   while (low < high) {
     const middle = (low + high) >>> 1
     if (ids[middle]! < id) low = middle + 1

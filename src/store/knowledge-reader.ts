@@ -71,7 +71,8 @@ const NO_PASSAGE: FoundPassage = {
 const ENTRY_BYTES = 200
 /** Memory of one remembered object. */
 const OBJECT_BYTES = 150
-const MAX_MASKS = 16
+/** Filters whose passages are remembered. */
+export const MAX_MASKS = 16
 /** A list of more passages is read only to add it up: it has pages of its own, and may be long. */
 const MOST_READ_AT_ONCE = 8_000
 /** Some 50 ms where the base is large. A question of ten words looks a hundred times into each segment. */
@@ -241,21 +242,44 @@ export class KnowledgeIndex {
     return mask
   }
 
-  /** Of passages by id: 1 for each that may not be found, or is not there. Undefined where all of the index may. */
+  /**
+   * Of passages by id: 1 for each that may not be found, or is not there. Undefined where all of the index may. Looks for each behind the one before, because
+   * ids mostly ascend.
+   */
   hiddenIds(ids: Uint32Array, filter: MetadataFilter | null): Uint8Array | undefined {
     const mask = this.hidden(filter)
     if (mask === undefined) return undefined
-    return Uint8Array.from(ids, (id) => {
-      const slot = this.slotOf(id)
-      return slot === undefined ? 1 : mask[slot]!
-    })
+    const hidden = new Uint8Array(ids.length).fill(1)
+    let held: Uint32Array = new Uint32Array()
+    let offset = 0
+    let local = 0
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at]!
+      const isHere = held[local]! <= id && id <= held[held.length - 1]!
+      if (!isHere) {
+        // In a block of vectors, 0 stands where there is none.
+        const place = id === 0 ? undefined : this.#placeOf(id)
+        if (place === undefined) continue
+        held = place.segment.ids
+        offset = place.offset
+        local = 0
+      }
+      local = lowerBound(held, id, local)
+      if (held[local] === id) hidden[at] = mask[offset + local]!
+    }
+    return hidden
   }
 
   slotOf(id: number): number | undefined {
-    const place = this.#segments.findLast(({ segment }) => segment.ids[0]! <= id)
+    const place = this.#placeOf(id)
     if (place === undefined) return undefined
     const at = lowerBound(place.segment.ids, id)
     return place.segment.ids[at] === id ? place.offset + at : undefined
+  }
+
+  /** The one segment that may hold the passage. */
+  #placeOf(id: number): PlacedSegment | undefined {
+    return this.#segments.findLast(({ segment }) => segment.ids[0]! <= id)
   }
 
   get version(): number {

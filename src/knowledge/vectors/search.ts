@@ -1,6 +1,7 @@
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { ByteCache, CacheBudget } from '../../store/knowledge-cache.ts'
 import { findNear, listNear, TOLD_BY_INDEX } from '../../store/knowledge-near.ts'
+import { MAX_MASKS } from '../../store/knowledge-reader.ts'
 import {
   BLOCK_VECTORS,
   findLiveSpace,
@@ -35,7 +36,7 @@ export interface Near {
 export interface Hide {
   /** Tells it from others, as long as the index does not change. */
   key: string
-  /** For ids in ascending order, 0 among them for none: 1 for each that may not. Undefined where all may. */
+  /** For ids that mostly ascend, 0 among them for none: 1 for each that may not. Undefined where all may. */
   mask: (ids: Uint32Array) => Uint8Array | undefined
 }
 
@@ -58,7 +59,8 @@ export class VectorSearch {
   #few: { id: number; code: Uint8Array }[] = []
   /** By id of the passage; one never changes. */
   readonly #codes: ByteCache<number, Uint8Array>
-  #hiddenBy: { key: string; mask: Uint8Array | undefined } | undefined
+  /** By the key of what may not be found, as of the version loaded. */
+  readonly #masks = new Map<string, Uint8Array | undefined>()
 
   constructor(budget = new CacheBudget()) {
     this.#codes = new ByteCache(budget)
@@ -97,10 +99,11 @@ export class VectorSearch {
   #compared(base: KnowledgeBase, space: VectorSpace, unit: Float32Array, most: number, hide: Hide): Near[] {
     if (space.mean !== null) this.#loadBlocks(base, space)
     if (base.isPartial) return []
+    const hidden = this.#hidden(base, hide)
     const rows =
       space.mean === null
-        ? this.#few.filter((_, i) => this.#hidden(base, hide)?.[i] !== 1)
-        : this.#vectorsOf(base, space, this.#candidates(toSigns(unit, space.mean), this.#hidden(base, hide)))
+        ? this.#few.filter((_, i) => hidden?.[i] !== 1)
+        : this.#vectorsOf(base, space, this.#candidates(toSigns(unit, space.mean), hidden))
     return rows
       .map(({ id, code }) => ({ id, cosine: cosine(unit, code) }))
       .sort((a, b) => b.cosine - a.cosine || a.id - b.id)
@@ -133,13 +136,13 @@ export class VectorSearch {
 
   /** 1 for each slot, or each of the few, that may not be found. */
   #hidden(base: KnowledgeBase, { key, mask }: Hide): Uint8Array | undefined {
-    if (this.#hiddenBy?.key !== key) {
-      const ids = this.#space?.mean === null ? Uint32Array.from(this.#few, ({ id }) => id) : this.#ids
-      const found = mask(ids)
-      if (base.isPartial) return found
-      this.#hiddenBy = { key, mask: found }
-    }
-    return this.#hiddenBy.mask
+    if (this.#masks.has(key)) return this.#masks.get(key)
+    const ids = this.#space?.mean === null ? Uint32Array.from(this.#few, ({ id }) => id) : this.#ids
+    const found = mask(ids)
+    if (base.isPartial) return found
+    if (this.#masks.size >= MAX_MASKS) this.#masks.clear()
+    this.#masks.set(key, found)
+    return found
   }
 
   /** By the number of signs that differ. */
@@ -167,7 +170,7 @@ export class VectorSearch {
   #load(base: KnowledgeBase, version: number): boolean {
     if (version === this.#version) return version >= 0
     this.#version = -1
-    this.#hiddenBy = undefined
+    this.#masks.clear()
     const space = findLiveSpace(base)
     if (base.isPartial) return false
     if (space?.number !== this.#space?.number) this.#forget()
