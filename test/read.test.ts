@@ -14,11 +14,13 @@ const squeezed = (text: string): string => text.replace(/\s+/gu, '')
 const refuses = (read: Promise<unknown>, code: string, reason: RegExp): Promise<void> =>
   assert.rejects(read, (error) => error instanceof DocumentError && error.code === code && reason.test(error.message))
 
-test('the headings that passages repeat count with the text', async () => {
-  const levels = [1, 2, 3, 4, 5].map((level) => `${'#'.repeat(level)} ${'Heading '.repeat(61)}\n\n`).join('')
-  const sections = (count: number) => levels + `###### Part\n\n${'word '.repeat(110)}\n\n`.repeat(count)
-  assert.ok((await markdown(sections(2_000))).passages.length >= 2_000)
-  await assert.rejects(markdown(sections(10_000)), { code: 'too_large', message: /shorter headings/ })
+test('the title and the headings that passages repeat count with the text', async () => {
+  const sections = (count: number) => `# ${'Title '.repeat(65)}\n\n${'###### Part?\n\nWord.\n\n'.repeat(count)}`
+  const { title, passages } = await markdown(sections(2_000))
+  assert.equal(passages.length, 2_000)
+  const repeated = title!.length + passages[1]!.heading.length
+  assert.ok(repeated > 600, `${repeated} characters`)
+  await assert.rejects(markdown(sections(30_000_000 / repeated)), { code: 'too_large', message: /shorter headings/ })
 })
 
 describe('Markdown', () => {
@@ -92,6 +94,22 @@ describe('Markdown', () => {
       ['A › B', 'A › B › C d', 'A › E'],
     )
     assert.ok(passages[2]!.text.startsWith('## E'))
+  })
+
+  test('of long headings above a passage, the innermost are repeated in it', async () => {
+    const level = (depth: number, chars: number) => `${'#'.repeat(depth)} ${'x'.repeat(chars)}`
+    const headingsBelow = async (...headings: string[]) => {
+      const sections = Array.from({ length: 50 }, (_, n) => `###### ${n}?\n\nWord.`)
+      const { passages } = await markdown([...headings, ...sections].join('\n\n'))
+      return passages.slice(1).map(({ heading }) => heading)
+    }
+    for (const heading of await headingsBelow(...[1, 2, 3, 4, 5].map((depth) => level(depth, 490))))
+      assert.match(heading, /^\d+\?$/)
+    for (const heading of await headingsBelow(level(1, 200), level(2, 200), level(3, 180)))
+      assert.match(heading, /^x{200} › x{180} › \d+\?$/)
+    for (const heading of await headingsBelow(level(1, 190), level(2, 190))) assert.match(heading, /^x{190} › x{190} › \d+\?$/)
+    const { passages } = await markdown(`${level(1, 490)}\n\nWord.`)
+    assert.equal(passages[0]!.heading.length, 490)
   })
 
   test('the line that leads up to code goes with the code', async () => {

@@ -5,6 +5,7 @@ import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf } from '../../store/knowledge-contents.ts'
 import { failTask, isWaiting, type Task } from '../../store/knowledge-tasks.ts'
 import { hasVectors } from '../../store/knowledge-vectors.ts'
+import { refuseTooMuch } from '../read/indexed-chars.ts'
 import { isNamedBinary } from '../read/kind.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { SamePassage } from '../vectors/copies.ts'
@@ -142,6 +143,7 @@ async function read(
       isWanted(base, task),
     )
     const named = task.titleGiven ? task.title : (title ?? task.title)
+    refuseTooMuch(named, passages)
     return { task, mediaType, title: named || firstWords(passages[0]?.text ?? ''), indexedTitle: named, passages, same: [] }
   } catch (error) {
     // Only the document itself can be to blame: all else, such as a lost connection or a full disk, is tried again, and what was sent is kept.

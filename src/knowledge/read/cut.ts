@@ -5,7 +5,7 @@ import { headingText } from './heading.ts'
 /** A passage before it has an id and an index. */
 export interface Cut {
   text: string
-  /** The headings above it, outermost first, joined by ` › `; empty where there are none. */
+  /** The headings above it, outermost first, joined by ` › `; empty where there are none. Of long ones, the innermost. */
   heading: string
   /** On which it begins. */
   page: number | null
@@ -20,6 +20,8 @@ const SECTION = 150
 const LEAD = 500
 const REPEATED_LEAD = 300
 const HEADING_SEPARATOR = ' › '
+/** Of several headings above a passage. In ordinary documents, one path of a thousand has half as many. */
+const MOST_HEADING_CHARS = 400
 const QUESTION = /[?？؟]\W{0,3}$/u
 const ITEM = /^(?:[-*+•]|\d{1,9}[.)])[ \t]/
 
@@ -87,7 +89,17 @@ const isLead = (piece: Piece | undefined): boolean =>
 function passage(pieces: Piece[]): Cut {
   const content = pieces.filter((piece) => piece.block.kind !== 'heading')
   const shared = (content.length > 0 ? content : pieces).map((piece) => piece.path).reduce(commonStart)
-  return { text: joined(pieces), heading: shared.join(HEADING_SEPARATOR), page: (content[0] ?? pieces[0])?.block.page ?? null }
+  return { text: joined(pieces), heading: headingOf(shared), page: (content[0] ?? pieces[0])?.block.page ?? null }
+}
+
+/** Every passage below repeats them: a small document of short sections would be indexed as one of a hundred times its size. */
+function headingOf(path: readonly string[]): string {
+  let from = path.length - 1
+  for (let chars = 0; from > 0; from--) {
+    chars += path[from]!.length + HEADING_SEPARATOR.length
+    if (chars + path[from - 1]!.length > MOST_HEADING_CHARS) break
+  }
+  return path.slice(Math.max(0, from)).join(HEADING_SEPARATOR)
 }
 
 function commonStart(a: string[], b: string[]): string[] {

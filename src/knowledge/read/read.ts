@@ -3,6 +3,7 @@ import { cleanText } from '../../core/text.ts'
 import type { Reading } from './block.ts'
 import { type Cut, cutPassages } from './cut.ts'
 import { charsetIn, decodePage, decodeText } from './decode.ts'
+import { refuseTooMuch } from './indexed-chars.ts'
 import { type Kind, kindOf, kinds, mediaTypeOf } from './kind.ts'
 
 export interface ReadInput {
@@ -23,9 +24,6 @@ export interface ReadDocument {
 const TITLE_CHARS = 300
 /** Of text, some 8,000 pages. What holds more is no document, and would cost an index of its own. */
 const MAX_CHARS = 20_000_000
-/** With the headings that each passage repeats. Several such documents are in memory while they are indexed. */
-const MAX_INDEXED_CHARS = 30_000_000
-
 /**
  * Reads a document into passages, whose texts in order are the document as read: no word lost, none doubled, white space aside.
  * Each reader is loaded when first used. Throws `DocumentError`.
@@ -42,12 +40,9 @@ export async function readDocument({ mediaType, filename, content }: ReadInput):
   if (filled.reduce((sum, block) => sum + block.text.length, 0) > MAX_CHARS)
     throw new DocumentError('too_large', `The document holds more than ${MAX_CHARS / 1e6} million characters. Send it in parts.`)
   const passages = cutPassages(filled)
-  if (passages.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0) > MAX_INDEXED_CHARS)
-    throw new DocumentError(
-      'too_large',
-      `With the headings above each passage, the document holds more than ${MAX_INDEXED_CHARS / 1e6} million characters. Send it in parts, or with shorter headings.`,
-    )
-  return { mediaType: mediaTypeOf[kind], title: title === null ? null : shortened(cleanText(title)), passages }
+  const named = title === null ? null : shortened(cleanText(title))
+  refuseTooMuch(named ?? '', passages)
+  return { mediaType: mediaTypeOf[kind], title: named, passages }
 }
 
 const BLANK: Partial<Record<Kind, string>> = {
