@@ -43,3 +43,17 @@ test('each pair of a question counts by how close its words come in a passage, a
     { seed: 1, numRuns: 1_000 },
   )
 })
+
+test('a word with many pairs counts as the same pairs would one by one', () => {
+  const words = Array.from({ length: 30 }, (_, i) => `word${i}`)
+  const pairs = words.flatMap((word, i) => [
+    { first: 'hub', second: word, idf: 1 + i },
+    { first: word, second: 'hub', idf: 2 + i },
+  ])
+  const text = ['hub', ...words.flatMap((word, i) => (i % 3 === 0 ? [word, 'hub', 'x'] : [word])), 'hub', 'hub'].map(hashOf)
+  const sketch = { hashes: Uint16Array.from(text), title: text.length, text: text.length }
+  const together = new ProximityScorer(pairs).score(sketch)
+  const apart = pairs.reduce((sum, pair) => sum + new ProximityScorer([pair]).score(sketch), 0)
+  assert.ok(together > 0)
+  assert.ok(Math.abs(together - apart) < 1e-9, `${together} is not ${apart}`)
+})

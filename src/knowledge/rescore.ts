@@ -50,6 +50,8 @@ export class ProximityScorer {
   readonly #idfs: number[] = []
   /** By stem number, from 1: the pairs that contain the stem. */
   readonly #partsOf: Part[][] = [[]]
+  /** Of stems with so many pairs that it is quicker to look at the stems around: the pairs by the other stem. */
+  readonly #byOther: (Map<number, Part[]> | undefined)[]
   readonly #last: Int32Array
   readonly #times: Uint16Array
   readonly #best: Float64Array
@@ -68,6 +70,7 @@ export class ProximityScorer {
       if (left !== right) this.#partsOf[left]!.push({ pair, other: right, isSecond: false })
       this.#partsOf[right]!.push({ pair, other: left, isSecond: true })
     }
+    this.#byOther = this.#partsOf.map((parts) => (parts.length > NEAR ? Map.groupBy(parts, ({ other }) => other) : undefined))
     this.#last = new Int32Array(this.#partsOf.length)
     this.#times = new Uint16Array(this.#idfs.length)
     this.#best = new Float64Array(this.#idfs.length)
@@ -86,18 +89,28 @@ export class ProximityScorer {
     for (let at = 0; at < title; at++) {
       const stem = asked[hashes[at]!]!
       if (stem === 0) continue
-      for (const { pair, other, isSecond } of this.#partsOf[stem]!) {
-        const distance = at - this.#last[other]!
-        if (distance > NEAR) continue
-        this.#times[pair]!++
-        this.#best[pair] = Math.max(this.#best[pair]!, isSecond && distance === 1 ? 1 : 1 - distance / (NEAR + 1))
-      }
+      const byOther = this.#byOther[stem]
+      if (byOther === undefined) this.#count(this.#partsOf[stem]!, at)
+      else
+        for (let before = Math.max(0, at - NEAR); before < at; before++) {
+          const other = asked[hashes[before]!]!
+          if (this.#last[other] === before) this.#count(byOther.get(other) ?? [], at)
+        }
       this.#last[stem] = at
     }
     let score = 0
     for (const [pair, times] of this.#times.entries())
       if (times > 0) score += this.#idfs[pair]! * nearness(this.#best[pair]!, times)
     return score
+  }
+
+  #count(parts: readonly Part[], at: number): void {
+    for (const { pair, other, isSecond } of parts) {
+      const distance = at - this.#last[other]!
+      if (distance > NEAR) continue
+      this.#times[pair]!++
+      this.#best[pair] = Math.max(this.#best[pair]!, isSecond && distance === 1 ? 1 : 1 - distance / (NEAR + 1))
+    }
   }
 }
 
