@@ -112,7 +112,8 @@ export const settings = {
     fallback: 6_000,
     min: 1,
     max: 1_000_000_000,
-    about: 'Requests with one API key in a minute, which begins with the first. Each user with a token of the key may make as many.',
+    about:
+      'Requests with one API key in a minute, which begins with the first. Each user with a token of the key may make as many.',
   },
   userSendsPerMinute: {
     env: 'REPARTEE_USER_SENDS_PER_MINUTE',
