@@ -10,8 +10,9 @@ import { getMessage } from '../src/chat/read-message.ts'
 import type { Agent } from '../src/core/agent.ts'
 import type { Session } from '../src/core/session.ts'
 import { insertAgent } from '../src/store/agents.ts'
-import type { Database } from '../src/store/database.ts'
+import type { Database, Value } from '../src/store/database.ts'
 import { insertConversation, listMessagesAfter } from '../src/store/messages.ts'
+import { CONVERSATIONS, isLast, readSlice } from '../src/store/move/place.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { removedAtExit } from './support/cleanup.ts'
 
@@ -76,4 +77,25 @@ describe('long messages', async () => {
     await assert.rejects(getMessage({ db: watched } as Deps, session, 'm59', left), { code: 'unavailable' })
     assert.ok(Math.max(...read) < 100)
   })
+})
+
+test('a backup reads long messages a few at a time, and all of them', async () => {
+  const db = new SqliteDatabase(removedAtExit(mkdtempSync(join(tmpdir(), 'backup-'))))
+  after(() => db.close())
+  await insertAgent(db, { ...({} as Agent), id: 'a', name: 'a', createdAt: 1, updatedAt: 1 })
+  const long = Array.from({ length: 30 }, (_, i) => ({
+    ...{ id: `m${i}`, role: 'USER' as const, createdAt: 1 },
+    content: 'x'.repeat(i < 10 ? 10 : 150_000),
+  }))
+  await insertConversation(db, { ...session, totalMessages: 30 }, long)
+  const messages = CONVERSATIONS.find(({ name }) => name === 'message')!
+  const slices: number[] = []
+  let last: Value = 0
+  for (;;) {
+    const rows = await db.readValues(readSlice(messages, ['seq', 'content'], `message WHERE seq > $1`, ['seq']), [last])
+    if (isLast(messages, rows)) break
+    slices.push(rows.length)
+    last = rows.at(-1)![0]!
+  }
+  assert.deepEqual(slices, [11, ...Array.from({ length: 9 }, () => 2), 1])
 })

@@ -8,7 +8,7 @@ import { NUMBERED } from '../knowledge-scope.ts'
 import { lockFolder } from '../lock.ts'
 import { migrate, newestMigration } from '../migrate.ts'
 import { MAIN, UNFINISHED } from '../sqlite.ts'
-import { type BaseState, type Cell, MoveError, type Part, type Place, type Table, type Target } from './place.ts'
+import { type BaseState, type Cell, MoveError, type Part, type Place, readSlice, type Table, type Target } from './place.ts'
 
 const PART = '.part'
 const MIGRATIONS = new URL('../../../migrations/sqlite/', import.meta.url)
@@ -53,10 +53,11 @@ class Folder implements Place {
   }
 
   async read(table: Table, part: Part, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]> {
-    const key = table.key.join(', ')
-    const behind = after === undefined ? '' : `WHERE (${key}) > (${table.key.map(() => '?').join(', ')})`
-    const sql = `SELECT ${columns.join(', ')} FROM ${table.name} ${behind} ORDER BY ${key} LIMIT ${table.slice}`
-    return this.prepare(part, sql).all(...(after ?? [])) as unknown as Cell[][]
+    const places = table.key.map((_, i) => `?${i + 1}`).join(', ')
+    const behind = after === undefined ? '' : `WHERE (${table.key.join(', ')}) > (${places})`
+    return this.prepare(part, readSlice(table, columns, `${table.name} ${behind}`, table.key)).all(
+      ...(after ?? []),
+    ) as unknown as Cell[][]
   }
 
   async readState(agentId: string): Promise<BaseState> {

@@ -1,7 +1,17 @@
 import { createHash, type Hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Tell } from '../tell.ts'
-import { type Cell, CONVERSATIONS, KNOWLEDGE, MoveError, type Part, type Place, type Table, type Target } from './place.ts'
+import {
+  type Cell,
+  CONVERSATIONS,
+  isLast,
+  KNOWLEDGE,
+  MoveError,
+  type Part,
+  type Place,
+  type Table,
+  type Target,
+} from './place.ts'
 
 export interface MovedTable {
   /** Those of knowledge bases, of all of them together, begin with `knowledge_`. */
@@ -44,7 +54,7 @@ async function copyTable(from: Place, to: Target, table: Table, part: Part, tell
     if (rows.length > 0) await to.write(table, part, columns, to.toStorable(rows))
     copied += rows.length
     tell(copied)
-    if (rows.length < table.slice) return
+    if (isLast(table, rows)) return
     after = keyAt.map((i) => rows.at(-1)![i]!)
   }
 }
@@ -105,7 +115,7 @@ class Digest {
     for (;;) {
       const rows = await this.#place.read(table, part, columns, after)
       tell(`comparing ${name}, ${this.#feed(name, this.#to.toStorable(rows))} rows`)
-      if (rows.length < table.slice) return
+      if (isLast(table, rows)) return
       after = keyAt.map((i) => rows.at(-1)![i]!)
     }
   }
@@ -120,10 +130,17 @@ class Digest {
   }
 }
 
+/** The longest text that is joined before it is hashed. */
+const MOST_JOINED = 1_000_000
+
 /** Each value with its kind and its length, so that no two lists of rows read the same. */
 function addTo(hash: Hash, rows: readonly Cell[][]): void {
   let text = ''
   for (const row of rows) {
+    if (text.length > MOST_JOINED) {
+      hash.update(text)
+      text = ''
+    }
     for (const cell of row) {
       if (cell === null) text += 'n'
       else if (typeof cell === 'number') text += `d${cell};`

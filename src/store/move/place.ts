@@ -1,3 +1,5 @@
+import { firstRows } from '../first-rows.ts'
+
 export type Cell = string | number | null | Uint8Array
 
 export interface Table {
@@ -6,9 +8,23 @@ export interface Table {
   key: readonly string[]
   /** Rows that are read and written at once: some hold a few bytes, some megabytes. */
   slice: number
+  /** Columns with long texts. If there are any, a slice also ends before it has too much text. */
+  texts: readonly string[]
 }
 
-const table = (name: string, key: string[], slice = 2_000): Table => ({ name, key, slice })
+const table = (name: string, key: string[], slice = 2_000, texts: string[] = []): Table => ({ name, key, slice, texts })
+
+/** True if no rows come behind a slice. A slice that ends early because of its text is followed by another. */
+export const isLast = ({ slice, texts }: Table, rows: readonly unknown[]): boolean =>
+  rows.length === 0 || (texts.length === 0 && rows.length < slice)
+
+/** Returns SQL for a slice of a table. `from`: the table and a condition. */
+export const readSlice = ({ slice, texts }: Table, columns: readonly string[], from: string, key: readonly string[]): string =>
+  texts.length === 0
+    ? `SELECT ${columns.join(', ')} FROM ${from} ORDER BY ${key.join(', ')} LIMIT ${slice}`
+    : firstRows({ columns: columns.join(', '), from, key, texts, limit: String(slice) })
+
+const MESSAGE_TEXTS = ['content', 'markdown', 'detail', 'feedback']
 
 /** All that is kept of agents and conversations. What processes tell each other while they run is not moved. */
 export const CONVERSATIONS: readonly Table[] = [
@@ -18,11 +34,11 @@ export const CONVERSATIONS: readonly Table[] = [
   table('sample', ['id']),
   table('session_count', ['agent_id', 'shard']),
   table('session', ['agent_id', 'id']),
-  table('message', ['agent_id', 'session_id', 'seq']),
-  table('message_version', ['agent_id', 'session_id', 'message_id', 'version']),
-  table('summary', ['agent_id', 'session_id']),
+  table('message', ['agent_id', 'session_id', 'seq'], 2_000, MESSAGE_TEXTS),
+  table('message_version', ['agent_id', 'session_id', 'message_id', 'version'], 2_000, MESSAGE_TEXTS),
+  table('summary', ['agent_id', 'session_id'], 2_000, ['text']),
   table('purge', ['agent_id', 'session_id']),
-  table('kept_answer', ['api_key_id', 'key_hash'], 500),
+  table('kept_answer', ['api_key_id', 'key_hash'], 500, ['answer']),
   table('spending', ['id', 'day']),
   table('audit_entry', ['id']),
   table('webhook', ['id']),

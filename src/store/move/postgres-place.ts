@@ -5,7 +5,17 @@ import { newestMigration } from '../migrate.ts'
 import { KNOWLEDGE_TYPES } from '../postgres-batch.ts'
 import { reasonOf } from '../postgres-errors.ts'
 import { HALF_MOVED, migratePostgres } from '../postgres-migrate.ts'
-import { type BaseState, type Cell, CONVERSATIONS, MoveError, type Part, type Place, type Table, type Target } from './place.ts'
+import {
+  type BaseState,
+  type Cell,
+  CONVERSATIONS,
+  MoveError,
+  type Part,
+  type Place,
+  readSlice,
+  type Table,
+  type Target,
+} from './place.ts'
 
 const MIGRATIONS = new URL('../../../migrations/postgres/', import.meta.url)
 const CONNECT_WITHIN_MS = 5_000
@@ -57,10 +67,8 @@ class Postgres implements Place {
     const of = part === undefined ? [] : ['agent_id = $1']
     const behind = after === undefined ? [] : [`(${key.join(', ')}) > (${places})`]
     const where = [...of, ...behind].join(' AND ')
-    return this.ask(
-      `SELECT ${columns.join(', ')} FROM ${name} ${where && `WHERE ${where}`} ORDER BY ${key.join(', ')} LIMIT ${table.slice}`,
-      [...params, ...(after ?? [])],
-    )
+    const from = `${name} ${where && `WHERE ${where}`}`
+    return this.ask(readSlice(table, columns, from, key), [...params, ...(after ?? [])])
   }
 
   async readState(agentId: string): Promise<BaseState> {
