@@ -156,6 +156,23 @@ test('a file that moved within the folder stays, and so do two that are alike', 
   assert.deepEqual(await files(), ['old/a.md'])
 })
 
+test('a document that was there before stays when its twin leaves the folder', options, async () => {
+  const agent = await service.newAgent({ name: 'Twins', model: 'extractive' })
+  const [one, other] = [join(service.data, 'one'), join(service.data, 'other')]
+  for (const folder of [one, other]) mkdirSync(folder)
+  const write = (folder: string, file: string) => writeFileSync(join(folder, file), `# ${file}\n\nAlmonds are white.\n`)
+  write(one, 'by-hand.md')
+  await repartee(['knowledge', 'add', 'Twins', join(one, 'by-hand.md')], env)
+  for (const folder of [one, other]) write(folder, 'shared.md')
+  write(one, 'rest.md')
+  await repartee(['knowledge', 'sync', 'Twins', other], env)
+  await repartee(['knowledge', 'sync', 'Twins', one], env)
+  for (const file of ['by-hand.md', 'shared.md']) rmSync(join(one, file))
+  assert.equal((await repartee(['knowledge', 'sync', 'Twins', one], env)).code, 0)
+  const { documents } = (await service.client.get(`/agents/${agent}/documents`)).body
+  assert.deepEqual(documents.map(({ title }: { title: string }) => title).toSorted(), ['by-hand.md', 'rest.md', 'shared.md'])
+})
+
 test('a folder that is empty all at once removes nothing unless told so', options, async () => {
   const agent = await service.newAgent({ name: 'Emptied', model: 'extractive' })
   const folder = join(service.data, 'drive')

@@ -126,8 +126,8 @@ async function makePlan(
 }
 
 /**
- * A file that only moved, or of which there are two, is the same document to the service, under the path that it had. It is given the new one;
- * returns the ids of those.
+ * A file that only moved, or of which there are two, is the same document to the service, under the path that it had. It is given the new one, unless it did not come
+ * from this folder: what a person uploaded, or another folder holds, is not removed with a file of this one. Returns the ids of all that are still wanted.
  */
 async function followMoved(
   { client, agentId, signal }: Undertaking,
@@ -137,8 +137,8 @@ async function followMoved(
   const metadata = new Map(sent.map((file) => [file.path, file.metadata]))
   const same = outcomes.filter(({ document }) => document !== undefined)
   for (const { path, document } of same) {
-    const { file } = (metadata.get(path) ?? {}) as Partial<Origin>
-    if (document!.metadata.file === file) continue
+    const { folder, file } = (metadata.get(path) ?? {}) as Partial<Origin>
+    if (document!.metadata.folder !== folder || document!.metadata.file === file) continue
     await client.call<'updateDocument'>('PATCH', `/agents/${agentId}/documents/${document!.id}`, {
       body: { metadata: { ...document!.metadata, ...metadata.get(path) } },
       signal,
