@@ -79,7 +79,7 @@ export async function endLostKeys({ db, keys, clock }: Deps, keyIds: Iterable<st
 /** Revoked at once. */
 export async function deleteKey(deps: Deps, keyId: string): Promise<void> {
   await getChangeable(deps, keyId)
-  const found = await store.deleteKey(deps.db, keyId)
+  const found = await store.deleteKey(deps.db, keyId).catch(forgetting(deps))
   endKey(deps, keyId, deps.clock())
   if (!found) throw keyNotFound()
 }
@@ -89,11 +89,19 @@ export async function rollKey(deps: Deps, keyId: string, overlapSeconds: number)
   const old = await getChangeable(deps, keyId)
   const issued = issue(deps, old)
   const end = deps.clock() + overlapSeconds * 1000
-  const found = await store.rollKey(deps.db, keyId, end, issued.key)
+  const found = await store.rollKey(deps.db, keyId, end, issued.key).catch(forgetting(deps))
   endKey(deps, keyId, end)
   if (!found) throw keyNotFound()
   return issued
 }
+
+/** The change may be written, and only its answer lost: keys in memory are read again. */
+const forgetting =
+  ({ keys }: Deps) =>
+  (error: unknown): never => {
+    keys.forget()
+    throw error
+  }
 
 /** The key that the configuration sets can be changed there only. */
 async function getChangeable(deps: Deps, keyId: string): Promise<ApiKey> {
