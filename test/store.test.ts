@@ -301,7 +301,16 @@ test('answers that an older version kept for replays are still there', async () 
     VALUES ('k', 'h', 'f', 'a', 's', 'c', 2, 201, 'the answer', 1, 'u'); PRAGMA user_version = 11`)
   raw.close()
   const db = new SqliteDatabase(path)
-  const claim = { apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: 'a', claim: 'd', claimedUntil: 3, createdAt: 2 }
+  const claim = {
+    apiKeyId: 'k',
+    keyHash: 'h',
+    fingerprint: 'f',
+    agentId: 'a',
+    userId: '',
+    claim: 'd',
+    claimedUntil: 3,
+    createdAt: 2,
+  }
   assert.deepEqual({ ...(await claimKey(db, claim, 0)) }, { fingerprint: 'f', createdAt: 1, status: 201, answer: 'the answer' })
   assert.deepEqual(await db.readValues('SELECT session_id, user_id, created_at FROM kept_answer', []), [['s', 'u', 1]])
   await db.close()

@@ -14,6 +14,8 @@ export interface RepeatableRequest {
   parts: (string | Uint8Array)[]
   /** Empty where the request is not about an agent. */
   agentId: string
+  /** The end user, where the answer goes with no session. If the user is erased, the answer is not kept. */
+  userId?: string | undefined
   /** What was kept before this time counts as gone; left out: all that is kept holds. */
   keptSince?: number
 }
@@ -66,6 +68,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     keyHash: createHash('sha256').update(request.key).digest('hex'),
     fingerprint: hash.digest('hex'),
     agentId: request.agentId,
+    userId: request.userId ?? '',
     claim: replicas?.own(newId()) ?? newId(),
     claimedUntil: now + limits.maxWaitMs + limits.turnTimeoutMs + SLACK_MS,
     createdAt: now,

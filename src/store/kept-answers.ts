@@ -6,6 +6,8 @@ export interface Claim {
   keyHash: string
   fingerprint: string
   agentId: string
+  /** The end user whose text the answer will hold, where no session does; otherwise ''. */
+  userId: string
   /** Tells this try from others under the same key. */
   claim: string
   claimedUntil: number
@@ -23,9 +25,9 @@ export interface KeptAnswer {
 
 const IS_BEING_DELETED =
   "EXISTS (SELECT 1 FROM purge p WHERE p.agent_id = kept_answer.agent_id AND p.session_id IN (kept_answer.session_id, ''))"
-const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, claim, claimed_until, created_at)
-  VALUES ($1, $2, $3, $4, '', $5, $6, $7)
-  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, user_id = '', claim = $5, claimed_until = $6,
+const CLAIM = `INSERT INTO kept_answer (api_key_id, key_hash, fingerprint, agent_id, session_id, user_id, claim, claimed_until, created_at)
+  VALUES ($1, $2, $3, $4, '', $9, $5, $6, $7)
+  ON CONFLICT (api_key_id, key_hash) DO UPDATE SET fingerprint = $3, agent_id = $4, user_id = $9, claim = $5, claimed_until = $6,
     session_id = CASE WHEN kept_answer.answer IS NULL AND kept_answer.fingerprint = $3 THEN kept_answer.session_id ELSE '' END, status = NULL, answer = NULL, created_at = $7
   WHERE CASE WHEN kept_answer.answer IS NULL THEN kept_answer.claimed_until < $7 ELSE kept_answer.created_at < $8 OR ${IS_BEING_DELETED} END RETURNING session_id`
 
@@ -39,7 +41,17 @@ export interface Claimed {
 export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<Claimed | KeptAnswer> {
   const claim = statement(
     CLAIM,
-    ...([c.apiKeyId, c.keyHash, c.fingerprint, c.agentId, c.claim, c.claimedUntil, c.createdAt, expiredBefore] as const),
+    ...([
+      c.apiKeyId,
+      c.keyHash,
+      c.fingerprint,
+      c.agentId,
+      c.claim,
+      c.claimedUntil,
+      c.createdAt,
+      expiredBefore,
+      c.userId,
+    ] as const),
   )
   const [made] = await db.write([claim])
   if (made!.length > 0) return { begunSessionId: made![0]!.session_id as string }

@@ -27,7 +27,16 @@ const MINE = { owner: 'one' }
 
 async function keepLong(db: Database, answers: number, keptWith: KeptWith): Promise<void> {
   for (let i = 0; i < answers; i++) {
-    const claim = { apiKeyId: 'k', keyHash: `h${i}`, fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2, createdAt: 1 }
+    const claim = {
+      apiKeyId: 'k',
+      keyHash: `h${i}`,
+      fingerprint: 'f',
+      agentId: AGENT,
+      userId: '',
+      claim: 'c',
+      claimedUntil: 2,
+      createdAt: 1,
+    }
     await claimKey(db, claim, 0)
     await db.write([keepAnswer(claim, keptWith, 200, 'x'.repeat(400_000))])
   }
@@ -310,6 +319,7 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
           keyHash: 'h',
           fingerprint: 'f',
           agentId: AGENT,
+          userId: '',
           claim: 'c',
           claimedUntil: 2000,
           createdAt: 1000,

@@ -247,7 +247,16 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       return { session, place, message }
     }
     const claim = (change: object = {}) => ({
-      ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId: AGENT, claim: 'c', claimedUntil: 2000, createdAt: 1000 },
+      ...{
+        apiKeyId: 'k',
+        keyHash: 'h',
+        fingerprint: 'f',
+        agentId: AGENT,
+        userId: '',
+        claim: 'c',
+        claimedUntil: 2000,
+        createdAt: 1000,
+      },
       ...change,
     })
     const OF_NONE = { sessionId: '', userId: '' }
@@ -562,6 +571,14 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         await releaseLapsedClaims(db, 3000)
         assert.equal(await forgetAnswers(db, 1600), 0)
         assert.equal(await forgetAnswers(db, 1800), 1)
+      }))
+
+    test('the answer to a user who is erased during the request is not kept', () =>
+      kept(async (db) => {
+        await claimKey(db, claim({ userId: 'u' }), 0)
+        assert.equal(await forgetAnswersOf(db, AGENT, 'u'), 1)
+        await db.write([keepAnswer(claim({ userId: 'u' }), { sessionId: '', userId: 'u' }, 200, 'what was said')])
+        assert.deepEqual(await db.read('SELECT * FROM kept_answer', []), [])
       }))
 
     test('answers of a user that belong to no session are forgotten, those of others stay', () =>

@@ -67,12 +67,13 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
         ? answerUnkept(deps, { ...asked, history: given.history }, window)
         : sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
     const teller = body.stream ? new ChunkTeller(body.model, body.stream_options?.include_usage === true) : undefined
-    const same = { agentId: agent.id, sessionId: session?.id ?? '', parts: () => [JSON.stringify(body)] }
+    const unkeptFor = session === undefined ? userId : undefined
+    const same = { agentId: agent.id, sessionId: session?.id ?? '', userId: unkeptFor, parts: () => [JSON.stringify(body)] }
     const hasEffect = session !== undefined || request.headers['idempotency-key'] !== undefined
     const outcome = await tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent.id, teller, run },
       ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
-      unkeptFor: session === undefined ? userId : undefined,
+      unkeptFor,
       isPassing: !hasEffect,
     })
     return outcome && toCompletion(outcome, body.model)

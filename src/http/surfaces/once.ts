@@ -21,6 +21,8 @@ const LAST_LOOK_MS = 2_000
 export interface Sameness {
   agentId: string
   sessionId: string
+  /** The end user, where the answer goes with no session. */
+  userId?: string | undefined
   /** Called where another attempt may come: the parts may be as long as the body. */
   parts(): string[]
   /** False where others of the same key may well ask the same: then no attempt is taken for another of theirs. */
@@ -48,7 +50,7 @@ export function doneOnce<A extends object = Outcome>(
   const { agentId, sessionId } = same
   const parts = [request.method, request.url, sessionId, ...same.parts()]
   const key = given ?? `retry ${parts.join('\0')}`
-  const named: RepeatableRequest = { apiKeyId: callerIdOf(request.caller!), key, parts, agentId }
+  const named: RepeatableRequest = { apiKeyId: callerIdOf(request.caller!), key, parts, agentId, userId: same.userId }
   const keptAs = { status: 200, sessionId, toText: JSON.stringify as (answer: object) => string }
   return async (work) => {
     const isFirst = given === undefined && attempt === '0'

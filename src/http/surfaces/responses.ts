@@ -102,13 +102,20 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     }
     // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
     const isOfOne = known !== undefined || named !== undefined
-    const same = { agentId: agent.id, sessionId: known?.id ?? '', parts: () => [JSON.stringify(body)], isOfOne }
+    const unkeptFor = isKept ? undefined : userId
+    const same = {
+      agentId: agent.id,
+      sessionId: known?.id ?? '',
+      userId: unkeptFor,
+      parts: () => [JSON.stringify(body)],
+      isOfOne,
+    }
     const hasEffect = isKept || request.headers['idempotency-key'] !== undefined
     const outcome = await tellTurn(deps, streams, {
       ...{ request, reply, key, agentId: agent.id, run },
       teller: body.stream ? new ResponseTeller(told, deps.clock) : undefined,
       ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
-      unkeptFor: isKept ? undefined : userId,
+      unkeptFor,
       isPassing: !hasEffect,
     })
     return outcome && toDoneResponse(outcome, told, deps.clock())
