@@ -222,7 +222,7 @@ function roomOf({ prices }: Deps, { maxTokens, maxCost }: Budget, spent: Spent, 
 async function settle({ db, warn }: Deps, budgets: Budget[], held: Held, spent: Cost): Promise<void> {
   const ids = budgets.map(({ id }) => id)
   const more = { tokens: spent.tokens - held.tokens, cost: spent.cost - held.cost }
-  // What was set aside stays taken until the day is over. Written again, it could count twice if only the answer was lost: rather too little is spent than too much.
+  // If the write fails, what was set aside counts as spent until midnight UTC. A second write could count twice, because the first may have lost only its answer.
   await settleBudgets(db, held.day, ids, more).catch((error: unknown) => warn('a budget could not be settled', error))
 }
 

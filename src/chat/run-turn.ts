@@ -129,7 +129,7 @@ function meterTurn({ meters }: Deps, { begunAt, firstTextAt }: Turn, outcome: Ou
 
 /**
  * Begins with the session as it was when it was asked for, if it `isFree`: if that is not how it is, nothing is written, and it is read. Where another replica has
- * it, or sends wait there that came before, this one waits, and reads anew what the session holds. Throws `session_not_found` if the session was deleted, also where another one
+ * it, or earlier sends wait there, this one waits, and reads what the session holds by then. Throws `session_not_found` if the session was deleted, also where another one
  * has its id by then.
  */
 async function openInTurn(

@@ -17,7 +17,7 @@ const SETTLED_CHARS = 8_000
  */
 export class SettledText {
   readonly #turn: Pick<Turn, 'text' | 'length' | 'read' | 'settle'>
-  /** What the text up to its last mark came to. The text behind it was handed out as it is. */
+  /** The text up to its last mark, with its marks checked. The text behind it was handed out unchanged. */
   #settled = ''
   /** Where that ends in the turn's text. */
   #settledEnd = 0

@@ -51,7 +51,7 @@ export class UnansweredQuestions {
   /** Looks at the groups of the rarest stems first. What is alike has one of those, and few groups do. */
   #find(stems: ReadonlySet<string>): Group | undefined {
     const lists = [...stems].map((stem) => this.#byStem.get(stem) ?? []).sort((a, b) => a.length - b.length)
-    // Of those that are as alike, the last by the first stem that they share.
+    // Of several that are equally alike, the last one by the first stem that they share.
     const placeOf = ({ stems: held, number }: Group) => [...stems].findIndex((stem) => held.has(stem)) * MAX_GROUPS + number
     const compared = new Set<Group>()
     let best: Group | undefined

@@ -1,4 +1,4 @@
-/** Where a value stands in a round. Only the round changes it. */
+/** A value and its neighbours in a round. Only the round changes it. */
 export interface Place<Value> {
   name: string
   value: Value

@@ -18,7 +18,7 @@ export class TurnShares {
   readonly #used = new Map<string, Used>()
   /** Of the last work. What was less than `LEAST_MS` then counts no more. */
   #addedAt = 0
-  /** With so many, those that count no more are deleted. To look for them at each work would take longer than the work. */
+  /** From so many owners on, those that no longer count are deleted. A search at each work would take longer than the work. */
   #mostUsed = FEW
 
   /** `now`: in milliseconds, never going back. */

@@ -37,7 +37,7 @@ export interface Claimed {
   begunSessionId: string
 }
 
-/** Resolves to what was kept if that stands in the way of the claim. What was kept before `expiredBefore` counts as gone. */
+/** Makes a claim, or resolves to the answer or the other claim that prevents it. An answer from before `expiredBefore` prevents nothing. */
 export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<Claimed | KeptAnswer> {
   const claim = statement(
     CLAIM,

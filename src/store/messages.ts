@@ -95,7 +95,7 @@ export async function listMessagesBefore(
   return (await db.readValues(sql, [agentId, sessionId, before, limit])).map(toListed)
 }
 
-/** Returns the texts of messages by their ids. Those that are gone are missing. Reads of others do not wait for it. */
+/** Returns the texts of messages by their ids, without messages that were deleted. Reads of others do not wait for it. */
 export async function readContents(
   db: Database,
   { agentId, id: sessionId }: Session,

@@ -202,7 +202,7 @@ export async function failLapsedTurns(
 
 /**
  * Fails the turns whose lease passes a condition; the last but one of the statements returns them. The sessions are leased to the settler first, so that
- * a lease that comes to pass it meanwhile is not ended with its turn still running. A session that another transaction holds is left for the next time: the process of
+ * a lease that comes to pass it later is not ended with its turn still running. A session that another transaction holds is settled the next time, because the process of
  * that transaction may be suspended.
  */
 export function failTurns(condition: string, params: Value[], settler: string, alongside: Statement[]): Statement[] {

@@ -10,7 +10,7 @@ interface Write {
 /** Returns whose turn a write takes: statements name first what they change, and the agent before all. */
 export const agentOf = ({ statements }: Pick<Write, 'statements'>): string => String(statements[0]!.params[0])
 
-/** Writes that wait, agents in turn, and those of an agent in order. */
+/** A queue of writes. Agents take turns; the writes of one agent stay in order. */
 export class WritesInTurn<W extends Write> {
   readonly #waiting = new InTurn<W>()
   /** When the agents that wait were served last. */

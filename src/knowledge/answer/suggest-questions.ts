@@ -16,7 +16,7 @@ const SAME = 0.6
 /**
  * Questions to go on with that the base can answer: made from the passages found, and each asked before it is offered (`ask`). One is kept if what
  * it finds best is the passage that it came from with a confidence above the threshold.
- * At most `count`; rather none than a broken one. Deterministic. `candidates`: those of the passages, the same if it is called for a second time.
+ * At most `count`; rather none than a broken one. Deterministic. `candidates`: of the passages; pass the same ones in each turn.
  */
 export function suggestQuestions(
   input: SuggestInput,

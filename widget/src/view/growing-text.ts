@@ -16,7 +16,7 @@ export class GrowingText {
     this.#place = place
   }
 
-  /** Shows a text that begins with the one before; any text, where something else stands in the place. */
+  /** Shows a text that begins with the text of the last call. If the place holds something else by now, the text may be any. */
   show(text: string): void {
     if (this.#last.parentNode !== this.#place) {
       this.#from = 0
