@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -61,6 +61,22 @@ test('a message that waits in a session does not go to another one that has its 
   turns.release(first)
   await assert.rejects(waiting, { code: 'session_not_found' })
   await db.close()
+})
+
+test('text that was deleted before a crash leaves the log after the next start', async () => {
+  const path = folder()
+  const db = new SqliteDatabase(path)
+  await db.write([agent('a'), statement('UPDATE agent SET settings = $1', 'a secret text')])
+  await db.write([statement('DELETE FROM agent')])
+  const copy = folder()
+  for (const file of readdirSync(path)) copyFileSync(join(path, file), join(copy, file))
+  await db.close()
+  const log = () => readFileSync(join(copy, 'repartee.db-wal'), 'latin1')
+  assert.match(log(), /a secret text/)
+  const after = new SqliteDatabase(copy)
+  await until('the log holds it no more', () => !log().includes('a secret text'))
+  assert.doesNotMatch(readFileSync(join(copy, 'repartee.db'), 'latin1'), /a secret text/)
+  await after.close()
 })
 
 test('an agent that writes much does not hold up the writes of others', async () => {

@@ -59,11 +59,14 @@ export class SqliteDatabase implements Database {
       throw new Error(
         `${this.#path} is missing or empty, though ${folder} holds documents: restore a backup into a new folder, or empty this one`,
       )
+    // The log stays after a crash, and with it text that was deleted.
+    const hasLog = existsSync(`${this.#path}-wal`)
     this.#db = open(this.#path)
     this.#connection = new SqliteConnection(this.#db)
     const path = this.#path
     this.#snapshots = new Snapshots(`${path}-wal`, maxLogBytes)
     this.#writer = new SqliteWriter(this.#connection, { path, slowMs, translate: (error) => translate(error, path), warn })
+    if (hasLog) this.scrub()
   }
 
   read(sql: string, params: Value[]): Promise<Row[]> {
