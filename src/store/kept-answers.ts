@@ -77,7 +77,7 @@ export interface KeptWith {
 /** Turns the claim into an answer, in the transaction of its effect. */
 export const keepAnswer = (c: Claim, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
   statement(
-    'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3 RETURNING claim',
+    'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
   )
 
@@ -106,7 +106,10 @@ export async function releaseClaim(db: Database, c: Claim): Promise<void> {
 /** Frees the claims that pass a condition. What they noted stays for the next try. */
 export const freeClaims = (condition: string, ...params: Value[]): [Statement, Statement] => [
   statement(`DELETE FROM kept_answer WHERE answer IS NULL AND session_id = '' AND ${condition}`, ...params),
-  statement(`UPDATE kept_answer SET claimed_until = 0 WHERE answer IS NULL AND session_id <> '' AND ${condition}`, ...params),
+  statement(
+    `UPDATE kept_answer SET claimed_until = 0 WHERE answer IS NULL AND session_id <> '' AND claimed_until > 0 AND ${condition}`,
+    ...params,
+  ),
 ]
 
 /** Frees what was claimed until before this time. */

@@ -16,7 +16,7 @@ import { countMessages, countSessions, findSession, insertSession } from '../../
 import { deleteSpendingBefore } from '../../src/store/spending.ts'
 import { countUsers, listUsers } from '../../src/store/users.ts'
 import { deleteWebhook, insertWebhook } from '../../src/store/webhooks.ts'
-import { claimKey } from '../support/claims.ts'
+import { claimKey, claimOf } from '../support/claims.ts'
 import { until } from '../support/poll.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
@@ -314,16 +314,7 @@ export function slicesContract(engine: string, open: () => Promise<Database>): v
 
     test('an answer kept for a session that is being deleted is not given any more', () =>
       withAgents(async (db) => {
-        const claim = {
-          apiKeyId: 'k',
-          keyHash: 'h',
-          fingerprint: 'f',
-          agentId: AGENT,
-          userId: '',
-          claim: 'c',
-          claimedUntil: 2000,
-          createdAt: 1000,
-        }
+        const claim = claimOf(AGENT)
         for (const marked of ['s', '']) {
           await db.write([
             statement('DELETE FROM kept_answer'),

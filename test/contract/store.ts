@@ -9,6 +9,7 @@ import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
 import { type Database, statement } from '../../src/store/database.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
 import { claimDue, queueEvent } from '../../src/store/deliveries.ts'
+import type { Claim } from '../../src/store/kept-answers.ts'
 import * as store from '../../src/store/kept-answers.ts'
 import {
   forgetAnswers,
@@ -61,7 +62,7 @@ import {
 } from '../../src/store/turns.ts'
 import { enterQueue, isFree, leaveQueue } from '../../src/store/waiting.ts'
 import { insertWebhook } from '../../src/store/webhooks.ts'
-import { claimKey } from '../support/claims.ts'
+import { claimKey, claimOf } from '../support/claims.ts'
 import { until } from '../support/poll.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
@@ -246,19 +247,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       assert.equal(await beginTurn(db, place, upTo(0), message), true)
       return { session, place, message }
     }
-    const claim = (change: object = {}) => ({
-      ...{
-        apiKeyId: 'k',
-        keyHash: 'h',
-        fingerprint: 'f',
-        agentId: AGENT,
-        userId: '',
-        claim: 'c',
-        claimedUntil: 2000,
-        createdAt: 1000,
-      },
-      ...change,
-    })
+    const claim = (change: Partial<Claim> = {}) => claimOf(AGENT, change)
     const OF_NONE = { sessionId: '', userId: '' }
     const states = async (db: Database, sessionId: string) =>
       db.readValues('SELECT content, turn FROM message WHERE agent_id = $1 AND session_id = $2 ORDER BY seq', [AGENT, sessionId])
@@ -523,7 +512,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const names = ['a', 'b', 'c']
         const tries = await Promise.all(names.map((c) => claimKey(db, claim({ claim: c }), 0)))
         assert.equal(tries.filter((kept) => kept === undefined).length, 1)
-        const winner = names[tries.indexOf(undefined)]
+        const winner = names[tries.indexOf(undefined)]!
         assert.equal(tries.find((kept) => kept !== undefined)?.status, null)
         await db.write([keepAnswer(claim({ claim: 'not the one' }), OF_NONE, 200, 'wrong')])
         assert.equal((await claimKey(db, claim({ claim: 'd' }), 0))?.answer, null)

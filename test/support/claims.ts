@@ -7,3 +7,9 @@ export async function claimKey(db: Database, claim: Claim, expiredBefore: number
   const kept = await store.claimKey(db, claim, expiredBefore)
   return 'begunSessionId' in kept ? undefined : kept
 }
+
+/** A claim of an agent, with some fields changed. */
+export const claimOf = (agentId: string, change: Partial<Claim> = {}): Claim => ({
+  ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId, userId: '', claim: 'c', claimedUntil: 2000, createdAt: 1000 },
+  ...change,
+})
