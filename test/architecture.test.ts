@@ -25,6 +25,7 @@ const FENCES: Record<string, string[]> = {
   ajv: ['http'],
   'eventsource-parser': ['models'],
   'fast-json-stringify': ['http'],
+  'fast-querystring': ['http'],
   'fastest-levenshtein': ['http', 'cli'],
   fastify: ['http', '.'],
   htmlparser2: ['knowledge'],

@@ -1,4 +1,4 @@
-import { parse } from 'node:querystring'
+import { parse } from 'fast-querystring'
 import type { TObject } from '../api/schema.ts'
 import { invalid } from '../core/errors.ts'
 
@@ -34,7 +34,7 @@ export function readQuery(schema: TObject): (url: string) => Record<string, unkn
     const text = url.slice(at + 1)
     if (text.split('&', MAX_PARAMETERS + 1).length > MAX_PARAMETERS)
       throw invalid('query', `must have at most ${MAX_PARAMETERS} parameters`)
-    const query: Record<string, unknown> = { ...parse(text) }
+    const query: Record<string, unknown> = parse(text)
     for (const name of integers) {
       const value = query[name]
       if (typeof value === 'string' && INTEGER.test(value)) query[name] = Number(value)
