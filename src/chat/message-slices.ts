@@ -3,7 +3,7 @@ import type { Message } from '../core/message.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
-import { type ListedMessage, listMessagesAfter, readContents } from '../store/messages.ts'
+import { type ListedMessage, listMessagesAfter, readContents, readSizes } from '../store/messages.ts'
 import type { Slicing } from '../store/sessions.ts'
 import { sessionNotFound } from './sessions.ts'
 
@@ -21,19 +21,24 @@ export async function* messageSlices(
   listed: readonly ListedMessage[],
   slicing: Slicing,
 ): AsyncGenerator<Message[]> {
+  const long = idsOfLong(listed)
+  const sizes = long.length === 0 ? new Map<string, number>() : await readSizes(db, session, long)
   let slice: ListedMessage[] = []
-  let bytes = 0
+  let size = 0
   for (const message of listed) {
-    if (slice.length > 0 && bytes + message.bytes > SLICE_CHARS) {
+    const own = message.content?.length ?? sizes.get(message.id) ?? 0
+    if (slice.length > 0 && size + own > SLICE_CHARS) {
       yield await withTexts(db, session, slice, slicing)
       slice = []
-      bytes = 0
+      size = 0
     }
     slice.push(message)
-    bytes += message.bytes
+    size += own
   }
   if (slice.length > 0) yield await withTexts(db, session, slice, slicing)
 }
+
+const idsOfLong = (listed: readonly ListedMessage[]) => listed.filter(({ content }) => content === null).map(({ id }) => id)
 
 async function withTexts(
   db: Database,
@@ -41,12 +46,12 @@ async function withTexts(
   slice: ListedMessage[],
   { owner, isWanted }: Slicing,
 ): Promise<Message[]> {
-  const long = slice.filter(({ content }) => content === null).map(({ id }) => id)
+  const long = idsOfLong(slice)
   if (long.length === 0) return slice as Message[]
   await nextSlice(owner)
   if (isWanted?.() === false) throw new ReparteeError('unavailable', 'The caller has left.')
   const texts = await readContents(db, session, long, { id: owner })
-  return slice.map(({ bytes: _, ...message }) => {
+  return slice.map((message) => {
     const content = message.content ?? texts.get(message.id)
     if (content === undefined) throw sessionNotFound()
     return { ...message, content }
