@@ -65,10 +65,14 @@ function isName(json: string, end: number): boolean {
 }
 
 function endOfString(json: string, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
-    let slashes = 0
-    while (json[end - 1 - slashes] === '\\') slashes++
-    if (slashes % 2 === 0) return end
+  const quote = json.indexOf('"', start + 1)
+  if (quote === -1) return json.length
+  if (json.charCodeAt(quote - 1) !== BACKSLASH) return quote
+  // A search for each quote of a million escaped ones takes ten times as long as this.
+  for (let end = start + 1; end < json.length; end++) {
+    const char = json.charCodeAt(end)
+    if (char === BACKSLASH) end++
+    else if (char === QUOTE) return end
   }
   return json.length
 }
