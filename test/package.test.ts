@@ -27,7 +27,7 @@ describe('the npm package', () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('holds the program, its migrations and its documentation, and nothing else', () => {
+  test('holds the program, its migrations, thesaurus and documentation, and nothing else', () => {
     const kinds = new Set(files.map((path) => path.split('/', 1)[0]))
     const expected = [
       'CHANGELOG.md',
@@ -39,6 +39,7 @@ describe('the npm package', () => {
       'migrations',
       'package.json',
       'static',
+      'thesaurus',
     ]
     assert.deepEqual([...kinds].sort(), expected.sort())
     assert.deepEqual(

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../core/message.ts'
 import { type Analysis, analyse, type Language, type Token } from '../text/analyse.ts'
 import { runGrams, wordGrams } from '../text/ngrams.ts'
+import { type Synonyms, synonymsIn } from '../text/thesaurus.ts'
 
 /** A word of the question as it is searched. */
 export interface QuestionWord {
@@ -27,6 +28,8 @@ export interface Question {
   pointsBack: boolean
   /** 0 to 1: how little it says by itself. */
   bareness: number
+  /** Of its own words. */
+  synonyms: Synonyms[]
 }
 
 /** Exchanges that may still be meant. */
@@ -82,6 +85,7 @@ export function toQuestion(text: string, history: readonly HistoryEntry[], held:
     isSilent: content.every((token) => token.stop),
     pointsBack: analysis.tokens.some((token) => POINTING_BACK[analysis.language]?.has(token.exact)),
     bareness: Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS)),
+    synonyms: synonymsIn(analysis.tokens, analysis.language),
   }
   add(question, analysis, content, 1)
   if (history.length > 0) addHistory(question, history, held)

@@ -187,11 +187,17 @@ function pairsOf(index: KnowledgeIndex, sequence: readonly string[]): Pair[] {
 
 function signalsOf(index: KnowledgeIndex, terms: SearchTerms, best: Ranked | undefined): TermSignal[] {
   const sketch = best === undefined ? undefined : index.sketch(best.slot)
-  return [...terms.asked].map(([stem, weight]) => ({
-    frequency: index.frequency(`s${stem}`),
-    weight: Math.min(1, weight),
-    inBest: sketch !== undefined && holdsStem(sketch, hashOf(stem)),
-  }))
+  const isHeld = (stem: string): boolean => sketch !== undefined && holdsStem(sketch, hashOf(stem))
+  const frequency = (stem: string): number => index.frequency(`s${stem}`)
+  return [...terms.asked].map(([stem, weight]) => {
+    const synonyms = terms.synonyms.get(stem) ?? []
+    const least = synonyms.map((phrase) => Math.min(...phrase.map(frequency)))
+    return {
+      frequency: frequency(stem) || Math.max(0, ...least),
+      weight: Math.min(1, weight),
+      inBest: isHeld(stem) || synonyms.some((phrase) => phrase.every(isHeld)),
+    }
+  })
 }
 
 function holdsStem({ hashes, title }: Sketch, stem: number): boolean {

@@ -1,5 +1,6 @@
 import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { stemAs } from '../text/analyse.ts'
+import { idfOf } from './candidates.ts'
 import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
 import { repair } from './spelling.ts'
 
@@ -14,6 +15,8 @@ export interface SearchTerms {
   pieces: Map<string, number>
   /** Stems of the question in its order. */
   sequence: string[]
+  /** By a stem of `asked`: stems of phrases that mean the same, and that the base holds. */
+  synonyms: Map<string, string[][]>
   /** The base holds none of its words. Something was meant by one of them perhaps, and another is like nothing. */
   isGuessed: boolean
 }
@@ -58,6 +61,7 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     grams,
     pieces,
     sequence: question.sequence.filter((stem) => stems.has(stem)),
+    synonyms: synonymsOf(index, question),
     isGuessed: false,
   }
   const count = { known: 0, guessed: 0, lost: 0 }
@@ -65,8 +69,9 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     const unknown = spaced && index.frequency(`s${stem}`) === 0 && index.vocabulary.frequency(exact) === 0
     // What was talked of before, and the base does not know, says nothing about the question of now.
     if (unknown && weight < 1) continue
-    const meant = unknown ? repair(index, exact) : []
-    if (weight >= 1) count[!unknown ? 'known' : meant.length > 0 ? 'guessed' : 'lost']++
+    const isBridged = terms.synonyms.has(stem)
+    const meant = unknown && !isBridged ? repair(index, exact) : []
+    if (weight >= 1) count[!unknown || isBridged ? 'known' : meant.length > 0 ? 'guessed' : 'lost']++
     for (const [i, { word, weight: trust }] of meant.entries()) {
       const meantStem = stemAs(word, index.languages)
       increase(terms.stems, meantStem, weight * trust)
@@ -82,6 +87,47 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     increase(terms.asked, stem, weight)
     if (exact !== '') increase(terms.exact, exact, weight)
   }
+  addSynonyms(index, terms)
   terms.isGuessed = count.known === 0 && count.guessed > 0 && count.lost > 0
   return terms
+}
+
+/** Weight of a synonym, and of a synonym of a word that the base does not hold. */
+const SYNONYM = 0.4
+const BRIDGE = 0.8
+/** Entries of the index that synonyms may read, at least, and as a share of those that the question's own words read. */
+const SYNONYM_ENTRIES = { least: 4_000, share: 0.3 }
+
+/** Returns by stem the phrases with the same meaning, as stems. Leaves out phrases that the base does not hold. */
+function synonymsOf(index: KnowledgeIndex, { synonyms }: Question): Map<string, string[][]> {
+  const known = new Map<string, string[][]>()
+  for (const { stems, alternatives } of synonyms) {
+    const held = alternatives.filter((phrase) => phrase.every((stem) => index.frequency(`s${stem}`) > 0))
+    if (held.length > 0) for (const stem of stems) known.set(stem, [...(known.get(stem) ?? []), ...held])
+  }
+  return known
+}
+
+/** Adds the stems of synonyms, rare ones first, as many as the index may read. None counts more than the word that it is a synonym of. */
+function addSynonyms(index: KnowledgeIndex, terms: SearchTerms): void {
+  const weights = new Map<string, number>()
+  const frequency = (stem: string) => index.frequency(`s${stem}`)
+  for (const [stem, phrases] of terms.synonyms) {
+    if (!terms.asked.has(stem)) continue
+    const own = frequency(stem)
+    for (const phrase of phrases)
+      for (const other of phrase) {
+        if (terms.asked.has(other)) continue
+        const rarity = own === 0 ? 1 : Math.min(1, idfOf(index, own) / idfOf(index, frequency(other)))
+        const weight = ((own === 0 ? BRIDGE : SYNONYM) * rarity) / phrase.length
+        weights.set(other, Math.max(weights.get(other) ?? 0, weight))
+      }
+  }
+  const read = [...terms.stems.keys()].reduce((sum, stem) => sum + frequency(stem), 0)
+  let left = Math.max(SYNONYM_ENTRIES.least, SYNONYM_ENTRIES.share * read)
+  for (const [stem, weight] of [...weights].sort(([a], [b]) => frequency(a) - frequency(b))) {
+    left -= frequency(stem)
+    if (left < 0) return
+    increase(terms.stems, stem, weight)
+  }
 }

@@ -22,6 +22,7 @@ export const featureNames = [
   'question', // asks itself
   'under', // comes first under a heading with the question's terms
   'defines', // says what the question's terms are, where that is the question
+  'synonyms', // not in it, but a synonym is
   'pieces', // pieces of the question's words, by how few of the units have them
 ] as const
 
@@ -91,7 +92,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
     left.chars -= hit.text.length
     left.units -= units.length
     const context = analyse(`${hit.title}\n${hit.heading}`, analysis.language).tokens.reduce(
-      (mask, token) => mask | bitOf(asked, token),
+      (mask, token) => mask | bitOf(asked, token) | (asked.synonyms.get(token.stem) ?? 0),
       0,
     )
     addCandidates(described.candidates, {
@@ -132,6 +133,8 @@ export type Places = { bit: number; word: number }[]
 interface Seen {
   mask: number
   soft: number
+  /** Terms of which it has a synonym. */
+  synonyms: number
   words: number
   news: number
   /** Capitalised words, but for the first, that the question does not have. */
@@ -143,15 +146,15 @@ interface Seen {
 function addCandidates(candidates: Candidate[], reading: Reading): void {
   const { asked, units, context } = reading
   const seen = look(reading)
-  const all = seen.reduce((mask, unit) => mask | unit.mask, context)
+  const all = seen.reduce((mask, unit) => mask | unit.mask | unit.synonyms, context)
   const missing = 1 - shareOf(asked, all)
   let heading = 0
   let headed = false
   let before = 0
   for (const [at, unit] of units.entries()) {
-    const { mask, soft, words, news, names, places, pieces } = seen[at]!
+    const { mask, soft, synonyms, words, news, names, places, pieces } = seen[at]!
     if (unit.kind === 'heading') {
-      heading = mask
+      heading = mask | synonyms
       headed = true
       before = 0
       continue
@@ -173,9 +176,10 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       /[?？؟]\s*$/u.test(text) ? 1 : 0,
       headed ? shareOf(asked, heading) : 0,
       reading.asksWhatIs && defines(asked, text, places) ? 1 : 0,
+      shareOf(asked, synonyms & ~mask),
     ]
     candidates.push({ ...unit, hit: reading.at, at, features, pieces })
-    before = mask
+    before = mask | synonyms
     headed = false
   }
 }
@@ -188,7 +192,9 @@ function fitOf(type: AnswerType, unit: Unit, text: string, names: number): numbe
 
 /** Sorts the tokens of a passage to its units. */
 function look({ tokens, units, asked, pieces, text }: Reading): Seen[] {
-  const seen = units.map((): Seen => ({ mask: 0, soft: 0, words: 0, news: 0, names: 0, places: [], pieces: pieces.none() }))
+  const seen = units.map(
+    (): Seen => ({ mask: 0, soft: 0, synonyms: 0, words: 0, news: 0, names: 0, places: [], pieces: pieces.none() }),
+  )
   let at = 0
   for (const token of tokens) {
     // Pairs of characters stand before the words of their run: the place may go back.
@@ -204,6 +210,7 @@ function look({ tokens, units, asked, pieces, text }: Reading): Seen[] {
       into.mask |= 1 << bit
       into.places.push({ bit, word: into.words })
     } else if (!token.stop && token.spaced) into.soft |= alike(asked, token.exact)
+    into.synonyms |= asked.synonyms.get(token.stem) ?? 0
     if (token.exact === '') continue
     if (into.words > 0 && !asked.exact.has(token.exact) && isCapital(text.charCodeAt(token.start), text[token.start]!))
       into.names++

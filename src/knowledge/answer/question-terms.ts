@@ -31,6 +31,8 @@ export interface QuestionTerms {
   terms: Term[]
   bits: Map<string, number>
   exact: Set<string>
+  /** By a stem that means the same as some of them: their bits. */
+  synonyms: Map<string, number>
   idf: number
   /** Bits of terms that follow each other in the question, each pair once, with the smaller share times how often they do. */
   pairs: { first: number; second: number; share: number }[]
@@ -42,11 +44,12 @@ export interface QuestionTerms {
 
 /** `statistics` gives each stem its weight. */
 export function termsOf(asking: Asking, language: Language, statistics: TermStatistics): QuestionTerms {
-  const { words, sequence } = toQuestion(asking.question, asking.history, [language])
+  const { words, sequence, synonyms } = toQuestion(asking.question, asking.history, [language])
   const asked: QuestionTerms = {
     terms: [],
     bits: new Map(),
     exact: new Set(words.map((word) => word.exact)),
+    synonyms: new Map(),
     idf: 0,
     pairs: [],
     grams: new Map(),
@@ -60,6 +63,12 @@ export function termsOf(asking: Asking, language: Language, statistics: TermStat
     asked.terms.push({ share: idf, letters: spaced ? exact.length : 0 })
     if (spaced) forEachTrigram(exact, (gram) => asked.grams.set(gram, (asked.grams.get(gram) ?? 0) | (1 << bit)))
     asked.idf += idf
+  }
+  for (const { stems, alternatives } of synonyms) {
+    const mask = stems.reduce((bits, stem) => bits | (asked.bits.has(stem) ? 1 << asked.bits.get(stem)! : 0), 0)
+    if (mask === 0) continue
+    for (const [stem, ...others] of alternatives)
+      if (others.length === 0 && !asked.bits.has(stem!)) asked.synonyms.set(stem!, (asked.synonyms.get(stem!) ?? 0) | mask)
   }
   for (const term of asked.terms) term.share /= asked.idf || 1
   const pairs = new Map<number, QuestionTerms['pairs'][number]>()
