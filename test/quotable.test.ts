@@ -4,12 +4,28 @@ import type { AnswerType } from '../src/knowledge/answer/answer-types.ts'
 import { quotable } from '../src/knowledge/answer/quotable.ts'
 import { unitsOf } from '../src/knowledge/answer/units.ts'
 
+/** Makes a section too long to be quoted whole. */
+const tail = `End. ${'And so it goes on, for longer than anybody cares to read. '.repeat(12)}`
 const long = 'Much is to be said of it in words that go on and on until there is no end. '
 
 for (const [about, text, answer, type, quoted] of [
   [
+    'a short section whole',
+    '# Lamps\n\nLamps are red.\n\n- They blink.\n\nThey hum.\n\n# Bells\n\nBells ring.',
+    'They blink.',
+    undefined,
+    'Lamps are red.\n\n- They blink.\n\nThey hum.',
+  ],
+  [
+    'of a long section the blocks after the answer that fit',
+    `# Lamps\n\nLamps are red. They blink.\n\nThey hum.\n\nMost of them:\n\n- glow\n- hum\n\n${tail}`,
+    'They blink.',
+    undefined,
+    'Lamps are red. They blink.\n\nThey hum.\n\nMost of them:\n\n- glow\n- hum',
+  ],
+  [
     'the paragraph of a sentence',
-    '# Lamps\n\nLamps are red. They blink.\n\nEnd.',
+    `# Lamps\n\nLamps are red. They blink.\n\n${tail}`,
     'They blink.',
     undefined,
     'Lamps are red. They blink.',
@@ -17,36 +33,36 @@ for (const [about, text, answer, type, quoted] of [
   ['a sentence of running text alone', 'Lamps are red. They blink.', 'Lamps are red.', undefined, 'Lamps are red.'],
   [
     'of a long paragraph what follows, and what its beginning points to',
-    `# Lamps\n\nLamps are red. This is why. ${long.repeat(8)}\n\nEnd.`,
+    `# Lamps\n\nLamps are red. This is why. ${long.repeat(8)}\n\n${tail}`,
     'This is why.',
     undefined,
     `Lamps are red. This is why. ${long.repeat(5).trim()}`,
   ],
   [
     'a lead with its list',
-    '# Lamps\n\nThere are two:\n\n- red\n- green\n\nEnd.',
+    `# Lamps\n\nThere are two:\n\n- red\n- green\n\n${tail}`,
     'There are two:',
     undefined,
     'There are two:\n\n- red\n- green',
   ],
   [
     'an item with its short list',
-    '# Lamps\n\nThere are two:\n\n- red\n- green\n\nEnd.',
+    `# Lamps\n\nThere are two:\n\n- red\n- green\n\n${tail}`,
     'green',
     undefined,
     'There are two:\n\n- red\n- green',
   ],
   [
     'an item of a long list alone',
-    `# Lamps\n\nThere are many:\n\n- red\n${`- ${long.slice(0, 60)}\n`.repeat(9)}\n\nEnd.`,
+    `# Lamps\n\nThere are many:\n\n- red\n${`- ${long.slice(0, 60)}\n`.repeat(9)}\n\n${tail}`,
     'red',
     undefined,
     'red',
   ],
-  ['steps together', '# Lamps\n\n1. Open it.\n2. Close it.\n\nEnd.', 'Open it.', 'how', '1. Open it.\n2. Close it.'],
+  ['steps together', `# Lamps\n\n1. Open it.\n2. Close it.\n\n${tail}`, 'Open it.', 'how', '1. Open it.\n2. Close it.'],
   [
     'code with its sentence',
-    '# Lamps\n\nRun this.\n\n```\nlamp\n```\n\nEnd.',
+    `# Lamps\n\nRun this.\n\n\`\`\`\nlamp\n\`\`\`\n\n${tail}`,
     '```\nlamp\n```',
     undefined,
     'Run this.\n\n```\nlamp\n```',

@@ -13,12 +13,13 @@ const DANGLING =
   /^(?:this|these|that|those|then|however|therefore|in this case|in that case|otherwise|it|they|also|dies|diese[rs]?|dann|jedoch|daher|dadurch|dabei|sie|es|ce|cela|ceci|cette|ces|ils?|elles?|alors|esto|estos?|estas?|entonces|sin embargo)(?!\p{L})/iu
 
 /**
- * The stretch to quote so that a unit makes sense. Of a passage with several blocks, the paragraph of a sentence, and its list of an item; a line that
- * ends in a colon with the list, table or code after it; code with the sentence before it; a row with its table, unless it names its columns itself; for a
- * question how to do something, a step with its steps, and the code that follows. In running text a sentence stays as it is.
+ * Returns the stretch to quote so that a unit makes sense. Of a passage with several blocks: the whole section if it is short, and else the block of the unit with the
+ * blocks after it that fit. A block is a paragraph, a list, a table or code, with the line that leads up to it. Steps are quoted alone for a question how to do
+ * something. In running text a sentence stays as it is.
  */
 export function quotable(text: string, units: readonly Unit[], at: number, type: AnswerType | undefined): Span {
   const unit = units[at]!
+  const isSteps = type === 'how' && isNumbered(text, unit)
   let [first, last] = [at, at]
   const size = (from: number, to: number): number => units[to]!.end - lineStart(text, units[from]!)
   const isIn = (other: Unit | undefined, ...kinds: Unit['kind'][]): boolean => other !== undefined && kinds.includes(other.kind)
@@ -31,7 +32,7 @@ export function quotable(text: string, units: readonly Unit[], at: number, type:
       if (!namesItsColumns(text.slice(lineStart(text, unit), unit.end))) grow(MOST, 'row')
       break
     case 'item': {
-      if (type === 'how' && isNumbered(text, unit)) grow(MOST, 'item', 'code')
+      if (isSteps) grow(MOST, 'item', 'code')
       else if (isBlock(text)) {
         grow(LIST, 'item')
         // A part of a list says no more than its item.
@@ -64,8 +65,50 @@ export function quotable(text: string, units: readonly Unit[], at: number, type:
     case 'code':
       if (isIn(units[first - 1], 'sentence')) first--
   }
+  if (isBlock(text) && !isSteps) [first, last] = withSection(text, units, [first, last], size)
   if (unit.kind !== 'sentence' && unit.kind !== 'code' && last > first && first > 0 && leads(text, units[first - 1]!)) first--
   return { start: last > first || unit.kind === 'row' ? lineStart(text, units[first]!) : unit.start, end: units[last]!.end }
+}
+
+/** Characters. A section up to this is quoted whole; of a longer one, the blocks after the answer. */
+const SECTION = 600
+
+type Range = [first: number, last: number]
+
+/** The range with the rest of its section, as far as whole blocks fit. */
+function withSection(
+  text: string,
+  units: readonly Unit[],
+  [first, last]: Range,
+  size: (from: number, to: number) => number,
+): Range {
+  let from = first
+  let to = last
+  while (from > 0 && units[from - 1]!.kind !== 'heading') from--
+  while (to + 1 < units.length && units[to + 1]!.kind !== 'heading') to++
+  if (size(from, to) <= SECTION) return [from, to]
+  // An item of a long list is quoted alone.
+  if (units[last]!.kind === 'item' && units[last + 1]?.kind === 'item') return [first, last]
+  while (last < to) {
+    const end = endOfBlock(text, units, last + 1, to)
+    if (size(first, end) > SECTION) break
+    last = end
+  }
+  return [first, last]
+}
+
+/** The last unit of the block that begins at `at`: a paragraph, a list, a table, a block of code; a lead has the block after it. */
+function endOfBlock(text: string, units: readonly Unit[], at: number, most: number): number {
+  const { kind } = units[at]!
+  let end = at
+  if (kind === 'code') return end
+  while (
+    end < most &&
+    units[end + 1]!.kind === kind &&
+    (kind !== 'sentence' || !text.slice(units[end]!.end, units[end + 1]!.start).includes('\n'))
+  )
+    end++
+  return end < most && leads(text, units[end]!) ? endOfBlock(text, units, end + 1, most) : end
 }
 
 /** The passage has several blocks: it is no running text. */
