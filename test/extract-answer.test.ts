@@ -121,6 +121,16 @@ describe('answers from any passage', () => {
     })
   })
 
+  test('what a thing is goes before what is done to it, and before what a kind of it is', () => {
+    const is = 'A lamp is a device that gives light.'
+    for (const other of [
+      'A lamp is deleted by its owner.',
+      'A lamp is for people who read.',
+      'The sample lamp is a lamp that comes with the house.',
+    ])
+      assert.deepEqual(quotesOf('What is a lamp?', other, is)[0], is, other)
+  })
+
   test('a passage that is all heading has nothing to quote', () => {
     assert.deepEqual(quotesOf('What is a lamp?', '# What is a lamp?'), [])
   })

@@ -68,7 +68,7 @@ export interface ExtractInput {
 }
 
 export interface Extract {
-  /** Quoted sentences, each from one of the hits, in reading order. Empty when nothing was found to quote. */
+  /** Quotes, each from one of the hits, those of the best hit first. Empty when nothing was found to quote. */
   quotes: Quote[]
   /** 0 to 1: refines the retrieval's own figure with what the sentences say. */
   confidence: number

@@ -7,18 +7,26 @@ const ASKS =
 /** "Was ist X" asks for a thing, "what is the limit of X" for one of its figures. */
 const OF = /\s(?:of|for|in|on|with|from|by|von|für|im|in|mit|de|del|du|des|pour|para|para|da|do|van)\s/iu
 const COPULA = /^[^\n]{1,100}?\s(?:is|are|was|were|ist|sind|bezeichnet|bedeutet|est|sont|es|son|è|sono|é|são|zijn|means)\s/iu
+/** Behind the verb: "is deleted", "is for developers" and "is not" say what happens to a thing, and not what it is. English, German, French, Spanish. */
+const NO_NOUN =
+  /^(?:for|in|on|at|by|to|from|with|of|as|not|no longer|only|also|always|never|now|then|still|already|\p{L}+(?:ed|ing)|done|made|kept|sent|set|shown|given|written|für|auf|bei|von|mit|nicht|nur|auch|immer|nie|ge\p{L}+(?:t|en)|pour|dans|sur|par|avec|pas|toujours|\p{L}+ée?s?|para|por|con|siempre|\p{L}+[ai]d[oa]s?)(?!\p{L})/iu
+const ARTICLE = /^(?:the|an?|der|die|das|eine?|le|la|les|une?|el|los|las|una?)\s/iu
 /** Words of the subject that the question does not have. */
-const MOST_OTHER_WORDS = 3
+const MOST_OTHER_WORDS = 2
 
 /** The question asks what something is. */
 export const isDefinitionAsked = (question: string): boolean => ASKS.test(question) && !OF.test(question)
 
-/** The sentence begins with what the question is about, and says what that is. `places`: of the question's terms in it. */
-export function defines(asked: QuestionTerms, sentence: string, places: Places): boolean {
+/**
+ * Returns 0 to 1: the sentence begins with what the question is about, and says what that is. Less for a subject with further words: "the sample agent" is not any
+ * agent. `places`: of the question's terms in it.
+ */
+export function defines(asked: QuestionTerms, sentence: string, places: Places): number {
   const subject = COPULA.exec(sentence)?.[0]
-  if (subject === undefined) return false
+  if (subject === undefined || NO_NOUN.test(sentence.slice(subject.length))) return 0
   const words = subject.trim().split(/\s+/).length - 1
   const within = places.filter(({ word }) => word < words)
   const mask = within.reduce((bits, { bit }) => bits | (1 << bit), 0)
-  return shareOf(asked, mask) > 0.9 && words - within.length <= MOST_OTHER_WORDS
+  const others = words - within.length - (ARTICLE.test(subject) ? 1 : 0)
+  return shareOf(asked, mask) > 0.9 && others <= MOST_OTHER_WORDS ? 1 / (1 + Math.max(0, others)) : 0
 }

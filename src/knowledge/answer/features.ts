@@ -175,7 +175,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       at === 0 ? 1 : 0,
       /[?？؟]\s*$/u.test(text) ? 1 : 0,
       headed ? shareOf(asked, heading) : 0,
-      reading.asksWhatIs && defines(asked, text, places) ? 1 : 0,
+      reading.asksWhatIs ? defines(asked, text, places) : 0,
       shareOf(asked, synonyms & ~mask),
     ]
     candidates.push({ ...unit, hit: reading.at, at, features, pieces })
