@@ -14,6 +14,7 @@ export interface Sample {
   sessionId: string
 }
 
+/** The sample knows these, but not the decision records: they are for engineers who change the code. */
 const DOCS = new URL('../docs/', import.meta.url)
 /** In the data folder of an earlier version. */
 const EARLIER_MARK = 'sample.json'
@@ -67,7 +68,9 @@ async function takeEarlierMark(db: Deps['db'], folder: string): Promise<SampleMa
 
 /** Adding one that is there already changes nothing, so this may be done again. */
 async function addDocuments({ knowledge }: Deps, agentId: string): Promise<void> {
-  const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+  const files = readdirSync(DOCS, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.md') && !name.startsWith('decisions'),
+  )
   await Promise.all(
     files.map((filename) => {
       const content = readFileSync(new URL(filename, DOCS))

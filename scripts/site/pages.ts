@@ -22,7 +22,7 @@ export interface Group {
 
 /** The guides in the order in which they are read. A page that stands in no group fails the build: nobody would find it. */
 const ORDER: [title: string, names: string[]][] = [
-  ['Start', ['quick-start', 'console', 'documents', 'web-pages', 'embed', 'cli', 'migrate']],
+  ['Start', ['introduction', 'quick-start', 'console', 'documents', 'web-pages', 'embed', 'cli', 'migrate', 'faq']],
   [
     'Chat',
     ['sessions-and-messages', 'turns', 'agents', 'answers', 'keys', 'client', 'widget', 'standard-clients', 'webhooks', 'mcp'],
