@@ -95,6 +95,8 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
 /** Weight of a synonym, and of a synonym of a word that the base does not hold. */
 const SYNONYM = 0.4
 const BRIDGE = 0.8
+/** Stems of a question that are added. More find hardly more, and each costs a look into every segment. */
+const MOST_SYNONYMS = 12
 /** Entries of the index that synonyms may read, at least, and as a share of those that the question's own words read. */
 const SYNONYM_ENTRIES = { least: 4_000, share: 0.3 }
 
@@ -125,7 +127,8 @@ function addSynonyms(index: KnowledgeIndex, terms: SearchTerms): void {
   }
   const read = [...terms.stems.keys()].reduce((sum, stem) => sum + frequency(stem), 0)
   let left = Math.max(SYNONYM_ENTRIES.least, SYNONYM_ENTRIES.share * read)
-  for (const [stem, weight] of [...weights].sort(([a], [b]) => frequency(a) - frequency(b))) {
+  const rareFirst = [...weights].sort(([a], [b]) => frequency(a) - frequency(b))
+  for (const [stem, weight] of rareFirst.slice(0, MOST_SYNONYMS)) {
     left -= frequency(stem)
     if (left < 0) return
     increase(terms.stems, stem, weight)
