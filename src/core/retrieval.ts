@@ -68,7 +68,7 @@ export interface ExtractInput {
 }
 
 export interface Extract {
-  /** Quotes, each from one of the hits, those of the best hit first. Empty when nothing was found to quote. */
+  /** Quotes, each from one of the hits. The best hit comes first. Empty if there is nothing to quote. */
   quotes: Quote[]
   /** 0 to 1: refines the retrieval's own figure with what the sentences say. */
   confidence: number

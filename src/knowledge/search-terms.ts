@@ -97,7 +97,7 @@ const SYNONYM = 0.4
 const BRIDGE = 0.8
 /** Stems of a question that are added. More find hardly more, and each costs a look into every segment. */
 const MOST_SYNONYMS = 12
-/** Entries of the index that synonyms may read, at least, and as a share of those that the question's own words read. */
+/** Most index entries for synonyms: a share of the entries for the question's own words, and at least `least`. */
 const SYNONYM_ENTRIES = { least: 4_000, share: 0.3 }
 
 /** Returns by stem the phrases with the same meaning, as stems. Leaves out phrases that the base does not hold. */

@@ -7,7 +7,7 @@ const ASKS =
 /** "Was ist X" asks for a thing, "what is the limit of X" for one of its figures. */
 const OF = /\s(?:of|for|in|on|with|from|by|von|für|im|in|mit|de|del|du|des|pour|para|para|da|do|van)\s/iu
 const COPULA = /^[^\n]{1,100}?\s(?:is|are|was|were|ist|sind|bezeichnet|bedeutet|est|sont|es|son|è|sono|é|são|zijn|means)\s/iu
-/** Behind the verb: "is deleted", "is for developers" and "is not" say what happens to a thing, and not what it is. English, German, French, Spanish. */
+/** Words after the verb that begin no definition: "is deleted", "is for developers", "is not". English, German, French, Spanish. */
 const NO_NOUN =
   /^(?:for|in|on|at|by|to|from|with|of|as|not|no longer|only|also|always|never|now|then|still|already|\p{L}+(?:ed|ing)|done|made|kept|sent|set|shown|given|written|für|auf|bei|von|mit|nicht|nur|auch|immer|nie|ge\p{L}+(?:t|en)|pour|dans|sur|par|avec|pas|toujours|\p{L}+ée?s?|para|por|con|siempre|\p{L}+[ai]d[oa]s?)(?!\p{L})/iu
 const ARTICLE = /^(?:the|an?|der|die|das|eine?|le|la|les|une?|el|los|las|una?)\s/iu

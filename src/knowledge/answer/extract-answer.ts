@@ -18,7 +18,7 @@ const MAX_QUOTES = 2
 
 /**
  * Answers by quoting: the sentences, steps or code of the hits that most likely hold the answer, at most two stretches.
- * Quotes are verbatim, those of the best passage first. Deterministic; below a millisecond for six passages of 700 characters.
+ * Quotes are verbatim. The best passage comes first. Deterministic; below a millisecond for six passages of 700 characters.
  */
 export function extractAnswer(input: ExtractInput, statistics: TermStatistics): Extract {
   const { hits } = input.retrieval
