@@ -222,7 +222,7 @@ function roomOf({ prices }: Deps, { maxTokens, maxCost }: Budget, spent: Spent, 
 async function settle({ db, warn }: Deps, budgets: Budget[], held: Held, spent: Cost): Promise<void> {
   const ids = budgets.map(({ id }) => id)
   const more = { tokens: spent.tokens - held.tokens, cost: spent.cost - held.cost }
-  // If the write fails, what was set aside counts as spent until midnight UTC. A second write could count twice, because the first may have lost only its answer.
+  // If the write fails, the reservation counts as spent until midnight UTC. Retrying could count twice, because the first write may have been committed.
   await settleBudgets(db, held.day, ids, more).catch((error: unknown) => warn('a budget could not be settled', error))
 }
 

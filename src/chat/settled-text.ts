@@ -17,7 +17,7 @@ const SETTLED_CHARS = 8_000
  */
 export class SettledText {
   readonly #turn: Pick<Turn, 'text' | 'length' | 'read' | 'settle'>
-  /** The text up to its last mark, with its marks checked. The text behind it was handed out unchanged. */
+  /** The text up to its last mark, with checked marks. The text after it was sent unchanged. */
   #settled = ''
   /** Where that ends in the turn's text. */
   #settledEnd = 0

@@ -18,7 +18,7 @@ export class TurnShares {
   readonly #used = new Map<string, Used>()
   /** Of the last work. What was less than `LEAST_MS` then counts no more. */
   #addedAt = 0
-  /** At this number of owners, those that no longer count are deleted. To search for them at each call would take longer than the work itself. */
+  /** At this number of owners, expired ones are deleted. A search at each call would take longer than the work itself. */
   #mostUsed = FEW
 
   /** `now`: in milliseconds, never going back. */
