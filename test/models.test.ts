@@ -82,8 +82,18 @@ describe('the extractive model', () => {
     assert.equal((await replyOf([{ hit: 0, text: 'As shown [3].' }], 0.9)).text, 'As shown \\[3]. [1]')
   })
 
-  test('behind several lines the mark has a line of its own, so that a block of code stays one', async () => {
-    assert.equal((await replyOf([{ hit: 0, text: '```\nx\n```' }], 0.9)).text, '```\nx\n```\n\n[1]')
+  test('the mark comes before the code or table that ends a quote, and after it where nothing else is quoted', async () => {
+    for (const [quoted, marked] of [
+      ['Run it:\n\n```\nx\n\ny\n```', 'Run it: [1]\n\n```\nx\n\ny\n```'],
+      ['1. Run it:\n   ```\n   x\n   ```', '1. Run it: [1]\n   ```\n   x\n   ```'],
+      ['Prices:\n\n| a | b |\n| - | - |\n| 1 | 2 |', 'Prices: [1]\n\n| a | b |\n| - | - |\n| 1 | 2 |'],
+      ['```\nx\n```', '```\nx\n```\n\n[1]'],
+      ['## Code\n\n```\nx\n```', '## Code\n\n```\nx\n```\n\n[1]'],
+      ['```\nx\n```\n\n```\ny\n```', '```\nx\n```\n\n```\ny\n```\n\n[1]'],
+      ['| a | b |\n| - | - |', '| a | b |\n| - | - |\n\n[1]'],
+      ['```\nx\n```\n\nDone.', '```\nx\n```\n\nDone. [1]'],
+    ] as const)
+      assert.equal((await replyOf([{ hit: 0, text: quoted }], 0.9)).text, marked)
   })
 })
 

@@ -31,11 +31,27 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
   return found
 }
 
-/** Last lines that a mark would become a part of. */
-const ENDS_IN_CODE_OR_TABLE = /^\s*(?:`{3}|~{3}|\|)/
+/** Lines that a mark would become a part of: a fence of code, a row of a table. */
+const CODE_OR_ROW = /^\s*(?:`{3}|~{3}|\|)/
 
-/** Escapes numbers in brackets of the document, because they are not our marks. Puts the mark of the quote on its own line after a table or a block of code. */
+/** Escapes numbers in brackets of the document, because they are not our marks. */
 function toMarkdown({ hit, text }: Quote): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
-  return `${quoted}${ENDS_IN_CODE_OR_TABLE.test(text.slice(text.lastIndexOf('\n') + 1)) ? '\n\n' : ' '}[${hit + 1}]`
+  const end = endOfProse(quoted)
+  const mark = `[${hit + 1}]`
+  return end === 0 ? `${quoted}\n\n${mark}` : `${quoted.slice(0, end)} ${mark}${quoted.slice(end)}`
+}
+
+/** Where a mark can stand: at the end, or before the table or block of code that ends the quote; 0 where nothing is before it. */
+function endOfProse(quoted: string): number {
+  const lines = quoted.split('\n')
+  let last = lines.length - 1
+  if (!CODE_OR_ROW.test(lines[last]!)) return quoted.length
+  const isCode = !/^\s*\|/.test(lines[last]!)
+  do last--
+  while (last >= 0 && (isCode ? !CODE_OR_ROW.test(lines[last]!) : CODE_OR_ROW.test(lines[last]!)))
+  if (isCode) last--
+  while (last >= 0 && lines[last]!.trim() === '') last--
+  if (last < 0 || CODE_OR_ROW.test(lines[last]!) || /^#{1,6} /.test(lines[last]!)) return 0
+  return lines.slice(0, last + 1).join('\n').length
 }
