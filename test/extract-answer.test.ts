@@ -131,6 +131,46 @@ describe('answers from any passage', () => {
       assert.deepEqual(quotesOf('What is a lamp?', other, is)[0], is, other)
   })
 
+  test('a passage that says the question word for word goes before one with the same words', () => {
+    const apart = 'A card is what we may need for the door, and you do not.\n\nMore.'
+    const question = 'Do you need a card?'
+    assert.equal(quotesOf(question, apart, 'Nobody, but you need a card for the door.\n\nMore.')[0]!.slice(0, 6), 'Nobody')
+  })
+
+  test('a quote that is abrupt, or from another section than the first, says where it is from', () => {
+    const headings = ['Lamps', 'Bells']
+    const from = (question: string, ...texts: string[]) => {
+      const retrieval = retrievalOf(...texts)
+      retrieval.hits = retrieval.hits.map((hit, i) => ({ ...hit, title: 'House', heading: headings[i]! }))
+      return extractAnswer({ question, history: [], retrieval }, statistics).quotes.map((quote) => quote.from)
+    }
+    assert.deepEqual(from('Which lamp is red?', 'This lamp is red.\n\nIt blinks.'), ['House › Lamps'])
+    assert.deepEqual(from('Which lamp is red?', 'Our lamp is red.\n\nIt blinks.'), [undefined])
+    assert.deepEqual(from('Which lamp is red?', 'This lamp is red. It blinks.'), [undefined])
+    const both = ['A lamp is red.\n\nIt blinks.', 'A bell is blue.\n\nIt rings.']
+    assert.deepEqual(from('Is a lamp red and a bell blue?', ...both), [undefined, 'House › Bells'])
+  })
+
+  test('steps count for a passage where the question asks how, and a heading that is a question', () => {
+    const features = (question: string, text: string, heading = '') => {
+      const hits = retrievalOf(text).hits.map((hit) => ({ ...hit, heading }))
+      const [unit] = describeUnits({ question, history: [] }, hits, statistics).candidates
+      return (['steps', 'faq'] as const).map((name) => unit!.features[featureNames.indexOf(name)])
+    }
+    const steps = 'Do this:\n\n1. Open the lamp.\n2. Close it.'
+    assert.deepEqual(features('How do I open a lamp?', steps), [1, 0])
+    assert.deepEqual(features('Who opens a lamp?', steps), [0, 0])
+    assert.deepEqual(features('How do I open a lamp?', 'Open it.\n\nClose it.', 'Lamps › How does it open?'), [0, 1])
+    assert.deepEqual(features('How do I open a lamp?', 'Open it. Close it.', 'How does it open?'), [0, 0])
+  })
+
+  test('two quotes that are long together are one', () => {
+    const long = ' It goes on, for longer than anybody cares to read.'.repeat(8)
+    const both = (tail: string) => [`A lamp is red.${tail}\n\nMore.`, `A bell is blue.${tail}\n\nMore.`]
+    assert.equal(quotesOf('Is a lamp red and a bell blue?', ...both('')).length, 2)
+    assert.equal(quotesOf('Is a lamp red and a bell blue?', ...both(long)).length, 1)
+  })
+
   test('a passage that is all heading has nothing to quote', () => {
     assert.deepEqual(quotesOf('What is a lamp?', '# What is a lamp?'), [])
   })

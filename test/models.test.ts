@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import { UnusableModel } from '../src/core/model.ts'
-import type { Hit } from '../src/core/retrieval.ts'
+import type { Hit, Quote } from '../src/core/retrieval.ts'
 import { extractiveModel } from '../src/models/extractive.ts'
 import { openModels } from '../src/models/models.ts'
 import type { Provider } from '../src/models/provider.ts'
@@ -38,7 +38,7 @@ const hit = (text: string): Hit => ({
 })
 
 describe('the extractive model', () => {
-  const replyOf = async (quotes: { hit: number; text: string }[], confidence: number, minScore: number | null = null) => {
+  const replyOf = async (quotes: Quote[], confidence: number, minScore: number | null = null) => {
     const model = extractiveModel({ extract: async () => ({ quotes, confidence }) })
     const hits = quotes.map(({ text }) => hit(`Before. ${text} After.`))
     return model.generate(
@@ -84,9 +84,10 @@ describe('the extractive model', () => {
 
   test('the mark comes before the code or table that ends a quote, and after it where nothing else is quoted', async () => {
     for (const [quoted, marked] of [
-      ['Run it:\n\n```\nx\n\ny\n```', 'Run it: [1]\n\n```\nx\n\ny\n```'],
-      ['1. Run it:\n   ```\n   x\n   ```', '1. Run it: [1]\n   ```\n   x\n   ```'],
-      ['Prices:\n\n| a | b |\n| - | - |\n| 1 | 2 |', 'Prices: [1]\n\n| a | b |\n| - | - |\n| 1 | 2 |'],
+      ['Run it:\n\n```\nx\n\ny\n```', 'Run it [1]:\n\n```\nx\n\ny\n```'],
+      ['1. Run it:\n   ```\n   x\n   ```', '1. Run it [1]:\n   ```\n   x\n   ```'],
+      ['Prices:\n\n| a | b |\n| - | - |\n| 1 | 2 |', 'Prices [1]:\n\n| a | b |\n| - | - |\n| 1 | 2 |'],
+      ['Run it.\n```\nx\n```', 'Run it. [1]\n```\nx\n```'],
       ['```\nx\n```', '```\nx\n```\n\n[1]'],
       ['## Code\n\n```\nx\n```', '## Code\n\n```\nx\n```\n\n[1]'],
       ['```\nx\n```\n\n```\ny\n```', '```\nx\n```\n\n```\ny\n```\n\n[1]'],
@@ -94,6 +95,12 @@ describe('the extractive model', () => {
       ['```\nx\n```\n\nDone.', '```\nx\n```\n\nDone. [1]'],
     ] as const)
       assert.equal((await replyOf([{ hit: 0, text: quoted }], 0.9)).text, marked)
+  })
+
+  test('a quote that does not tell what it is about comes with the name of its section', async () => {
+    const replyTo = async (text: string, from: string) => (await replyOf([{ hit: 0, text, from }], 0.9)).text
+    assert.equal(await replyTo('It is red.', 'House › Lamps'), 'From “House › Lamps”:\n\nIt is red. [1]')
+    assert.equal(await replyTo('```\nx\n```', 'Run $&'), 'From “Run $&” [1]:\n\n```\nx\n```')
   })
 })
 

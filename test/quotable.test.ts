@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { startsAbruptly } from '../src/knowledge/answer/abrupt.ts'
 import type { AnswerType } from '../src/knowledge/answer/answer-types.ts'
-import { quotable } from '../src/knowledge/answer/quotable.ts'
+import { quotable, sectionOf, widthOf } from '../src/knowledge/answer/quotable.ts'
 import { unitsOf } from '../src/knowledge/answer/units.ts'
 
 /** Makes a section too long to be quoted whole. */
-const tail = `End. ${'And so it goes on, for longer than anybody cares to read. '.repeat(12)}`
+const tail = `End. ${'And so it goes on, for longer than anybody cares to read. '.repeat(15)}`
 const long = 'Much is to be said of it in words that go on and on until there is no end. '
 
 for (const [about, text, answer, type, quoted] of [
@@ -33,7 +34,7 @@ for (const [about, text, answer, type, quoted] of [
   ['a sentence of running text alone', 'Lamps are red. They blink.', 'Lamps are red.', undefined, 'Lamps are red.'],
   [
     'of a long paragraph what follows, and what its beginning points to',
-    `# Lamps\n\nLamps are red. This is why. ${long.repeat(8)}\n\n${tail}`,
+    `# Lamps\n\nLamps are red. This is why. ${long.repeat(12)}\n\n${tail}`,
     'This is why.',
     undefined,
     `Lamps are red. This is why. ${long.repeat(5).trim()}`,
@@ -68,6 +69,20 @@ for (const [about, text, answer, type, quoted] of [
     'Run this.\n\n```\nlamp\n```',
   ],
   [
+    'nothing that leads up to a picture, which is gone',
+    '# Lamps\n\nLamps are red.\n\nThis is how they look:\n\n# Bells\n\nBells ring.',
+    'Lamps are red.',
+    undefined,
+    'Lamps are red.',
+  ],
+  [
+    'of a text without spaces a third',
+    `# 灯\n\n${'灯は赤い。'.repeat(20)}\n\n${'灯は青い。'.repeat(60)}\n\n灯は緑だ。`,
+    '灯は緑だ。',
+    undefined,
+    '灯は緑だ。',
+  ],
+  [
     'a row with its table',
     '# Lamps\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |',
     '| 3 | 4 |',
@@ -82,3 +97,47 @@ for (const [about, text, answer, type, quoted] of [
     const { start, end } = quotable(text, units, at, type)
     assert.equal(text.slice(start, end), quoted)
   })
+
+test('a character of Chinese, Japanese or Korean counts more', () => {
+  assert.equal(widthOf('Lamps are red.'), 1)
+  assert.equal(widthOf('灯は赤い'), 2.5)
+  assert.equal(widthOf(''), 1)
+})
+
+test('a quote is abrupt that begins with code, a row, an item, or a word that refers to what is before it', () => {
+  for (const quote of [
+    '```\nlamp\n```',
+    '| a | b |',
+    '- Open it.',
+    '2. Close it.',
+    'This means that it is red.',
+    '**However**, it is red.',
+    '"It" is red.',
+    'Dann leuchtet sie.',
+    'Cela veut dire rouge.',
+    'Por ejemplo, rojo.',
+    'これは赤い。',
+  ])
+    assert.ok(startsAbruptly(quote), quote)
+  for (const quote of [
+    'Lamps are red.',
+    'It is possible to turn it off.',
+    'Il est possible de le faire.',
+    'Es gibt rote.',
+    'Items are red.',
+    '5 lamps are red.',
+    '赤い灯です。',
+    '',
+  ])
+    assert.ok(!startsAbruptly(quote), quote)
+})
+
+test('a section is named by the title and the heading above the place, as plain text', () => {
+  const text = 'One.\n\n## The `run` [command](https://a.example) ##\n\nTwo.'
+  const hit = { title: 'Guide', heading: 'Guide › *First* steps', text }
+  assert.equal(sectionOf(hit, 0), 'Guide › First steps')
+  assert.equal(sectionOf(hit, text.indexOf('Two')), 'Guide › The run command')
+  assert.equal(sectionOf({ ...hit, heading: 'Guide' }, 0), 'Guide')
+  assert.equal(sectionOf({ ...hit, title: '' }, 0), 'First steps')
+  assert.equal(sectionOf({ ...hit, title: 'T'.repeat(90), heading: 'Long name' }, 0), 'Long name')
+})

@@ -2,6 +2,10 @@
 export interface Phrases {
   /** The documents do not hold the answer. */
   dontKnow: string
+  /** Says where a quote is from, with `%` for the section. A citation mark and a colon follow. */
+  from: string
+  /** The documents may not hold the answer, and the section `%` comes closest. A citation mark and a colon follow. */
+  closest: string
   hello: string
   welcome: string
   goodbye: string
@@ -11,6 +15,8 @@ export interface Phrases {
 
 const en: Phrases = {
   dontKnow: "I don't know: the knowledge base does not hold an answer to this question.",
+  from: 'From “%”',
+  closest: 'The documents do not say this directly. The closest section is “%”',
   hello: 'Hello! What would you like to know?',
   welcome: 'You are welcome. Is there anything else you would like to know?',
   goodbye: 'Goodbye!',
@@ -22,6 +28,8 @@ const phrases: Record<string, Phrases> = {
   en,
   de: {
     dontKnow: 'Das weiß ich nicht: Die Wissensbasis enthält keine Antwort auf diese Frage.',
+    from: 'Aus „%“',
+    closest: 'Das steht so nicht in den Dokumenten. Am nächsten kommt der Abschnitt „%“',
     hello: 'Hallo! Was möchten Sie wissen?',
     welcome: 'Gern geschehen. Möchten Sie noch etwas wissen?',
     goodbye: 'Auf Wiedersehen!',
@@ -29,6 +37,8 @@ const phrases: Record<string, Phrases> = {
   },
   es: {
     dontKnow: 'No lo sé: la base de conocimientos no contiene una respuesta a esta pregunta.',
+    from: 'De «%»',
+    closest: 'Los documentos no lo dicen directamente. La sección más cercana es «%»',
     hello: '¡Hola! ¿Qué le gustaría saber?',
     welcome: 'De nada. ¿Le gustaría saber algo más?',
     goodbye: '¡Adiós!',
@@ -36,6 +46,8 @@ const phrases: Record<string, Phrases> = {
   },
   fr: {
     dontKnow: 'Je ne sais pas : la base de connaissances ne contient pas de réponse à cette question.',
+    from: 'Extrait de « % »',
+    closest: 'Les documents ne le disent pas directement. La section la plus proche est « % »',
     hello: 'Bonjour ! Que souhaitez-vous savoir ?',
     welcome: 'Je vous en prie. Souhaitez-vous savoir autre chose ?',
     goodbye: 'Au revoir !',
@@ -43,6 +55,8 @@ const phrases: Record<string, Phrases> = {
   },
   it: {
     dontKnow: 'Non lo so: la base di conoscenza non contiene una risposta a questa domanda.',
+    from: 'Da «%»',
+    closest: 'I documenti non lo dicono direttamente. La sezione più vicina è «%»',
     hello: 'Salve! Che cosa vorrebbe sapere?',
     welcome: 'Prego. Vorrebbe sapere altro?',
     goodbye: 'Arrivederci!',
@@ -50,6 +64,8 @@ const phrases: Record<string, Phrases> = {
   },
   pt: {
     dontKnow: 'Não sei: a base de conhecimento não contém uma resposta a esta pergunta.',
+    from: 'De «%»',
+    closest: 'Os documentos não o dizem diretamente. A secção mais próxima é «%»',
     hello: 'Olá! O que gostaria de saber?',
     welcome: 'De nada. Gostaria de saber mais alguma coisa?',
     goodbye: 'Até logo!',
@@ -57,6 +73,8 @@ const phrases: Record<string, Phrases> = {
   },
   nl: {
     dontKnow: 'Dat weet ik niet: de kennisbank bevat geen antwoord op deze vraag.',
+    from: 'Uit ‘%’',
+    closest: 'De documenten zeggen dit niet rechtstreeks. Het dichtst in de buurt komt ‘%’',
     hello: 'Hallo! Wat wilt u weten?',
     welcome: 'Graag gedaan. Wilt u nog iets weten?',
     goodbye: 'Tot ziens!',
@@ -64,6 +82,8 @@ const phrases: Record<string, Phrases> = {
   },
   sv: {
     dontKnow: 'Det vet jag inte: kunskapsbasen innehåller inget svar på den här frågan.',
+    from: 'Från ”%”',
+    closest: 'Dokumenten säger inte detta direkt. Det närmaste avsnittet är ”%”',
     hello: 'Hej! Vad vill du veta?',
     welcome: 'Varsågod. Vill du veta något mer?',
     goodbye: 'Hej då!',
@@ -71,6 +91,8 @@ const phrases: Record<string, Phrases> = {
   },
   da: {
     dontKnow: 'Det ved jeg ikke: vidensbasen indeholder ikke et svar på dette spørgsmål.',
+    from: 'Fra »%«',
+    closest: 'Dokumenterne siger det ikke direkte. Det nærmeste afsnit er »%«',
     hello: 'Hej! Hvad vil du gerne vide?',
     welcome: 'Selv tak. Vil du vide mere?',
     goodbye: 'Farvel!',
@@ -78,6 +100,8 @@ const phrases: Record<string, Phrases> = {
   },
   no: {
     dontKnow: 'Det vet jeg ikke: kunnskapsbasen inneholder ikke noe svar på dette spørsmålet.',
+    from: 'Fra «%»',
+    closest: 'Dokumentene sier ikke dette direkte. Det nærmeste avsnittet er «%»',
     hello: 'Hei! Hva vil du vite?',
     welcome: 'Bare hyggelig. Vil du vite noe mer?',
     goodbye: 'Ha det!',
@@ -85,6 +109,8 @@ const phrases: Record<string, Phrases> = {
   },
   fi: {
     dontKnow: 'En tiedä: tietokannassa ei ole vastausta tähän kysymykseen.',
+    from: 'Kohdasta ”%”',
+    closest: 'Asiakirjat eivät kerro tätä suoraan. Lähin kohta on ”%”',
     hello: 'Hei! Mitä haluaisit tietää?',
     welcome: 'Ole hyvä. Haluaisitko tietää vielä jotain?',
     goodbye: 'Näkemiin!',
@@ -92,6 +118,8 @@ const phrases: Record<string, Phrases> = {
   },
   pl: {
     dontKnow: 'Nie wiem: baza wiedzy nie zawiera odpowiedzi na to pytanie.',
+    from: 'Z „%”',
+    closest: 'Dokumenty nie mówią tego wprost. Najbliższy fragment to „%”',
     hello: 'Dzień dobry! Co chcesz wiedzieć?',
     welcome: 'Proszę bardzo. Czy chcesz wiedzieć coś jeszcze?',
     goodbye: 'Do widzenia!',
@@ -99,6 +127,8 @@ const phrases: Record<string, Phrases> = {
   },
   cs: {
     dontKnow: 'To nevím: znalostní báze neobsahuje odpověď na tuto otázku.',
+    from: 'Z části „%“',
+    closest: 'Dokumenty to přímo neuvádějí. Nejbližší je část „%“',
     hello: 'Dobrý den! Co byste chtěli vědět?',
     welcome: 'Není zač. Chcete vědět ještě něco?',
     goodbye: 'Na shledanou!',
@@ -106,6 +136,8 @@ const phrases: Record<string, Phrases> = {
   },
   ro: {
     dontKnow: 'Nu știu: baza de cunoștințe nu conține un răspuns la această întrebare.',
+    from: 'Din „%”',
+    closest: 'Documentele nu spun acest lucru direct. Cea mai apropiată secțiune este „%”',
     hello: 'Bună ziua! Ce ați dori să știți?',
     welcome: 'Cu plăcere. Ați dori să știți și altceva?',
     goodbye: 'La revedere!',
@@ -113,6 +145,8 @@ const phrases: Record<string, Phrases> = {
   },
   hu: {
     dontKnow: 'Nem tudom: a tudásbázis nem tartalmaz választ erre a kérdésre.',
+    from: 'Innen: „%”',
+    closest: 'A dokumentumok ezt nem mondják ki. A legközelebbi rész: „%”',
     hello: 'Jó napot! Mit szeretne tudni?',
     welcome: 'Szívesen. Szeretne még valamit tudni?',
     goodbye: 'Viszontlátásra!',
@@ -120,6 +154,8 @@ const phrases: Record<string, Phrases> = {
   },
   tr: {
     dontKnow: 'Bilmiyorum: bilgi tabanında bu sorunun yanıtı yok.',
+    from: '“%” bölümünden',
+    closest: 'Belgeler bunu doğrudan söylemiyor. En yakın bölüm “%”',
     hello: 'Merhaba! Ne öğrenmek istersiniz?',
     welcome: 'Rica ederim. Öğrenmek istediğiniz başka bir şey var mı?',
     goodbye: 'Hoşça kalın!',
@@ -127,6 +163,8 @@ const phrases: Record<string, Phrases> = {
   },
   id: {
     dontKnow: 'Saya tidak tahu: basis pengetahuan tidak memuat jawaban atas pertanyaan ini.',
+    from: 'Dari “%”',
+    closest: 'Dokumen tidak menyebutkan hal ini secara langsung. Bagian terdekat adalah “%”',
     hello: 'Halo! Apa yang ingin Anda ketahui?',
     welcome: 'Sama-sama. Apakah ada lagi yang ingin Anda ketahui?',
     goodbye: 'Sampai jumpa!',
@@ -134,6 +172,8 @@ const phrases: Record<string, Phrases> = {
   },
   vi: {
     dontKnow: 'Tôi không biết: cơ sở tri thức không có câu trả lời cho câu hỏi này.',
+    from: 'Trích từ “%”',
+    closest: 'Tài liệu không nói trực tiếp điều này. Mục gần nhất là “%”',
     hello: 'Xin chào! Bạn muốn biết điều gì?',
     welcome: 'Không có gì. Bạn còn muốn biết điều gì nữa không?',
     goodbye: 'Tạm biệt!',
@@ -141,6 +181,8 @@ const phrases: Record<string, Phrases> = {
   },
   ru: {
     dontKnow: 'Я не знаю: в базе знаний нет ответа на этот вопрос.',
+    from: 'Из раздела «%»',
+    closest: 'В документах об этом прямо не говорится. Ближайший раздел — «%»',
     hello: 'Здравствуйте! Что вы хотите узнать?',
     welcome: 'Пожалуйста. Хотите узнать что-нибудь ещё?',
     goodbye: 'До свидания!',
@@ -148,6 +190,8 @@ const phrases: Record<string, Phrases> = {
   },
   uk: {
     dontKnow: 'Я не знаю: у базі знань немає відповіді на це запитання.',
+    from: 'З розділу «%»',
+    closest: 'У документах про це прямо не сказано. Найближчий розділ — «%»',
     hello: 'Вітаю! Що ви хочете дізнатися?',
     welcome: 'Будь ласка. Хочете дізнатися ще щось?',
     goodbye: 'До побачення!',
@@ -155,6 +199,8 @@ const phrases: Record<string, Phrases> = {
   },
   bg: {
     dontKnow: 'Не знам: базата знания не съдържа отговор на този въпрос.',
+    from: 'От „%“',
+    closest: 'Документите не казват това пряко. Най-близкият раздел е „%“',
     hello: 'Здравейте! Какво бихте искали да знаете?',
     welcome: 'Моля. Бихте ли искали да знаете още нещо?',
     goodbye: 'Довиждане!',
@@ -162,6 +208,8 @@ const phrases: Record<string, Phrases> = {
   },
   el: {
     dontKnow: 'Δεν γνωρίζω: η βάση γνώσης δεν περιέχει απάντηση σε αυτή την ερώτηση.',
+    from: 'Από «%»',
+    closest: 'Τα έγγραφα δεν το λένε άμεσα. Η πλησιέστερη ενότητα είναι «%»',
     hello: 'Γεια σας! Τι θα θέλατε να μάθετε;',
     welcome: 'Παρακαλώ. Θα θέλατε να μάθετε κάτι άλλο;',
     goodbye: 'Αντίο!',
@@ -169,6 +217,8 @@ const phrases: Record<string, Phrases> = {
   },
   ar: {
     dontKnow: 'لا أعرف: لا تحتوي قاعدة المعرفة على إجابة لهذا السؤال.',
+    from: 'من «%»',
+    closest: 'لا تذكر الوثائق هذا مباشرة. أقرب قسم هو «%»',
     hello: 'مرحبًا! ماذا تود أن تعرف؟',
     welcome: 'على الرحب والسعة. هل تود معرفة شيء آخر؟',
     goodbye: 'مع السلامة!',
@@ -176,6 +226,8 @@ const phrases: Record<string, Phrases> = {
   },
   fa: {
     dontKnow: 'نمی‌دانم: پایگاه دانش پاسخی برای این پرسش ندارد.',
+    from: 'از «%»',
+    closest: 'اسناد این را مستقیماً نمی‌گویند. نزدیک‌ترین بخش «%» است',
     hello: 'سلام! چه چیزی می‌خواهید بدانید؟',
     welcome: 'خواهش می‌کنم. چیز دیگری می‌خواهید بدانید؟',
     goodbye: 'خدانگهدار!',
@@ -183,6 +235,8 @@ const phrases: Record<string, Phrases> = {
   },
   he: {
     dontKnow: 'אינני יודע: בסיס הידע אינו מכיל תשובה לשאלה זו.',
+    from: 'מתוך „%”',
+    closest: 'המסמכים אינם אומרים זאת במישרין. הסעיף הקרוב ביותר הוא „%”',
     hello: 'שלום! מה תרצו לדעת?',
     welcome: 'בבקשה. האם תרצו לדעת דבר נוסף?',
     goodbye: 'להתראות!',
@@ -190,6 +244,8 @@ const phrases: Record<string, Phrases> = {
   },
   hi: {
     dontKnow: 'मुझे नहीं पता: ज्ञान-आधार में इस प्रश्न का उत्तर नहीं है।',
+    from: '“%” से',
+    closest: 'दस्तावेज़ यह सीधे नहीं बताते। सबसे निकट का भाग “%” है',
     hello: 'नमस्ते! आप क्या जानना चाहेंगे?',
     welcome: 'आपका स्वागत है। क्या आप कुछ और जानना चाहेंगे?',
     goodbye: 'फिर मिलेंगे!',
@@ -197,6 +253,8 @@ const phrases: Record<string, Phrases> = {
   },
   zh: {
     dontKnow: '我不知道:知识库中没有这个问题的答案。',
+    from: '摘自“%”',
+    closest: '文档没有直接说明这一点。最接近的章节是“%”',
     hello: '您好!您想了解什么?',
     welcome: '不客气。您还想了解什么吗?',
     goodbye: '再见!',
@@ -204,6 +262,8 @@ const phrases: Record<string, Phrases> = {
   },
   ja: {
     dontKnow: 'わかりません。ナレッジベースにはこの質問の答えがありません。',
+    from: '「%」より',
+    closest: '文書には直接の記載がありません。最も近いのは「%」です',
     hello: 'こんにちは。何をお知りになりたいですか。',
     welcome: 'どういたしまして。ほかに知りたいことはありますか。',
     goodbye: 'さようなら。',
@@ -211,6 +271,8 @@ const phrases: Record<string, Phrases> = {
   },
   ko: {
     dontKnow: '모르겠습니다. 지식 베이스에 이 질문의 답이 없습니다.',
+    from: '“%”에서',
+    closest: '문서에 직접적인 설명은 없습니다. 가장 가까운 부분은 “%”입니다',
     hello: '안녕하세요! 무엇을 알고 싶으신가요?',
     welcome: '천만에요. 더 알고 싶은 것이 있으신가요?',
     goodbye: '안녕히 가세요!',
@@ -218,6 +280,8 @@ const phrases: Record<string, Phrases> = {
   },
   th: {
     dontKnow: 'ฉันไม่ทราบ: ฐานความรู้ไม่มีคำตอบสำหรับคำถามนี้',
+    from: 'จาก “%”',
+    closest: 'เอกสารไม่ได้กล่าวถึงเรื่องนี้โดยตรง ส่วนที่ใกล้เคียงที่สุดคือ “%”',
     hello: 'สวัสดี คุณอยากทราบเรื่องอะไร',
     welcome: 'ด้วยความยินดี คุณอยากทราบเรื่องอื่นอีกไหม',
     goodbye: 'ลาก่อน',

@@ -79,6 +79,8 @@ export interface Quote {
   hit: number
   /** Verbatim text of that passage. */
   text: string
+  /** The title and heading of its section, as plain text, where the quote alone does not tell what it is about. */
+  from?: string
 }
 
 /** A question that is offered after a reply; where there is a knowledge base, one that it can answer. */

@@ -1,6 +1,6 @@
 import type { Knowledge } from '../core/knowledge.ts'
 import { type ChatModel, EXTRACTIVE } from '../core/model.ts'
-import { phrasesIn } from '../core/phrases.ts'
+import { type Phrases, phrasesIn } from '../core/phrases.ts'
 import { ANSWER_THRESHOLD, type Hit, type Quote } from '../core/retrieval.ts'
 
 const MAX_SPAN_CHARS = 1_000
@@ -12,8 +12,13 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
       const { quotes, confidence } = retrieval.extract ?? (await knowledge.extract(agentId, { question, history, retrieval }))
       const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_THRESHOLD)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
-      if (!answered) return { ...reply, text: phrasesIn(retrieval.language ?? 'en').dontKnow }
-      return { ...reply, text: quotes.map(toMarkdown).join('\n\n'), quotes: spans(quotes, retrieval.hits) }
+      const phrases = phrasesIn(retrieval.language ?? 'en')
+      if (!answered) return { ...reply, text: phrases.dontKnow }
+      return {
+        ...reply,
+        text: quotes.map((quote) => toMarkdown(quote, phrases)).join('\n\n'),
+        quotes: spans(quotes, retrieval.hits),
+      }
     },
   }
 }
@@ -35,14 +40,16 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
 const CODE_OR_ROW = /^\s*(?:`{3}|~{3}|\|)/
 
 /** Escapes numbers in brackets of the document, because they are not our marks. */
-function toMarkdown({ hit, text }: Quote): string {
+function toMarkdown({ hit, text, from }: Quote, phrases: Phrases): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
-  const end = endOfProse(quoted)
   const mark = `[${hit + 1}]`
-  return end === 0 ? `${quoted}\n\n${mark}` : `${quoted.slice(0, end)} ${mark}${quoted.slice(end)}`
+  const end = endOfProse(quoted)
+  const marked = end === 0 ? quoted : `${quoted.slice(0, end)} ${mark}${quoted.slice(end)}`
+  if (from !== undefined) return `${phrases.from.replace('%', () => from)}${end === 0 ? ` ${mark}` : ''}:\n\n${marked}`
+  return end === 0 ? `${quoted}\n\n${mark}` : marked
 }
 
-/** Where a mark can stand: at the end, or before the table or block of code that ends the quote; 0 where nothing is before it. */
+/** Where a mark can stand: at the end, or before the table or block of code that ends the quote and the colon that leads to it; 0 where nothing is before it. */
 function endOfProse(quoted: string): number {
   const lines = quoted.split('\n')
   let last = lines.length - 1
@@ -53,5 +60,8 @@ function endOfProse(quoted: string): number {
   if (isCode) last--
   while (last >= 0 && lines[last]!.trim() === '') last--
   if (last < 0 || CODE_OR_ROW.test(lines[last]!) || /^#{1,6} /.test(lines[last]!)) return 0
-  return lines.slice(0, last + 1).join('\n').length
+  return lines
+    .slice(0, last + 1)
+    .join('\n')
+    .replace(/\s*[:：]$/, '').length
 }

@@ -1,20 +1,24 @@
 import type { Extract, ExtractInput, Quote } from '../../core/retrieval.ts'
 import { type AnswerSignals, answerConfidence } from '../confidence.ts'
+import { startsAbruptly } from './abrupt.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
 import type { TermStatistics } from './question-terms.ts'
-import { isBlock, quotable } from './quotable.ts'
+import { isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
 
 // In the order of `featureNames`. Fitted as bench/fit-answers.ts does: the likelihood that the unit chosen holds the answer, over half of the
 // questions of an English set, one of twelve languages and one of native questions. Flat: fits over other retrieval scores move single weights by
 // up to a third and the answers by half a point. What stands under a heading that is the question is set by hand, since those sets have no
 // headings: it answers the question, unless a sentence holds all its words. So is what a definition counts, and what a synonym does.
-const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 3, 2, 4.6]
+// What a passage with several blocks says for its units was fitted on questions about documentation, six sets, each judged by the others.
+const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 3, 2, 1.6, 2.2, 1.8, 0.9, 4.6]
 
 // A second quote comes along if the weights give it this much of a chance to hold the answer, more for a long one: one more answer in twelve,
 // at ten words a reply on average. From another passage it is more often a wrong source.
 const SECOND_CHANCE = { samePassage: 0.09, other: 0.15 }
 const LENGTH = featureNames.indexOf('length')
 const MAX_QUOTES = 2
+/** Of two quotes together, as `widthOf` counts them. */
+const MOST_CHARS = 850
 
 /**
  * Answers by quoting: the sentences, steps or code of the hits that most likely hold the answer, at most two stretches.
@@ -128,5 +132,13 @@ function quotesOf(chosen: Candidate[], described: Described, input: ExtractInput
     if (last !== undefined && between.trim() === '' && !between.includes('\n')) last.end = Math.max(last.end, span.end)
     else joined.push(span)
   }
-  return joined.map(({ hit, start, end }) => ({ hit, text: input.retrieval.hits[hit]!.text.slice(start, end) }))
+  const sections = joined.map(({ hit, start }) => sectionOf(input.retrieval.hits[hit]!, start))
+  const quotes = joined.map(({ hit, start, end }, i): Quote => {
+    const passage = input.retrieval.hits[hit]!.text
+    const text = passage.slice(start, end)
+    const isApart = i > 0 && sections[i] !== sections[i - 1]
+    return isBlock(passage) && (isApart || startsAbruptly(text)) ? { hit, text, from: sections[i]! } : { hit, text }
+  })
+  const size = quotes.reduce((sum, { text }) => sum + widthOf(text) * text.length, 0)
+  return size > MOST_CHARS ? quotes.slice(0, 1) : quotes
 }

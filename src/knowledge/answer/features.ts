@@ -2,6 +2,7 @@ import type { Hit } from '../../core/retrieval.ts'
 import { analyse, type Language, type Token } from '../../text/analyse.ts'
 import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
 import { defines, isDefinitionAsked } from './definitions.ts'
+import { lastHeading, Phrases, passageFeatureNames, passageFeatures } from './passage-features.ts'
 import { type PiecesHeld, QuestionPieces } from './pieces.ts'
 import { type Asking, alike, bitOf, type QuestionTerms, shareOf, type TermStatistics, termsOf } from './question-terms.ts'
 import { isNumbered, type Unit, unitsOf } from './units.ts'
@@ -23,6 +24,7 @@ export const featureNames = [
   'under', // comes first under a heading with the question's terms
   'defines', // says what the question's terms are, where that is the question
   'synonyms', // not in it, but a synonym is
+  ...passageFeatureNames,
   'pieces', // pieces of the question's words, by how few of the units have them
 ] as const
 
@@ -69,6 +71,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
   const asksWhatIs = isDefinitionAsked(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
   const pieces = new QuestionPieces(asking.question)
+  const phrases = new Phrases(wordsOf(asking.question))
   const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0 }
   const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE)
   const left = { chars: MOST_CHARS, units: MOST_UNITS }
@@ -91,7 +94,10 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
     units.push(...unitsOf(hit.text).slice(0, Math.min(left.units, MOST_UNITS_OF_PASSAGE)))
     left.chars -= hit.text.length
     left.units -= units.length
-    const context = analyse(`${hit.title}\n${hit.heading}`, analysis.language).tokens.reduce(
+    const [title, heading, above] = [hit.title, lastHeading(hit), hit.heading].map(
+      (text) => analyse(text, analysis.language).tokens,
+    ) as [Token[], Token[], Token[]]
+    const context = [...title, ...above].reduce(
       (mask, token) => mask | bitOf(asked, token) | (asked.synonyms.get(token.stem) ?? 0),
       0,
     )
@@ -106,12 +112,18 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       type,
       asksWhatIs,
       passage: hit.score / best,
+      ofPassage: passageFeatures(hit, { phrases, type, tokens: analysis.tokens, title, heading }),
     })
   }
   const held = described.candidates.map((candidate) => candidate.pieces)
   for (const [i, share] of pieces.shares(held).entries()) described.candidates[i]!.features.push(share)
   return described
 }
+
+const wordsOf = (question: string): string[] =>
+  analyse(question)
+    .tokens.map(({ exact }) => exact)
+    .filter((exact) => exact !== '')
 
 interface Reading {
   at: number
@@ -125,6 +137,7 @@ interface Reading {
   type: AnswerType | undefined
   asksWhatIs: boolean
   passage: number
+  ofPassage: number[]
 }
 
 /** Bit of each term met, with the number of words before it. */
@@ -177,6 +190,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       headed ? shareOf(asked, heading) : 0,
       reading.asksWhatIs ? defines(asked, text, places) : 0,
       shareOf(asked, synonyms & ~mask),
+      ...reading.ofPassage,
     ]
     candidates.push({ ...unit, hit: reading.at, at, features, pieces })
     before = mask | synonyms

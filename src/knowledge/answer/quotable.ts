@@ -1,17 +1,15 @@
+import type { Hit } from '../../core/retrieval.ts'
 import type { Span } from '../../text/sentences.ts'
+import { dangles } from './abrupt.ts'
 import type { AnswerType } from './answer-types.ts'
 import { isNumbered, lineStart, type Unit } from './units.ts'
 
-// Characters. What is quoted along with a unit stays below this: more is for the reader to open.
+// All sizes are characters, as `widthOf` counts them. What is quoted along with a unit stays below this: more is for the reader to open.
 const MOST = 900
 /** A paragraph up to this is quoted whole, from a longer one what follows the sentence. */
 const PARAGRAPH = 400
 /** A list up to this is quoted whole, although the answer is one of its items. */
 const LIST = 400
-/** Beginnings of sentences that refer to the sentence before. English, German, French, Spanish. */
-const DANGLING =
-  /^(?:this|these|that|those|then|however|therefore|in this case|in that case|otherwise|it|they|also|dies|diese[rs]?|dann|jedoch|daher|dadurch|dabei|sie|es|ce|cela|ceci|cette|ces|ils?|elles?|alors|esto|estos?|estas?|entonces|sin embargo)(?!\p{L})/iu
-
 /**
  * Returns the stretch to quote so that a unit makes sense. Of a passage with several blocks: the whole section if it is short, and else the block of the unit with the
  * blocks after it that fit. A block is a paragraph, a list, a table or code, with the line that leads up to it. Steps are quoted alone for a question how to do
@@ -21,7 +19,8 @@ export function quotable(text: string, units: readonly Unit[], at: number, type:
   const unit = units[at]!
   const isSteps = type === 'how' && isNumbered(text, unit)
   let [first, last] = [at, at]
-  const size = (from: number, to: number): number => units[to]!.end - lineStart(text, units[from]!)
+  const width = widthOf(text)
+  const size = (from: number, to: number): number => width * (units[to]!.end - lineStart(text, units[from]!))
   const isIn = (other: Unit | undefined, ...kinds: Unit['kind'][]): boolean => other !== undefined && kinds.includes(other.kind)
   const grow = (most: number, ...kinds: Unit['kind'][]): void => {
     while (isIn(units[first - 1], ...kinds) && size(first - 1, last) <= most) first--
@@ -50,7 +49,7 @@ export function quotable(text: string, units: readonly Unit[], at: number, type:
         if (size(from, to) <= PARAGRAPH) [first, last] = [from, to]
         else {
           while (last < to && size(first, last + 1) <= PARAGRAPH) last++
-          if (first > from && DANGLING.test(text.slice(unit.start, unit.end))) first--
+          if (first > from && dangles(text.slice(unit.start, unit.end))) first--
         }
       }
       if (leads(text, units[last]!)) {
@@ -67,11 +66,13 @@ export function quotable(text: string, units: readonly Unit[], at: number, type:
   }
   if (isBlock(text) && !isSteps) [first, last] = withSection(text, units, [first, last], size)
   if (unit.kind !== 'sentence' && unit.kind !== 'code' && last > first && first > 0 && leads(text, units[first - 1]!)) first--
+  // What it leads up to was a picture, or is too long.
+  while (last > Math.max(first, at) && leads(text, units[last]!)) last--
   return { start: last > first || unit.kind === 'row' ? lineStart(text, units[first]!) : unit.start, end: units[last]!.end }
 }
 
-/** Characters. A section up to this is quoted whole; of a longer one, the blocks after the answer. */
-const SECTION = 600
+/** A section up to this is quoted whole; of a longer one, the blocks after the answer. */
+const SECTION = 800
 
 type Range = [first: number, last: number]
 
@@ -111,8 +112,43 @@ function endOfBlock(text: string, units: readonly Unit[], at: number, most: numb
   return end < most && leads(text, units[end]!) ? endOfBlock(text, units, end + 1, most) : end
 }
 
+const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
+/** Of a text to look at. */
+const SAMPLE_CHARS = 200
+
+/** What a character of the text counts: one of Chinese, Japanese or Korean says as much as 2.5 of an alphabet. */
+export function widthOf(text: string): number {
+  const sample = text.slice(0, SAMPLE_CHARS)
+  return 1 + (1.5 * (sample.match(WIDE)?.length ?? 0)) / Math.max(1, sample.length)
+}
+
 /** The passage has several blocks: it is no running text. */
 export const isBlock = (text: string): boolean => text.includes('\n\n')
 const namesItsColumns = (row: string): boolean => row.split(' | ').every((cell) => /^[^:|]+: /.test(cell))
 const leads = (text: string, unit: Unit): boolean =>
-  unit.kind !== 'code' && /[:：]\W{0,3}$/u.test(text.slice(Math.max(unit.start, unit.end - 5), unit.end))
+  unit.kind !== 'code' &&
+  unit.kind !== 'heading' &&
+  /[:：]\W{0,3}$/u.test(text.slice(Math.max(unit.start, unit.end - 5), unit.end))
+
+const MOST_NAME_CHARS = 100
+
+/** The title of a passage and the heading above a place in its text, as plain text. */
+export function sectionOf({ title, heading, text }: Pick<Hit, 'title' | 'heading' | 'text'>, start: number): string {
+  const above = text
+    .slice(0, start)
+    .match(/^ {0,3}#{1,6}[ \t].*$/gm)
+    ?.at(-1)
+  const own = plain(above ?? heading.slice(heading.lastIndexOf(' › ') + 1))
+  const whole = plain(title)
+  const name = own === '' || own === whole ? whole : whole === '' ? own : `${whole} › ${own}`
+  return name.length <= MOST_NAME_CHARS ? name : own || whole
+}
+
+/** A title or heading without its markup. */
+const plain = (text: string): string =>
+  text
+    .replace(/^\s*#+|#+\s*$/g, '')
+    .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
+    .replace(/[*`_~<>[\]\\]/g, '')
+    .replace(/[›\s]+/g, ' ')
+    .trim()

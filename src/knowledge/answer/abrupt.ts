@@ -1,0 +1,33 @@
+// Beginnings of sentences that refer to what is before them; the others are words that only look as if they did.
+const english =
+  'this|these|that|those|they|their|its|it|he|she|then|however|therefore|thus|hence|otherwise|also|additionally|moreover|furthermore|' +
+  'similarly|likewise|alternatively|instead|but|and|or|so|such|in (?:this|that|these|those|such)|if (?:so|not)|as a result|' +
+  'for (?:example|instance|this)|because of this|after (?:this|that)|once (?:this|that|done)'
+const german =
+  'dies(?:e[mnrs]?)?|dann|danach|dabei|dadurch|daher|deshalb|deswegen|dort|hier|hierbei|jedoch|allerdings|außerdem|zusätzlich|alternativ|' +
+  'anschließend|stattdessen|ansonsten|sonst|sie|er|es|damit|dazu|somit|also|aber|und|oder|zudem|in diese[mnr]|zum beispiel|wenn ja|falls nicht'
+const french =
+  'ce|ceci|cela|cet|cette|ces|il|elle|ils|elles|ensuite|puis|alors|cependant|toutefois|néanmoins|ainsi|donc|sinon|mais|et|ou|aussi|enfin|' +
+  'dans ce cas|en revanche|par ailleurs|de plus|en effet|par exemple|à cette fin|dès lors|pour (?:cela|ce faire)|une fois (?:cela|ceci)'
+const spanish =
+  'esto|est[ea]s?|estos|ello|ell[oa]s|entonces|sin embargo|además|también|pero|y|o|por ejemplo|en este caso|por (?:eso|lo tanto)'
+const japanese =
+  'これ|それ|あれ|この|その|また|なお|ただし?[、,]|しかし|そのため|他にも|次に|そして|したがって|ここで|そこで|例えば|つまり|同様に'
+const impersonal =
+  'it is (?:an? |also|not|usually|always|easy|possible|impossible|important|recommended|necessary|required|best|worth)|' +
+  'es (?:gibt|ist|wird|kann|muss|können|müssen|empfiehlt|reicht|genügt)|' +
+  "il (?:est|n['’]est|faut|suffit|existe|s['’]agit|y a)"
+const DANGLING = new RegExp(
+  `^(?!(?:${impersonal})(?!\\p{L}))(?:(?:${english}|${german}|${french}|${spanish})(?!\\p{L})|${japanese})`,
+  'iu',
+)
+
+/** The sentence begins with a word that refers to what is before it. English, German, French, Spanish, Japanese. */
+export const dangles = (sentence: string): boolean => DANGLING.test(sentence)
+
+/** What stands before the words of a line. */
+const LINE_MARKS = /^\s*(?:[-*+•>]\s+|\d{1,3}[.)]\s+)*[*_"“„«'‘(]*/u
+const CODE_ROW_OR_ITEM = /^\s*(?:`{3}|~{3}|\||(?:[-*+•]|\d{1,3}[.)])\s)/
+
+/** The quote begins with code, a row of a table, an item of a list, or a sentence that dangles. */
+export const startsAbruptly = (quote: string): boolean => CODE_ROW_OR_ITEM.test(quote) || dangles(quote.replace(LINE_MARKS, ''))
