@@ -13,6 +13,8 @@ const MOST_ALIKE = 8
 /** Words of a question that such are looked for. */
 const MOST_WITH_ALIKE = 32
 const LEAST_ALIKE_LETTERS = 3
+/** Passages whose title and heading name best what is asked about. */
+const MOST_NAMED = 20
 /** Some 20 ms. Questions of ordinary words mostly need fewer up to a million passages. */
 const MOST_ENTRIES = 2_000_000
 /** A long word says more; where letters have cases and inflections are short, its stem says part of that already. */
@@ -25,6 +27,8 @@ export interface Candidate {
   core: number
   /** What words spelt alike and pieces of scripts without spaces add: good for choosing only. */
   extra: number
+  /** Came up because its title and heading name what the question asks about; see `SearchTerms.named`. */
+  isNamed: boolean
 }
 
 // Slots of all bases of this thread in turn; grown to the largest, and zero between questions.
@@ -54,12 +58,23 @@ export function findCandidates(
     extra = new Float32Array(index.slots)
   }
   try {
+    const named = namedSlots(index, terms.named, hidden)
     for (const { key, add } of steps) add(index.lists(key))
-    return topSlots(core, extra, index.slots, most, hidden).map((slot) => ({ slot, core: core[slot]!, extra: extra[slot]! }))
+    const slots = new Set([...topSlots(core, extra, index.slots, most, hidden), ...named])
+    return [...slots].map((slot) => ({ slot, core: core[slot]!, extra: extra[slot]!, isNamed: named.has(slot) }))
   } finally {
     core.fill(0, 0, index.slots)
     extra.fill(0, 0, index.slots)
   }
+}
+
+/** The passages whose title and heading hold the stems, and hardly anything else. */
+function namedSlots(index: KnowledgeIndex, stems: readonly string[], hidden: Uint8Array | undefined): ReadonlySet<number> {
+  if (stems.length === 0) return new Set()
+  for (const stem of stems) for (const { posting, offset } of index.lists(`t${stem}`).parts) accumulate(posting, 1, core, offset)
+  const slots = topSlots(core, extra, index.slots, MOST_NAMED, hidden)
+  core.fill(0, 0, index.slots)
+  return new Set(slots)
 }
 
 function stepsOf(index: KnowledgeIndex, terms: SearchTerms): Step[] {

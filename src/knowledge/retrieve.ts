@@ -1,8 +1,10 @@
 import type { Metadata } from '../core/document.ts'
 import { ANSWER_THRESHOLD, type Hit, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
+import { SEPARATOR } from '../store/knowledge-build.ts'
 import { passageIdOf } from '../store/knowledge-passages.ts'
 import type { FoundPassage, KnowledgeIndex, Sketch } from '../store/knowledge-reader.ts'
 import { hashOf } from '../text/ngrams.ts'
+import { isDefinitionAsked } from './answer/definitions.ts'
 import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
 import { fuse } from './fuse.ts'
@@ -41,10 +43,11 @@ const MOST_WITHOUT_OWN = 0.4
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
   const question = toQuestion(input.query, [], index.languages)
   const terms = toSearchTerms(index, question)
+  const named = isDefinitionAsked(input.query) ? [...terms.asked.keys()] : []
   const missing = terms.isGuessed || [...terms.asked.keys()].some((stem) => isCode(stem) && index.frequency(`s${stem}`) === 0)
   const cosinesOf = nearTo(index, input, vectors)
   const find = (searched: SearchTerms, standsAlone: boolean): Found => {
-    const found = search(index, searched, input, standsAlone, cosinesOf)
+    const found = search(index, { ...searched, named }, input, standsAlone, cosinesOf)
     if (missing) limit(found.retrieval)
     return found
   }
@@ -152,20 +155,51 @@ export interface Ranked {
 function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readonly Candidate[]): Ranked[] {
   const grams = new GramScorer(gramWeights(index, terms), index.averageGrams)
   const nearness = new ProximityScorer(pairsOf(index, terms.sequence))
-  const close = candidates.slice(0, CLOSE_LOOK).map(({ slot, core }) => {
+  const isClose = ({ isNamed }: Candidate, rank: number): boolean => rank < CLOSE_LOOK || isNamed
+  const close = candidates.filter(isClose).map(({ slot, core }): Ranked => {
     const sketch = index.sketch(slot)
     const ngrams = GRAMS * grams.score(sketch)
     const proximity = PROXIMITY * nearness.score(sketch)
     return { slot, score: core + ngrams + proximity, scores: { terms: core, ngrams, proximity } }
   })
+  if (terms.named.length > 0) addNames(index, terms.named, close)
   close.sort((a, b) => b.score - a.score || a.slot - b.slot)
   // The others keep their order, below.
   let floor = close.at(-1)?.score ?? 0
-  const rest = candidates.slice(CLOSE_LOOK).map(({ slot, core, extra }) => {
-    floor = Math.min(floor, core + extra)
-    return { slot, score: floor, scores: { terms: core, alike: extra } }
-  })
+  const rest = candidates
+    .filter((candidate, rank) => !isClose(candidate, rank))
+    .map(({ slot, core, extra }) => {
+      floor = Math.min(floor, core + extra)
+      return { slot, score: floor, scores: { terms: core, alike: extra } }
+    })
   return [...close, ...rest]
+}
+
+/** Of the best score: what a title and heading count that are the name of what is asked about. */
+const NAME = 0.8
+/** The same of a text that begins with the name. */
+const OPENING = 0.2
+const OPENING_STEMS = 6
+
+/** Where a question asks what something is, the passage that is called so goes before those that speak of it most. */
+function addNames(index: KnowledgeIndex, named: readonly string[], close: readonly Ranked[]): void {
+  const weights = new Map(named.map((stem) => [hashOf(stem), idfOf(index, index.frequency(`s${stem}`)) + 0.1]))
+  const whole = weights.values().reduce((sum, weight) => sum + weight, 0)
+  const share = (hashes: Uint16Array): number => {
+    const held = new Set(hashes.filter((hash) => weights.has(hash)))
+    return held.values().reduce((sum, hash) => sum + weights.get(hash)!, 0) / whole
+  }
+  const best = Math.max(...close.map(({ score }) => score))
+  for (const ranked of close) {
+    const { hashes, title } = index.sketch(ranked.slot)
+    const text = hashes.indexOf(SEPARATOR) + 1
+    const above = hashes.subarray(0, text - 1)
+    const others = above.filter((hash) => !weights.has(hash)).length
+    const name = share(above) ** 2 / (1 + others)
+    const opens = share(hashes.subarray(text, Math.min(title, text + OPENING_STEMS))) ** 2
+    ranked.scores['name'] = best * (NAME * name + OPENING * opens)
+    ranked.score += ranked.scores['name']
+  }
 }
 
 function gramWeights(index: KnowledgeIndex, terms: SearchTerms): Map<string, number> {

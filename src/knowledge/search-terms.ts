@@ -17,6 +17,8 @@ export interface SearchTerms {
   sequence: string[]
   /** By a stem of `asked`: stems of phrases that mean the same, and that the base holds. */
   synonyms: Map<string, string[][]>
+  /** Of a question what something is: the stems that name it. Else empty. */
+  named: string[]
   /** The base holds none of its words. Something was meant by one of them perhaps, and another is like nothing. */
   isGuessed: boolean
 }
@@ -62,6 +64,7 @@ export function toSearchTerms(index: KnowledgeIndex, question: Question): Search
     pieces,
     sequence: question.sequence.filter((stem) => stems.has(stem)),
     synonyms: synonymsOf(index, question),
+    named: [],
     isGuessed: false,
   }
   const count = { known: 0, guessed: 0, lost: 0 }

@@ -18,7 +18,7 @@ export type Stream = (typeof streams)[number]
 export const letterOf: Record<Stream, string> = { exact: 'e', stems: 's', title: 't', unspaced: 'u' }
 
 /** Between title and text in a forward row; no stem hashes to it. */
-const SEPARATOR = 0
+export const SEPARATOR = 0
 
 /** A power of two less one. */
 const PLACES = 0x7fff

@@ -21,7 +21,7 @@ export const featureNames = [
   'news', // says something that the question does not
   'first', // opens its passage
   'question', // asks itself
-  'under', // comes first under a heading with the question's terms
+  'under', // comes first under a heading with the question's terms, or opens the passage that is called what the question asks about
   'defines', // says what the question's terms are, where that is the question
   'synonyms', // not in it, but a synonym is
   ...passageFeatureNames,
@@ -71,7 +71,8 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
   const asksWhatIs = isDefinitionAsked(asking.question)
   const byLanguage = new Map<Language, QuestionTerms>()
   const pieces = new QuestionPieces(asking.question)
-  const phrases = new Phrases(wordsOf(asking.question))
+  // "A lamp" is a phrase of every passage about lamps.
+  const phrases = new Phrases(asksWhatIs ? [] : wordsOf(asking.question))
   const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0 }
   const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE)
   const left = { chars: MOST_CHARS, units: MOST_UNITS }
@@ -112,6 +113,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       type,
       asksWhatIs,
       passage: hit.score / best,
+      named: asksWhatIs ? Math.min(1, (hit.scores['name'] ?? 0) / best) : 0,
       ofPassage: passageFeatures(hit, { phrases, type, tokens: analysis.tokens, title, heading }),
     })
   }
@@ -137,6 +139,8 @@ interface Reading {
   type: AnswerType | undefined
   asksWhatIs: boolean
   passage: number
+  /** How much its title and heading are the name of what is asked about, where a question asks what something is. */
+  named: number
   ofPassage: number[]
 }
 
@@ -164,10 +168,14 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
   let heading = 0
   let headed = false
   let before = 0
+  /** Words of the heading that the question does not have. */
+  let others = 0
+  const opening = units.findIndex(({ kind }) => kind === 'sentence')
   for (const [at, unit] of units.entries()) {
     const { mask, soft, synonyms, words, news, names, places, pieces } = seen[at]!
     if (unit.kind === 'heading') {
       heading = mask | synonyms
+      others = news
       headed = true
       before = 0
       continue
@@ -187,7 +195,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
       Math.min(1, news / NEWS_WORDS),
       at === 0 ? 1 : 0,
       /[?？؟]\s*$/u.test(text) ? 1 : 0,
-      headed ? shareOf(asked, heading) : 0,
+      headed ? shareOf(asked, heading) / (reading.asksWhatIs ? 1 + others : 1) : at === opening ? reading.named : 0,
       reading.asksWhatIs ? defines(asked, text, places) : 0,
       shareOf(asked, synonyms & ~mask),
       ...reading.ofPassage,
