@@ -118,6 +118,7 @@ describe('answers from any passage', () => {
     assert.deepEqual(extractAnswer({ question: 'why?', history: [], retrieval: retrievalOf() }, statistics), {
       quotes: [],
       confidence: 0,
+      found: 'nothing',
     })
   })
 
@@ -142,7 +143,8 @@ describe('answers from any passage', () => {
     const from = (question: string, ...texts: string[]) => {
       const retrieval = retrievalOf(...texts)
       retrieval.hits = retrieval.hits.map((hit, i) => ({ ...hit, title: 'House', heading: headings[i]! }))
-      return extractAnswer({ question, history: [], retrieval }, statistics).quotes.map((quote) => quote.from)
+      const { quotes } = extractAnswer({ question, history: [], retrieval }, statistics)
+      return quotes.map((quote) => (quote.isAbrupt ? quote.from : undefined))
     }
     assert.deepEqual(from('Which lamp is red?', 'This lamp is red.\n\nIt blinks.'), ['House › Lamps'])
     assert.deepEqual(from('Which lamp is red?', 'Our lamp is red.\n\nIt blinks.'), [undefined])
@@ -162,6 +164,26 @@ describe('answers from any passage', () => {
     assert.deepEqual(features('Who opens a lamp?', steps), [0, 0])
     assert.deepEqual(features('How do I open a lamp?', 'Open it.\n\nClose it.', 'Lamps › How does it open?'), [0, 1])
     assert.deepEqual(features('How do I open a lamp?', 'Open it. Close it.', 'How does it open?'), [0, 0])
+  })
+
+  test('a quote that is hardly right is what comes closest, and nothing comes close to what the base does not know', () => {
+    const answer = (question: string, confidence: number, texts: string[], frequency = () => 3) => {
+      const retrieval = { ...retrievalOf(...texts), confidence }
+      retrieval.hits = retrieval.hits.map((hit) => ({ ...hit, score: 10 }))
+      return extractAnswer({ question, history: [], retrieval }, { passages: 100, frequency })
+    }
+    const lamp = 'A lamp is a device that gives light.\n\nMore.'
+    const sure = answer('What is a lamp?', 0.99, [lamp])
+    assert.equal(sure.found, 'answer')
+    const torn = answer(
+      'When does a lamp blink?',
+      0.99,
+      Array.from({ length: 3 }, (_, i) => `A lamp may blink in ${1990 + i}.\n\nMore.`),
+    )
+    assert.equal(torn.found, 'closest', String(torn.confidence))
+    assert.ok(torn.confidence < sure.confidence / 2, `${torn.confidence} ${sure.confidence}`)
+    assert.equal(answer('Will a lamp be there?', 0, [lamp]).found, 'nothing')
+    assert.equal(answer('Does it support zorgblatt?', 0.6, [lamp], () => 0).found, 'nothing')
   })
 
   test('two quotes that are long together are one', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import { UnusableModel } from '../src/core/model.ts'
-import type { Hit, Quote } from '../src/core/retrieval.ts'
+import { type Extract, type Hit, noExtract, type Quote } from '../src/core/retrieval.ts'
 import { extractiveModel } from '../src/models/extractive.ts'
 import { openModels } from '../src/models/models.ts'
 import type { Provider } from '../src/models/provider.ts'
@@ -24,7 +24,7 @@ const provider = (name: string, protocol: Provider['protocol'], path = ''): Prov
   apiKey: 'sk-test',
   headers: {},
 })
-const knowledge = { extract: async () => ({ quotes: [], confidence: 0 }) }
+const knowledge = { extract: async () => noExtract }
 const hit = (text: string): Hit => ({
   documentId: 'd',
   passageId: 'p',
@@ -38,8 +38,14 @@ const hit = (text: string): Hit => ({
 })
 
 describe('the extractive model', () => {
-  const replyOf = async (quotes: Quote[], confidence: number, minScore: number | null = null) => {
-    const model = extractiveModel({ extract: async () => ({ quotes, confidence }) })
+  const replyOf = async (
+    given: Partial<Quote>[],
+    confidence: number,
+    minScore: number | null = null,
+    found: Extract['found'] = 'answer',
+  ) => {
+    const quotes = given.map((quote): Quote => ({ hit: 0, text: '', from: 'House › Lamps', isAbrupt: false, ...quote }))
+    const model = extractiveModel({ extract: async () => ({ quotes, confidence, found }) })
     const hits = quotes.map(({ text }) => hit(`Before. ${text} After.`))
     return model.generate(
       request({ grounding: { ...request().grounding, retrieval: { query: '', standsAlone: true, hits, confidence }, minScore } }),
@@ -66,16 +72,28 @@ describe('the extractive model', () => {
     assert.deepEqual(grounding, { answered: true, confidence: 0.9 })
   })
 
-  test('says that it does not know where the confidence is below the threshold, or below that of the agent', async () => {
+  test('says that it does not know where nothing was found', async () => {
     for (const reply of [
-      await replyOf([{ hit: 0, text: 'One.' }], 0.2),
-      await replyOf([{ hit: 0, text: 'One.' }], 0.7, 0.8),
+      await replyOf([{ text: 'One.' }], 0.2, null, 'nothing'),
+      await replyOf([{ text: 'One.' }], 0.2, 0.3, 'nothing'),
       await replyOf([], 0.9),
     ]) {
       assert.match(reply.text, /^I don't know/)
       assert.equal(reply.grounding?.answered, false)
+      assert.equal(reply.quotes, undefined)
     }
-    assert.equal((await replyOf([{ hit: 0, text: 'One.' }], 0.2, 0.1)).text, 'One. [1]')
+  })
+
+  test('says that the documents do not say it, and what comes closest, where a quote is hardly the answer', async () => {
+    const quotes = [{ text: 'One.' }, { text: 'Two.', isAbrupt: true }]
+    for (const reply of [await replyOf(quotes, 0.2, null, 'closest'), await replyOf(quotes, 0.7, 0.8)]) {
+      const closest = 'The documents do not say this directly. The closest section is “House › Lamps”'
+      assert.equal(reply.text, `${closest}:\n\nOne. [1]`)
+      assert.deepEqual([...reply.quotes!], [[1, 'One.']])
+      assert.equal(reply.grounding?.answered, false)
+    }
+    const { text, grounding } = await replyOf(quotes.slice(0, 1), 0.2, 0.1, 'closest')
+    assert.deepEqual([text, grounding?.answered], ['One. [1]', true])
   })
 
   test('a number in brackets that stood in the document is not taken for a mark', async () => {
@@ -98,7 +116,7 @@ describe('the extractive model', () => {
   })
 
   test('a quote that does not tell what it is about comes with the name of its section', async () => {
-    const replyTo = async (text: string, from: string) => (await replyOf([{ hit: 0, text, from }], 0.9)).text
+    const replyTo = async (text: string, from: string) => (await replyOf([{ text, from, isAbrupt: true }], 0.9)).text
     assert.equal(await replyTo('It is red.', 'House › Lamps'), 'From “House › Lamps”:\n\nIt is red. [1]')
     assert.equal(await replyTo('```\nx\n```', 'Run $&'), 'From “Run $&” [1]:\n\n```\nx\n```')
   })

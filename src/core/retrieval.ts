@@ -70,17 +70,24 @@ export interface ExtractInput {
 export interface Extract {
   /** Quotes, each from one of the hits. The best hit comes first. Empty if there is nothing to quote. */
   quotes: Quote[]
-  /** 0 to 1: refines the retrieval's own figure with what the sentences say. */
+  /** 0 to 1: the probability that the quotes are right; 0 without quotes. */
   confidence: number
+  /** What the quotes are. `nothing`: none of them has to do with the question. */
+  found: 'answer' | 'closest' | 'nothing'
 }
+
+/** What an agent without documents, or with none that fits, has to quote. */
+export const noExtract: Extract = { quotes: [], confidence: 0, found: 'nothing' }
 
 export interface Quote {
   /** Position in `retrieval.hits`. */
   hit: number
   /** Verbatim text of that passage. */
   text: string
-  /** The title and heading of its section, as plain text, where the quote alone does not tell what it is about. */
-  from?: string
+  /** The title and heading of its section, as plain text. */
+  from: string
+  /** The quote alone does not tell what it is about: it begins abruptly, or comes from another section than the one before it. */
+  isAbrupt: boolean
 }
 
 /** A question that is offered after a reply; where there is a knowledge base, one that it can answer. */

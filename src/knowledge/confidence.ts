@@ -39,10 +39,32 @@ export interface AnswerSignals {
   terms: number
 }
 
+/** What tells whether a quote from a passage with several blocks is right; see `quoteConfidence`. */
+export interface QuoteSignals {
+  /** 0 to 1: how sure it is that the base has the answer, which is `answerConfidence`. */
+  answerable: number
+  /** 0 to 1: the chance of the quote's passage among those found, by the weights of all their sentences. */
+  chance: number
+  /** 0 to 1: by how much of its score the best passage is ahead of the next. */
+  ahead: number
+  /** Features of the best sentence: it says what is asked about is; words of the question stand together in its heading. */
+  defines: number
+  phrasesAbove: number
+  /** How well it fits the question word, undefined without one. */
+  type: number | undefined
+  /** Distinct terms of the question. */
+  terms: number
+}
+
 // Fitted by bench/fit-confidence.ts: logistic regression on questions whose article is, or is not, in the base.
 // In the order of the features below, the constant first.
 const RETRIEVAL = [0.94, 4.68, 1.72, 1.31, -0.25, 0.93, -0.79]
 const ANSWER = [-4.86, 1.1, 1.91, 1.31, 1.52, 2.82, 1.33, -0.14, 2.15, 1.2, 0.45, 1.88, -2.67, -0.55]
+
+// Fitted by bench/fit-quotes.ts: logistic regression on questions about documentation, and whether the quote says what is expected.
+const QUOTE = [-3.78, 0.09, 3.01, 2.45, 1.5, 2.06, 1.32, 0.26]
+/** The fit of sentences that are neither right nor wrong for it. */
+const USUAL_TYPE = 0.75
 
 // The sizes of base that the fit has seen; beyond them it is not carried on.
 const SMALLEST = 20
@@ -58,6 +80,11 @@ export function retrievalConfidence(signals: RetrievalSignals): number {
 /** 0 to 1: the same, refined with what the best sentence says. `retrieval` is the figure above. */
 export function answerConfidence(retrieval: number, signals: AnswerSignals): number {
   return retrieval > 0 ? logistic(ANSWER, answerFeatures(retrieval, signals)) : 0
+}
+
+/** 0 to 1: the probability that a quote from a passage with several blocks is right. */
+export function quoteConfidence(signals: QuoteSignals): number {
+  return logistic(QUOTE, quoteFeatures(signals))
 }
 
 /** What a stem says by being rare: that of BM25, never negative. */
@@ -84,8 +111,7 @@ export function retrievalFeatures({ passages, terms, best, second }: RetrievalSi
 
 export function answerFeatures(retrieval: number, signals: AnswerSignals): number[] {
   const { share, soft, around, missing, pairs, type, pieces, piecesAround, terms, english } = signals
-  const held = Math.min(1 - LEAST_DOUBT, Math.max(LEAST_DOUBT, retrieval))
-  const odds = Math.log(held / (1 - held))
+  const odds = oddsOf(retrieval)
   return [
     odds,
     share,
@@ -101,6 +127,17 @@ export function answerFeatures(retrieval: number, signals: AnswerSignals): numbe
     english ? 0 : missing,
     english ? 0 : odds,
   ]
+}
+
+export function quoteFeatures({ answerable, chance, ahead, defines, phrasesAbove, type, terms }: QuoteSignals): number[] {
+  const fit = type === undefined ? 0 : type - USUAL_TYPE
+  return [oddsOf(answerable), chance, ahead, defines, phrasesAbove, fit, Math.log(1 + terms)]
+}
+
+/** The logarithm of the odds. */
+function oddsOf(confidence: number): number {
+  const held = Math.min(1 - LEAST_DOUBT, Math.max(LEAST_DOUBT, confidence))
+  return Math.log(held / (1 - held))
 }
 
 function logistic(weights: readonly number[], features: readonly number[]): number {

@@ -5,7 +5,7 @@ import type { Knowledge } from '../core/knowledge.ts'
 import { moduleBeside } from '../core/module-beside.ts'
 import type { KnowledgePageInput, Page } from '../core/page.ts'
 import type { Ids } from '../core/ports.ts'
-import { nothingFound } from '../core/retrieval.ts'
+import { noExtract, nothingFound } from '../core/retrieval.ts'
 import type { Site } from '../core/site.ts'
 import { FETCH_RULES, type FetchRules } from '../net/guarded-fetch.ts'
 import { KnowledgeFolder } from '../store/knowledge-folder.ts'
@@ -174,7 +174,7 @@ export function openKnowledge({
       return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound
     },
     async extract(agentId, input) {
-      return known.has(agentId) ? questions.call('extract', agentId, input) : { quotes: [], confidence: 0 }
+      return known.has(agentId) ? questions.call('extract', agentId, input) : noExtract
     },
     async suggest(agentId, input) {
       return known.has(agentId) ? questions.call('suggest', agentId, input) : []

@@ -4,6 +4,7 @@ import type { Page, PageInput } from '../core/page.ts'
 import {
   type Extract,
   type ExtractInput,
+  noExtract,
   nothingFound,
   type Retrieval,
   type RetrieveInput,
@@ -125,7 +126,7 @@ export class Questions {
 
   extract(agentId: string, given: ExtractInput): Extract {
     const input = { ...given, question: searched(given.question), history: searchedOf(given.history) }
-    return this.#in(agentId, { quotes: [], confidence: 0 }, (index) => this.#extract(index, input), given)
+    return this.#in(agentId, noExtract, (index) => this.#extract(index, input), given)
   }
 
   suggest(agentId: string, given: SuggestInput): Suggestion[] {

@@ -1,7 +1,7 @@
 import type { Knowledge } from '../core/knowledge.ts'
 import { type ChatModel, EXTRACTIVE } from '../core/model.ts'
-import { type Phrases, phrasesIn } from '../core/phrases.ts'
-import { ANSWER_THRESHOLD, type Hit, type Quote } from '../core/retrieval.ts'
+import { phrasesIn } from '../core/phrases.ts'
+import type { Hit, Quote } from '../core/retrieval.ts'
 
 const MAX_SPAN_CHARS = 1_000
 
@@ -9,16 +9,19 @@ const MAX_SPAN_CHARS = 1_000
 export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatModel {
   return {
     async generate({ grounding: { agentId, question, history, retrieval, minScore } }) {
-      const { quotes, confidence } = retrieval.extract ?? (await knowledge.extract(agentId, { question, history, retrieval }))
-      const answered = quotes.length > 0 && confidence >= (minScore ?? ANSWER_THRESHOLD)
+      const extract = retrieval.extract ?? (await knowledge.extract(agentId, { question, history, retrieval }))
+      const { quotes, confidence, found } = extract
+      const answered = quotes.length > 0 && (minScore === null ? found === 'answer' : confidence >= minScore)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
       const phrases = phrasesIn(retrieval.language ?? 'en')
-      if (!answered) return { ...reply, text: phrases.dontKnow }
-      return {
-        ...reply,
-        text: quotes.map((quote) => toMarkdown(quote, phrases)).join('\n\n'),
-        quotes: spans(quotes, retrieval.hits),
+      if (!answered && (found === 'nothing' || quotes.length === 0)) return { ...reply, text: phrases.dontKnow }
+      const shown = answered ? quotes : quotes.slice(0, 1)
+      const leadOf = ({ isAbrupt, from }: Quote): string => {
+        const lead = !answered ? phrases.closest : isAbrupt ? phrases.from : ''
+        return lead.replace('%', () => from)
       }
+      const text = shown.map((quote) => toMarkdown(quote, leadOf(quote))).join('\n\n')
+      return { ...reply, text, quotes: spans(shown, retrieval.hits) }
     },
   }
 }
@@ -39,14 +42,13 @@ function spans(quotes: Quote[], hits: Hit[]): Map<number, string> {
 /** Lines that a mark would become a part of: a fence of code, a row of a table. */
 const CODE_OR_ROW = /^\s*(?:`{3}|~{3}|\|)/
 
-/** Escapes numbers in brackets of the document, because they are not our marks. */
-function toMarkdown({ hit, text, from }: Quote, phrases: Phrases): string {
+/** Escapes numbers in brackets of the document, because they are not our marks. `lead`: what comes before the quote; empty for nothing. */
+function toMarkdown({ hit, text }: Quote, lead: string): string {
   const quoted = text.replace(/(?<!\\)\[(?=\d+(?:, ?\d+)*\])/g, '\\[')
   const mark = `[${hit + 1}]`
   const end = endOfProse(quoted)
-  const marked = end === 0 ? quoted : `${quoted.slice(0, end)} ${mark}${quoted.slice(end)}`
-  if (from !== undefined) return `${phrases.from.replace('%', () => from)}${end === 0 ? ` ${mark}` : ''}:\n\n${marked}`
-  return end === 0 ? `${quoted}\n\n${mark}` : marked
+  if (end > 0) return `${lead && `${lead}:\n\n`}${quoted.slice(0, end)} ${mark}${quoted.slice(end)}`
+  return lead === '' ? `${quoted}\n\n${mark}` : `${lead} ${mark}:\n\n${quoted}`
 }
 
 /** Where a mark can stand: at the end, or before the table or block of code that ends the quote and the colon that leads to it; 0 where nothing is before it. */

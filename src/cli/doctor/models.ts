@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { EXTRACTIVE, whyUnusable } from '../../core/model.ts'
+import { noExtract } from '../../core/retrieval.ts'
 import { openModels } from '../../models/models.ts'
 import { providersOf } from '../../providers.ts'
 import { type Finding, fail, ok } from './finding.ts'
@@ -8,7 +9,7 @@ import { type Finding, fail, ok } from './finding.ts'
 export function checkModels(config: Config): Finding[] {
   const { model } = config
   const providers = providersOf(config)
-  const models = openModels(providers, { extract: async () => ({ quotes: [], confidence: 0 }) }, Date.now)
+  const models = openModels(providers, { extract: async () => noExtract }, Date.now)
   const why = whyUnusable(models.find, model)
   if (why !== undefined)
     return [fail('models', `REPARTEE_MODEL ${why}`, 'Put that right, or set REPARTEE_MODEL to a model that can be used.')]

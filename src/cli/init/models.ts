@@ -1,5 +1,6 @@
 import { type Config, loadConfig } from '../../config.ts'
 import { EXTRACTIVE, type ModelListing } from '../../core/model.ts'
+import { noExtract } from '../../core/retrieval.ts'
 import { openModels } from '../../models/models.ts'
 import { providersOf } from '../../providers.ts'
 import type { Client } from '../client.ts'
@@ -38,7 +39,7 @@ export async function findModels(env: NodeJS.ProcessEnv, running: Client | undef
 }
 
 const list = (config: Config): Promise<ModelListing[]> =>
-  openModels(providersOf(config), { extract: async () => ({ quotes: [], confidence: 0 }) }, Date.now).list()
+  openModels(providersOf(config), { extract: async () => noExtract }, Date.now).list()
 
 function oneOfEach(models: readonly ModelListing[], wanted: string | undefined): string[] {
   const chat = models.filter(({ kind, provider }) => kind === 'chat' && provider !== EXTRACTIVE)

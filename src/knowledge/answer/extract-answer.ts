@@ -1,5 +1,5 @@
-import type { Extract, ExtractInput, Quote } from '../../core/retrieval.ts'
-import { type AnswerSignals, answerConfidence } from '../confidence.ts'
+import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract, type Quote } from '../../core/retrieval.ts'
+import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../confidence.ts'
 import { startsAbruptly } from './abrupt.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
 import type { TermStatistics } from './question-terms.ts'
@@ -29,15 +29,56 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   const described = describe(input, hits, statistics)
   const ranked = rank(described)
   const best = ranked[0]
-  if (best === undefined) return { quotes: [], confidence: 0 }
+  if (best === undefined) return noExtract
   const isStructured = isBlock(hits[best.candidate.hit]!.text) && !asksForSeveral(input.question)
   const chosen = choose(ranked, mostQuotes(best.candidate, described), isStructured, (candidate) =>
     hits[candidate.hit]!.text.slice(candidate.start, candidate.end),
   )
   const { confidence, mostConfidence = 1 } = input.retrieval
+  const answerable = Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described)))
+  const quotes = quotesOf(chosen, described, input)
+  const isElsewhere = described.unknown > MOSTLY || input.retrieval.mostConfidence !== undefined
+  const verdict = (right: number): Extract['found'] => {
+    const found = verdictOf(answerable, right)
+    return found === 'closest' && isElsewhere ? 'nothing' : found
+  }
+  if (!isBlock(hits[best.candidate.hit]!.text)) return { quotes, confidence: answerable, found: verdict(1) }
+  const right = quoteConfidence(quoteSignalsOf(ranked, described, hits, answerable))
+  const certainty = answerable < ANSWER_THRESHOLD ? Math.min(answerable, right) : right
+  return { quotes, confidence: certainty, found: verdict(right) }
+}
+
+/** Of what is asked. If the base does not know more than this, nothing in it comes close. */
+const MOSTLY = 0.5
+
+/** A quote that is right less often than this is shown as what comes closest. */
+const LIKELY = 0.3
+/** Below these nothing comes close: how sure it is that the base has the answer, and that the quote is right. */
+const HARDLY = { answerable: 0.2, right: 0.1 }
+
+function verdictOf(answerable: number, right: number): Extract['found'] {
+  if (answerable >= ANSWER_THRESHOLD && right >= LIKELY) return 'answer'
+  return answerable >= HARDLY.answerable && right >= HARDLY.right ? 'closest' : 'nothing'
+}
+
+/** What tells whether the best of the ranked sentences, of which there is one, is right; exported for the fit. */
+export function quoteSignalsOf(
+  ranked: readonly Scored[],
+  { type, terms }: Described,
+  hits: readonly Hit[],
+  answerable: number,
+): QuoteSignals {
+  const { candidate: best, score: most } = ranked[0]!
+  const of = (name: (typeof featureNames)[number]): number => best.features[featureNames.indexOf(name)]!
+  const sum = (some: readonly Scored[]): number => some.reduce((all, { score }) => all + Math.exp(score - most), 0)
   return {
-    quotes: quotesOf(chosen, described, input),
-    confidence: Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described))),
+    answerable,
+    chance: sum(ranked.filter(({ candidate }) => candidate.hit === best.hit)) / sum(ranked),
+    ahead: hits.length > 1 ? 1 - hits[1]!.score / (hits[0]!.score || 1) : 1,
+    defines: of('defines'),
+    phrasesAbove: of('phrasesAbove'),
+    type: type === undefined ? undefined : of('type'),
+    terms,
   }
 }
 
@@ -132,13 +173,14 @@ function quotesOf(chosen: Candidate[], described: Described, input: ExtractInput
     if (last !== undefined && between.trim() === '' && !between.includes('\n')) last.end = Math.max(last.end, span.end)
     else joined.push(span)
   }
-  const sections = joined.map(({ hit, start }) => sectionOf(input.retrieval.hits[hit]!, start))
-  const quotes = joined.map(({ hit, start, end }, i): Quote => {
-    const passage = input.retrieval.hits[hit]!.text
-    const text = passage.slice(start, end)
-    const isApart = i > 0 && sections[i] !== sections[i - 1]
-    return isBlock(passage) && (isApart || startsAbruptly(text)) ? { hit, text, from: sections[i]! } : { hit, text }
-  })
+  const quotes: Quote[] = []
+  for (const { hit, start, end } of joined) {
+    const passage = input.retrieval.hits[hit]!
+    const text = passage.text.slice(start, end)
+    const from = sectionOf(passage, start)
+    const isApart = quotes.length > 0 && from !== quotes.at(-1)!.from
+    quotes.push({ hit, text, from, isAbrupt: isBlock(passage.text) && (isApart || startsAbruptly(text)) })
+  }
   const size = quotes.reduce((sum, { text }) => sum + widthOf(text) * text.length, 0)
   return size > MOST_CHARS ? quotes.slice(0, 1) : quotes
 }

@@ -49,6 +49,8 @@ export interface Described {
   /** Sum of the question's idf, and how many terms it has, in the best passage's language. */
   idf: number
   terms: number
+  /** 0 to 1: the share of what is asked that the base does not know, and the best passage has nothing spelt alike of. */
+  unknown: number
 }
 
 const NEAR = 4
@@ -73,7 +75,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
   const pieces = new QuestionPieces(asking.question)
   // "A lamp" is a phrase of every passage about lamps.
   const phrases = new Phrases(asksWhatIs ? [] : wordsOf(asking.question))
-  const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0 }
+  const described: Described = { type, candidates: [], units: [], pieces, language: 'en', idf: 0, terms: 0, unknown: 0 }
   const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE)
   const left = { chars: MOST_CHARS, units: MOST_UNITS }
   for (const [at, hit] of hits.entries()) {
@@ -102,7 +104,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       (mask, token) => mask | bitOf(asked, token) | (asked.synonyms.get(token.stem) ?? 0),
       0,
     )
-    addCandidates(described.candidates, {
+    const soft = addCandidates(described.candidates, {
       at,
       text: hit.text,
       tokens: analysis.tokens,
@@ -116,6 +118,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       named: asksWhatIs ? Math.min(1, (hit.scores['name'] ?? 0) / best) : 0,
       ofPassage: passageFeatures(hit, { phrases, type, tokens: analysis.tokens, title, heading }),
     })
+    if (at === 0) described.unknown = shareOf(asked, asked.unknown & ~soft)
   }
   const held = described.candidates.map((candidate) => candidate.pieces)
   for (const [i, share] of pieces.shares(held).entries()) described.candidates[i]!.features.push(share)
@@ -160,7 +163,8 @@ interface Seen {
   pieces: PiecesHeld
 }
 
-function addCandidates(candidates: Candidate[], reading: Reading): void {
+/** Returns the bits of the terms that a word of the passage is spelt like. */
+function addCandidates(candidates: Candidate[], reading: Reading): number {
   const { asked, units, context } = reading
   const seen = look(reading)
   const all = seen.reduce((mask, unit) => mask | unit.mask | unit.synonyms, context)
@@ -204,6 +208,7 @@ function addCandidates(candidates: Candidate[], reading: Reading): void {
     before = mask | synonyms
     headed = false
   }
+  return seen.reduce((mask, unit) => mask | unit.soft, 0)
 }
 
 /** Steps and code tell how, whatever their words. */

@@ -34,6 +34,8 @@ export interface QuestionTerms {
   /** By a stem that means the same as some of them: their bits. */
   synonyms: Map<string, number>
   idf: number
+  /** Bits of the terms that the base does not hold, nor a synonym of them. */
+  unknown: number
   /** Bits of terms that follow each other in the question, each pair once, with the smaller share times how often they do. */
   pairs: { first: number; second: number; share: number }[]
   /** The trigrams of the terms, each with the bits of its terms. */
@@ -51,14 +53,17 @@ export function termsOf(asking: Asking, language: Language, statistics: TermStat
     exact: new Set(words.map((word) => word.exact)),
     synonyms: new Map(),
     idf: 0,
+    unknown: 0,
     pairs: [],
     grams: new Map(),
     known: new Map(),
   }
   for (const { stem, exact, spaced, weight } of words) {
     if (asked.bits.has(stem) || asked.terms.length === MAX_TERMS) continue
-    const idf = idfOf(statistics.passages, statistics.frequency(stem)) * weight
+    const frequency = statistics.frequency(stem)
+    const idf = idfOf(statistics.passages, frequency) * weight
     const bit = asked.terms.length
+    if (frequency === 0) asked.unknown |= 1 << bit
     asked.bits.set(stem, bit)
     asked.terms.push({ share: idf, letters: spaced ? exact.length : 0 })
     if (spaced) forEachTrigram(exact, (gram) => asked.grams.set(gram, (asked.grams.get(gram) ?? 0) | (1 << bit)))
@@ -67,6 +72,7 @@ export function termsOf(asking: Asking, language: Language, statistics: TermStat
   for (const { stems, alternatives } of synonyms) {
     const mask = stems.reduce((bits, stem) => bits | (asked.bits.has(stem) ? 1 << asked.bits.get(stem)! : 0), 0)
     if (mask === 0) continue
+    if (alternatives.some((phrase) => phrase.every((stem) => statistics.frequency(stem) > 0))) asked.unknown &= ~mask
     for (const [stem, ...others] of alternatives)
       if (others.length === 0 && !asked.bits.has(stem!)) asked.synonyms.set(stem!, (asked.synonyms.get(stem!) ?? 0) | mask)
   }
