@@ -42,7 +42,7 @@ describe('questions to go on with', () => {
         assert.ok(extract.confidence >= ANSWER_THRESHOLD, `${suggestion.text}: ${extract.confidence}`)
       }
     }
-    assert.ok(offered >= 3, `only ${offered} offered`)
+    assert.ok(offered >= 2, `only ${offered} offered`)
   })
 
   test('in another language than English are those that stand in the text', async () => {
@@ -106,13 +106,32 @@ describe('questions to go on with', () => {
 describe('questions made of a passage', () => {
   const made = (text: string): string[] => [...phraseQuestions(hitOf(text))]
 
-  test('of headings: instructions ask how, subjects ask about', () => {
-    assert.deepEqual(made('## Opening hours\n\nText of it.'), ['What are the opening hours?'])
-    assert.deepEqual(made('## Configuring the proxy\n\nText of it.'), ['How do I configure the proxy?'])
-    assert.deepEqual(made('## 2.1 Deploy to Kubernetes\n\nText of it.'), ['How do I deploy to Kubernetes?'])
-    assert.deepEqual(made('## How to write a plugin\n\nText of it.'), ['How do I write a plugin?'])
-    assert.deepEqual(made('## Rate limits\n\nThe rate is limited.'), ['What should I know about rate limits?'])
-    assert.deepEqual(made('## Amazon Aurora\n\nText of it.'), ['What should I know about Amazon Aurora?'])
+  test('of headings: instructions ask how, in the words of the user', () => {
+    for (const [heading, question] of [
+      ['Opening hours', 'What are the opening hours?'],
+      ['Configuring the proxy', 'How do I configure the proxy?'],
+      ['2.1 Deploy to Kubernetes', 'How do I deploy to Kubernetes?'],
+      ['How to Write a Plugin', 'How do I write a Plugin?'],
+      ['Secure your laptop', 'How do I secure my laptop?'],
+      ['Update the server', 'How do I update the server?'],
+      ['How Does It Work With Kubernetes?', 'How does it work with Kubernetes?'],
+      ['Q: Is it free?', 'Is it free?'],
+    ])
+      assert.deepEqual(made(`## ${heading}\n\nThis is the text of it, and all of it does work.`), [question])
+  })
+
+  test('of headings in other languages', () => {
+    for (const [heading, text, question] of [
+      ['Modifier un dossier', 'Le dossier est ouvert, et vous pouvez le modifier.', 'Comment modifier un dossier ?'],
+      ['Cambiar la clave', 'La clave se cambia en la página de su cuenta.', '¿Cómo cambiar la clave?'],
+      ['Modificare il profilo', 'Il profilo si trova nella pagina delle impostazioni.', 'Come modificare il profilo?'],
+      ['Alterar a senha', 'A senha é alterada na página da sua conta.', 'Como alterar a senha?'],
+      ['Das Passwort ändern', 'Das Passwort wird auf der Seite des Kontos geändert.', 'Wie kann ich das Passwort ändern?'],
+      ['ユーザーをミュートする', 'このページでユーザーをミュートします。', 'ユーザーをミュートするには？'],
+      ['Q : Que faire ici ?', 'Le dossier est ouvert, et vous pouvez le modifier.', 'Que faire ici ?'],
+    ])
+      assert.deepEqual(made(`## ${heading}\n\n${text}`), [question])
+    assert.deepEqual(made('## Rückgaben und Umtausch\n\nDie Rückgabe ist bis zum Ende der Frist möglich.'), [])
   })
 
   test('of sentences that say what something is', () => {
@@ -125,6 +144,14 @@ describe('questions made of a passage', () => {
       '## Overview\n\nText.',
       '## Next steps\n\nText.',
       '## The small model is the default\n\nText.',
+      '## Rate limits\n\nThe rate is limited.',
+      '## Access control\n\nText of it.',
+      '## Use of cars\n\nText of it.',
+      '## Apply the macro to\n\nText of it.',
+      '## What we do for you\n\nText of it.',
+      '## Still not sure?\n\nText of it.',
+      '## Do you feel ready?\n\nText of it.',
+      'Text of it. Is it a question of the text? It is.',
       'This is a widget.',
       'The conflict was a war.',
       'Subsequently is a word.',
