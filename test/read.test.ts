@@ -133,6 +133,15 @@ describe('HTML', () => {
     assert.equal((await html('<nav>Menu</nav>')).passages[0]!.text, 'Menu')
   })
 
+  test('is read without what is there to move about: skip links, marks beside headings, links to the top, lists of contents', async () => {
+    const page = `<div id="jump-to-nav" class="mw-jump">Jump to: <a href="#a">navigation</a></div><a class="skip-link" href="#main">Skip</a>
+      <h2>Contents</h2><ul><li><a href="#lamps">Lamps</a></li><li><a href="#bells">Bells</a></li></ul>
+      <h2 id="lamps">Lamps<a class="headerlink" href="#lamps">¶</a></h2><p>Lamps are red. <a href="#top">back to top</a></p>
+      <h2>Contents</h2><p class="toc-free">A box holds <a href="#lamps">lamps</a>.</p>`
+    const text = (await html(page)).passages.map((passage) => passage.text).join('\n')
+    assert.equal(text.replace(/\s*\n\s*/g, '\n'), '## Lamps\nLamps are red.\n## Contents\nA box holds lamps.')
+  })
+
   test('a line of a table may have a million cells without text', async () => {
     const { passages } = await html(`<table>${'<td>'.repeat(1_000_000)}lamp</table>`)
     assert.equal(passages[0]!.text, 'lamp')

@@ -14,6 +14,9 @@ const EMPHASIS: Record<string, '**' | '*'> = { strong: '**', b: '**', em: '*', i
 const MAX_INDENT = 6
 // A `main` with less text than this, and less than half of the page's, is a wrapper gone wrong.
 const MAIN_CHARS = 200
+/** The heading of a list of links to the sections of the page. */
+const CONTENTS =
+  /^#*\s*(?:table of contents|contents|on this page|in this article|inhalt(?:sverzeichnis)?|sommaire|table des matières|[íi]ndice|contenido|inhoud|目次)\s*$/iu
 /** A paragraph that begins with a question in bold is an entry of a list of questions. */
 const BOLD_QUESTION = /^\*\*([^*\n]{3,200}[?？؟])\*\*(?:\s+|$)/u
 
@@ -235,7 +238,11 @@ export class HtmlBlocks {
     if (!LISTS.has(name)) return
     this.#lists.pop()
     if (this.#lists.length > 0) return
-    if (this.#isContents) this.#lines = []
+    if (this.#isContents) {
+      this.#lines = []
+      const last = this.#blocks.at(-1)
+      if (last?.kind === 'heading' && CONTENTS.test(last.text)) this.#blocks.pop()
+    }
     this.#endBlock()
   }
 

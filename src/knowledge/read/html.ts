@@ -12,6 +12,9 @@ const AROUND = new Set(['nav', 'header', 'footer', 'aside'])
 const AROUND_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search'])
 /** Attributes by which components say what they hold. */
 const LABELS = new Set(['title', 'label', 'summary', 'question', 'header', 'heading'])
+/** Ids and classes by which generators of sites mark what is for moving about: skip links, crumbs, marks beside headings, links to edit. */
+const FOR_MOVING =
+  /(?:^|\s)(?:mw-jump(?:-link)?|jump-to-nav|mw-editsection|sitesub|contentsub|printfooter|toc|headerlink|hash-link|header-anchor|anchor-link|skip-link|skip-to-content|breadcrumbs?|back-to-top)(?:\s|$)/
 const HIDDEN_STYLE = /display\s*:\s*none|visibility\s*:\s*hidden/i
 // Their end tags are often left out, so that what is hidden in them would have no end.
 const UNCLOSED = new Set(['p', 'li', 'dt', 'dd', 'tr', 'td', 'th', 'option', 'thead', 'tbody', 'tfoot'])
@@ -91,12 +94,17 @@ class HtmlReader implements TokenizerCallbacks {
     const given = quote === QuoteType.NoValue ? '' : this.#value
     const value = given.toLowerCase()
     this.#count++
-    if (this.#attribute === 'href') this.#attributes.href = given.trim()
-    else if (this.#attribute === 'class') this.#attributes.language = /(?:^|\s)language-([\w+#.-]{1,40})/.exec(given)?.[1] ?? ''
+    if (this.#attribute === 'href') {
+      this.#attributes.href = given.trim()
+      this.#hidden ||= this.#tag === 'a' && value === '#top'
+    } else if (this.#attribute === 'class') {
+      this.#attributes.language = /(?:^|\s)language-([\w+#.-]{1,40})/.exec(given)?.[1] ?? ''
+      this.#hidden ||= FOR_MOVING.test(value)
+    } else if (this.#attribute === 'id') this.#hidden ||= FOR_MOVING.test(value)
     else if (this.#attribute === 'start') this.#attributes.start = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN
     else if (LABELS.has(this.#attribute)) this.#label ||= given.trim()
     else if (this.#attribute === 'role') this.#role = value
-    else if (this.#attribute === 'hidden') this.#hidden = value !== 'false'
+    else if (this.#attribute === 'hidden') this.#hidden ||= value !== 'false'
     else if (this.#attribute === 'aria-hidden') this.#hidden ||= value === 'true'
     else if (this.#attribute === 'style') this.#hidden ||= HIDDEN_STYLE.test(value)
   }
