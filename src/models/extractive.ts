@@ -65,5 +65,5 @@ function endOfProse(quoted: string): number {
   return lines
     .slice(0, last + 1)
     .join('\n')
-    .replace(/\s*[:：]$/, '').length
+    .replace(/\s{0,3}[:：]$/, '').length
 }

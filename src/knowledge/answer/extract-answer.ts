@@ -37,28 +37,27 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   const { confidence, mostConfidence = 1 } = input.retrieval
   const answerable = Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described)))
   const quotes = quotesOf(chosen, described, input)
-  const isElsewhere = described.unknown > MOSTLY || input.retrieval.mostConfidence !== undefined
-  const verdict = (right: number): Extract['found'] => {
-    const found = verdictOf(answerable, right)
-    return found === 'closest' && isElsewhere ? 'nothing' : found
-  }
-  if (!isBlock(hits[best.candidate.hit]!.text)) return { quotes, confidence: answerable, found: verdict(1) }
+  const isElsewhere = described.unknown > MOSTLY || mostConfidence < 1
+  if (!isBlock(hits[best.candidate.hit]!.text))
+    return { quotes, confidence: answerable, found: verdictOf(answerable, LIKELY, isElsewhere) }
   const right = quoteConfidence(quoteSignalsOf(ranked, described, hits, answerable))
-  const certainty = answerable < ANSWER_THRESHOLD ? Math.min(answerable, right) : right
-  return { quotes, confidence: certainty, found: verdict(right) }
+  const found = verdictOf(answerable, right, isElsewhere)
+  return { quotes, confidence: found === 'answer' ? right : Math.min(right, answerable), found }
 }
 
 /** Of what is asked. If the base does not know more than this, nothing in it comes close. */
 const MOSTLY = 0.5
-
 /** A quote that is right less often than this is shown as what comes closest. */
-const LIKELY = 0.3
+const LIKELY = 0.35
+/** A quote that is right this often is the answer, even if it is less sure that the base has one. */
+const SURE = 0.5
 /** Below these nothing comes close: how sure it is that the base has the answer, and that the quote is right. */
-const HARDLY = { answerable: 0.2, right: 0.1 }
+const HARDLY = { answerable: 0.2, right: 0.15 }
 
-function verdictOf(answerable: number, right: number): Extract['found'] {
-  if (answerable >= ANSWER_THRESHOLD && right >= LIKELY) return 'answer'
-  return answerable >= HARDLY.answerable && right >= HARDLY.right ? 'closest' : 'nothing'
+function verdictOf(answerable: number, right: number, isElsewhere: boolean): Extract['found'] {
+  const enough = right >= SURE && !isElsewhere ? HARDLY.answerable : ANSWER_THRESHOLD
+  if (answerable >= enough && right >= LIKELY) return 'answer'
+  return answerable >= HARDLY.answerable && right >= HARDLY.right && !isElsewhere ? 'closest' : 'nothing'
 }
 
 /** What tells whether the best of the ranked sentences, of which there is one, is right; exported for the fit. */

@@ -40,7 +40,7 @@ export class Phrases {
   }
 }
 
-const STEP = /^\s*\d{1,3}[.)] /m
+const STEP = /^[ \t]{0,12}\d{1,3}[.)] /m
 const QUESTION = /[?？]\W*$/u
 
 /** The question, and the words of a passage and of what stands above it. */

@@ -147,7 +147,8 @@ export function sectionOf({ title, heading, text }: Pick<Hit, 'title' | 'heading
 /** A title or heading without its markup. */
 const plain = (text: string): string =>
   text
-    .replace(/^\s*#+|#+\s*$/g, '')
+    .trim()
+    .replace(/^#{1,6}|#{1,6}$/g, '')
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replace(/[*`_~<>[\]\\]/g, '')
     .replace(/[›\s]+/g, ' ')
