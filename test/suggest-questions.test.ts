@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { phraseQuestions } from '../src/knowledge/answer/phrase-questions.ts'
-import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
+import { Candidates, passagesToGoOn, suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
 
 const hitOf = (text: string, passageId = 'p'): Hit => ({
@@ -42,7 +42,7 @@ describe('questions to go on with', () => {
         assert.ok(extract.confidence >= ANSWER_THRESHOLD, `${suggestion.text}: ${extract.confidence}`)
       }
     }
-    assert.ok(offered >= 2, `only ${offered} offered`)
+    assert.ok(offered >= 1, `only ${offered} offered`)
   })
 
   test('in another language than English are those that stand in the text', async () => {
@@ -58,7 +58,7 @@ describe('questions to go on with', () => {
       '## How do I restore a backup?\n\nText.\n\n## Restoring a backup\n\nText.\n\n## Rotating keys\n\nText about keys.',
     )
     const suggest = (asked: string[]): string[] =>
-      suggestQuestions({ asked, retrieval: finds(hit), count: 5, filter: null }, () => finds(hit)).map(
+      suggestQuestions({ asked, retrieval: finds(hit), count: 5, filter: null }, () => finds(hit), new Candidates([hit])).map(
         (suggestion) => suggestion.text,
       )
     assert.deepEqual(suggest(['hello']), ['How do I restore a backup?', 'How do I rotate keys?'])
@@ -68,17 +68,32 @@ describe('questions to go on with', () => {
   test('are dropped where asking them finds another passage, or none surely enough', () => {
     const hit = hitOf('## How do I restore a backup?\n\nText.')
     const suggest = (found: Retrieval): number =>
-      suggestQuestions({ asked: [], retrieval: finds(hit), count: 3, filter: null }, () => found).length
+      suggestQuestions({ asked: [], retrieval: finds(hit), count: 3, filter: null }, () => found, new Candidates([hit])).length
     assert.equal(suggest(finds(hit)), 1)
     assert.equal(suggest(finds(hitOf('Something else.', 'q'))), 0)
     assert.equal(suggest(finds(hit, ANSWER_THRESHOLD - 0.01)), 0)
     assert.equal(suggest({ query: '', standsAlone: true, hits: [], confidence: 0 }), 0)
   })
 
+  test('are made of what was not quoted: sections of the same document first, then passages that are as near', () => {
+    const of = (id: string, documentId: string, score: number): Hit => ({ ...hitOf('Text.', id), documentId, score })
+    const retrieval: Retrieval = {
+      ...finds(of('a', 'x', 10)),
+      hits: [of('a', 'x', 10), of('b', 'y', 9), of('c', 'z', 5), of('d', 'y', 2)],
+      extract: { quotes: [{ hit: 1, text: 'Text.', from: '', isAbrupt: false }], confidence: 0.9, found: 'answer' },
+    }
+    const siblings = ['b', 'e', 'd'].map((id) => of(id, 'y', 0))
+    assert.deepEqual(
+      passagesToGoOn(retrieval, siblings).map(({ passageId }) => passageId),
+      ['e', 'd', 'a'],
+    )
+    assert.deepEqual(passagesToGoOn({ ...retrieval, hits: [] }, []), [])
+  })
+
   test('are at most as many as wanted', () => {
     const hit = hitOf('## Install the server\n\n## Rotate the keys\n\n## Restore a backup\n\nText.')
     const suggest = (count: number): number =>
-      suggestQuestions({ asked: [], retrieval: finds(hit), count, filter: null }, () => finds(hit)).length
+      suggestQuestions({ asked: [], retrieval: finds(hit), count, filter: null }, () => finds(hit), new Candidates([hit])).length
     assert.deepEqual([0, 1, 2].map(suggest), [0, 1, 2])
   })
 
@@ -93,7 +108,7 @@ describe('questions to go on with', () => {
         },
       }))
       const none = { ...finds(hits[0]!), hits: [] }
-      suggestQuestions({ asked: [asked], retrieval: { ...none, hits }, count: 3, filter: null }, () => none)
+      suggestQuestions({ asked: [asked], retrieval: none, count: 3, filter: null }, () => none, new Candidates(hits))
       return seen.size
     }
     const passage = '## How do I restore a backup?\n\nText.'
@@ -114,10 +129,10 @@ describe('questions made of a passage', () => {
       ['How to Write a Plugin', 'How do I write a Plugin?'],
       ['Secure your laptop', 'How do I secure my laptop?'],
       ['Update the server', 'How do I update the server?'],
-      ['How Does It Work With Kubernetes?', 'How does it work with Kubernetes?'],
+      ['How Does the Proxy Work With Kubernetes?', 'How does the proxy work with Kubernetes?'],
       ['Q: Is it free?', 'Is it free?'],
     ])
-      assert.deepEqual(made(`## ${heading}\n\nThis is the text of it, and all of it does work.`), [question])
+      assert.deepEqual(made(`## ${heading}\n\nThis is the text of it, and with the proxy it does work.`), [question])
   })
 
   test('of headings in other languages', () => {
@@ -147,10 +162,12 @@ describe('questions made of a passage', () => {
       '## Rate limits\n\nThe rate is limited.',
       '## Access control\n\nText of it.',
       '## Use of cars\n\nText of it.',
+      '## Troubleshoot & tips\n\nText of it.',
       '## Apply the macro to\n\nText of it.',
       '## What we do for you\n\nText of it.',
       '## Still not sure?\n\nText of it.',
       '## Do you feel ready?\n\nText of it.',
+      '## How does it help?\n\nText of it.',
       'Text of it. Is it a question of the text? It is.',
       'This is a widget.',
       'The conflict was a war.',

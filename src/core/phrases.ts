@@ -290,3 +290,20 @@ const phrases: Record<string, Phrases> = {
 }
 
 export const phrasesIn = (language: string): Phrases => phrases[language] ?? en
+
+/** A message without what the service said in words of its own: it would be searched as if the user had said it. Empty where nothing else is left. */
+export function withoutOwnWords(message: string): string {
+  const text = message.trim()
+  if (SAID_ALONE.has(text) || CLOSEST.some((beginning) => text.startsWith(beginning))) return ''
+  return text
+    .split('\n')
+    .filter((line) => !LEADS.some(({ before, after }) => line.startsWith(before) && LEAD_END.test(line) && line.includes(after)))
+    .join('\n')
+}
+
+const all = Object.values(phrases)
+const SAID_ALONE = new Set(all.flatMap(({ dontKnow, hello, welcome, goodbye }) => [dontKnow, hello, welcome, goodbye]))
+/** What the closest section says was no answer. */
+const CLOSEST = all.map(({ closest }) => closest.slice(0, closest.indexOf('%')))
+const LEADS = all.map(({ from }) => ({ before: from.slice(0, from.indexOf('%')), after: from.slice(from.indexOf('%') + 1) }))
+const LEAD_END = /:$/

@@ -22,6 +22,8 @@ export interface Question {
   sequence: string[]
   /** It has a pronoun or a demonstrative. */
   points: boolean
+  /** It goes on with what was said: "and on a mac?", "what about linux". */
+  goesOn: boolean
   /** It has no word that says something. */
   isSilent: boolean
   /** It has one that hardly ever stands for nothing. */
@@ -53,6 +55,9 @@ const POINTING = new Set(
    ce cette ces celui celle lei loro questo questa quello quella ele ela eles elas isso isto esse essa hij zij hem haar hun dit dat deze die
    on ona ono oni jego jej ich ten ta to он она оно они его её ее их этот эта это эти тот та те`.split(/\s+/),
 )
+/** English, German, French, Spanish, Italian, Portuguese, Dutch, Russian, Japanese, Chinese. */
+const GOES_ON =
+  /^[\s¿"'«„“]*(?:and|but|or|what about|how about|und|aber|oder|was ist mit|wie (?:ist|sieht) es mit|et|mais|ou|qu['’]en est-il|y|pero|o|e|ma|mas|en|maar|of|hoe zit het met|а|и|но)(?!\p{L})|^(?:じゃあ|では|それなら|那|那么|还有)/iu
 /** Those of them that hardly ever stand for nothing, each where its language is spoken: "on" is a pronoun in Polish only. */
 const POINTING_BACK: Partial<Record<Language, Set<string>>> = {
   en: wordSet('he she it they him them her his hers its their theirs this that these those'),
@@ -82,6 +87,7 @@ export function toQuestion(text: string, history: readonly HistoryEntry[], held:
     grams: new Map(),
     sequence,
     points: pointers.length > 0,
+    goesOn: GOES_ON.test(text),
     isSilent: content.every((token) => token.stop),
     pointsBack: analysis.tokens.some((token) => POINTING_BACK[analysis.language]?.has(token.exact)),
     bareness: Math.min(1, pointing / (1 + (terms / BARE_TERMS) ** BARE_STEEPNESS)),

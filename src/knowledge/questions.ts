@@ -1,9 +1,11 @@
 import type { Document, DocumentStatus, ListedDocument, Passage } from '../core/document.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import type { Page, PageInput } from '../core/page.ts'
+import { withoutOwnWords } from '../core/phrases.ts'
 import {
   type Extract,
   type ExtractInput,
+  type Hit,
   noExtract,
   nothingFound,
   type Retrieval,
@@ -20,7 +22,7 @@ import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSiteIds } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
-import { Candidates, suggestQuestions } from './answer/suggest-questions.ts'
+import { Candidates, passagesToGoOn, quotedOf, SIBLINGS, suggestQuestions } from './answer/suggest-questions.ts'
 import { retrieve } from './retrieve.ts'
 import { searched } from './searched-text.ts'
 import { VectorSearch } from './vectors/search.ts'
@@ -36,7 +38,7 @@ const SUGGEST_WITHIN_MS = 2_000
 
 /** The parts of the messages that are searched. */
 const searchedOf = (history: readonly HistoryEntry[]): HistoryEntry[] =>
-  history.map((entry) => ({ ...entry, content: searched(entry.content) }))
+  history.map((entry) => ({ ...entry, content: searched(entry.role === 'AI' ? withoutOwnWords(entry.content) : entry.content) }))
 
 /** Whose turn it is, for `serveInTurn`. */
 interface AskedBy {
@@ -46,9 +48,21 @@ interface AskedBy {
 /** What stays of suggestions between their turns. */
 interface Suggesting {
   startedAt: number
-  candidates: Candidates
+  candidates: Candidates | undefined
   /** By question that was tried. */
   found: Map<string, Retrieval>
+}
+
+/** Passages of the document of a hit: those behind it, then those from the beginning. */
+function siblingsOf(index: KnowledgeIndex, hit: Hit | undefined): Omit<Hit, 'score' | 'scores'>[] {
+  if (hit === undefined) return []
+  const { documentId, title, url } = hit
+  const pages = [hit.passageId, undefined].map((cursor) =>
+    listPassages(index.base, documentId, { limit: SIBLINGS, ...(cursor === undefined ? {} : { cursor }) }),
+  )
+  return pages
+    .flatMap((page) => page?.items ?? [])
+    .map(({ id, heading, text, page }) => ({ documentId, passageId: id, title, heading, text, page, url }))
 }
 
 /** Everything that is read of the agents' knowledge. Lives in a thread of its own, with connections of its own. What takes a filter may throw `NotYet`. */
@@ -134,7 +148,7 @@ export class Questions {
     const startedAt = performance.now()
     const begun = this.#suggesting.get(given) ?? {
       startedAt,
-      candidates: new Candidates(input.retrieval.hits),
+      candidates: undefined,
       found: new Map<string, Retrieval>(),
     }
     this.#suggesting.set(given, begun)
@@ -156,6 +170,7 @@ export class Questions {
           if (!index.base.isPartial) begun.found.set(query, found)
           return found
         }
+        begun.candidates ??= new Candidates(passagesToGoOn(input.retrieval, siblingsOf(index, quotedOf(input.retrieval))))
         return suggestQuestions(input, ask, begun.candidates)
       },
       given,

@@ -25,6 +25,9 @@ const CLOSE_LOOK = 30
  */
 const SURELY = 0.98
 
+/** A question of fewer terms says too little to stand alone, however surely it is found. */
+const LEAST_ALONE = 2
+
 /** A question that says less than this by itself, and points back, can hardly be understood alone. */
 const BARE_AND_POINTING = 0.3
 /** The same of one that does not point, and whose answer is not found without the conversation. */
@@ -55,7 +58,8 @@ export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: 
   const findTogether = (): Found => find(toSearchTerms(index, toQuestion(input.query, input.history, index.languages)), false)
   if (question.pointsBack) return { ...findTogether().retrieval, elliptical: question.bareness > BARE_AND_POINTING }
   const alone = find(terms, true).retrieval
-  if (!question.points && alone.confidence >= SURELY) return alone
+  const leansOn = question.points || question.goesOn || new Set(question.sequence).size < LEAST_ALONE
+  if (!leansOn && alone.confidence >= SURELY) return alone
   const together = findTogether()
   const elliptical = !question.points && question.bareness > BARE && alone.confidence < ANSWER_THRESHOLD
   const retrieval: Retrieval = { ...together.retrieval, elliptical }

@@ -12,6 +12,10 @@ const ENGLISH_QUESTION =
 /** The reader is asked, rather than the product. */
 const ASKS_THE_READER = /\b(?:are|do|did|have|will|would|can) you (?:feel|think|want|like|need|ready|inspired|looking|using)\b/i
 
+/** A pronoun that stands for what the page is about: alone nobody knows what. */
+const POINTS =
+  /^(?:how|what|where|when|why|who|which)?\W*\b(?:does|do|is|are|was|will|can|should|has) (?:it|this|that|these|those|they)\b(?! (?:cost|take|possible|safe|free|legal|allowed|necessary))/i
+
 /** Verbs that headings of instructions begin with. */
 const VERBS = new Set(
   (
@@ -70,7 +74,7 @@ export function questionOf(heading: string, language: Language, written: Readonl
 export function askedBy(heading: string, language: Language, written: ReadonlySet<string>): string | undefined {
   const question = heading.replace(NUMBERED, '').replace(PREFIX, '')
   if (language !== 'en') return question
-  if (!ENGLISH_QUESTION.test(question) || ASKS_THE_READER.test(question)) return undefined
+  if (!ENGLISH_QUESTION.test(question) || ASKS_THE_READER.test(question) || POINTS.test(question)) return undefined
   return isTitleCase(question) ? sentenceCase(question, written) : question
 }
 
@@ -83,7 +87,7 @@ function ofEnglish(heading: string, written: ReadonlySet<string>): string | unde
   const rest = sentenceCase(others.join(' '), written)
     .replace(/\byour\b/gi, 'my')
     .replace(/\byourself\b/gi, 'myself')
-  return /\b(?:you|we|us|our)\b/i.test(rest) ? undefined : `How do I ${verb} ${rest}?`
+  return /\b(?:you|we|us|our)\b|&/i.test(rest) ? undefined : `How do I ${verb} ${rest}?`
 }
 
 /** The verb that an instruction begins with: of "Install" and of "Installing". */

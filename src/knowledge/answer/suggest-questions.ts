@@ -1,6 +1,7 @@
 import type { Hit, Retrieval, SuggestInput, Suggestion } from '../../core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../../core/retrieval.ts'
 import { analyse, contentStems } from '../../text/analyse.ts'
+import { lastHeading } from './passage-features.ts'
 import { phraseQuestions } from './phrase-questions.ts'
 
 // Asking costs a retrieval each, about a millisecond: enough candidates for three good ones, and an end to it.
@@ -9,7 +10,9 @@ const MOST_ASKED = 24
 const MOST_LOOKED_AT = 240
 const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
-const LEAST_SCORE = 0.25
+const LEAST_SCORE = 0.7
+/** Sections of a document that are looked at behind the one that was quoted, and from its beginning. */
+export const SIBLINGS = 8
 /** Two questions with more of their stems in common than this ask the same. */
 const SAME = 0.6
 
@@ -21,9 +24,11 @@ const SAME = 0.6
 export function suggestQuestions(
   input: SuggestInput,
   ask: (query: string) => Retrieval,
-  candidates = new Candidates(input.retrieval.hits),
+  candidates = new Candidates(passagesToGoOn(input.retrieval, [])),
 ): Suggestion[] {
-  const taken = input.asked.map(stemsOf)
+  const quoted = quotedOf(input.retrieval)
+  const answered = quoted === undefined ? [] : [quoted.title, lastHeading(quoted)]
+  const taken = [...input.asked, ...answered].map(stemsOf).filter(({ size }) => size > 0)
   const offered: Suggestion[] = []
   let asked = 0
   for (const { text, hit, stems } of candidates.list()) {
@@ -37,6 +42,28 @@ export function suggestQuestions(
     offered.push({ text, confidence: found.confidence })
   }
   return offered
+}
+
+/** The passage that a reply quotes first; undefined without passages. */
+export const quotedOf = ({ hits, extract }: Retrieval): Hit | undefined => hits[extract?.quotes[0]?.hit ?? 0]
+
+/**
+ * The passages that questions to go on with are made of: not those that were quoted, since their own questions are answered. `siblings`: of the document that was
+ * quoted, which come first, because other documents lead to other topics.
+ */
+export function passagesToGoOn(retrieval: Retrieval, siblings: readonly Omit<Hit, 'score' | 'scores'>[]): Hit[] {
+  const { hits, extract } = retrieval
+  const quoted = quotedOf(retrieval)
+  if (quoted === undefined) return []
+  const left = new Set((extract?.quotes ?? [{ hit: 0 }]).map(({ hit }) => hits[hit]!.passageId))
+  const near = hits.filter(({ score, documentId }) => score >= LEAST_SCORE * hits[0]!.score || documentId === quoted.documentId)
+  const passages: Hit[] = []
+  for (const passage of [...siblings.map((sibling) => ({ ...sibling, score: quoted.score, scores: {} })), ...near]) {
+    if (left.has(passage.passageId)) continue
+    left.add(passage.passageId)
+    passages.push(passage)
+  }
+  return passages
 }
 
 interface Candidate {
@@ -68,8 +95,7 @@ export class Candidates {
 
 /** First what each passage offers best, then what it offers next: variety before depth. */
 function* candidatesOf(hits: readonly Hit[]): Generator<Candidate> {
-  const isNear = ({ score, documentId }: Hit) => score >= LEAST_SCORE * hits[0]!.score || documentId === hits[0]!.documentId
-  let open = hits.filter(isNear).map((hit) => ({ hit, questions: phraseQuestions(hit) }))
+  let open = hits.map((hit) => ({ hit, questions: phraseQuestions(hit) }))
   while (open.length > 0) {
     const left: typeof open = []
     for (const one of open) {
