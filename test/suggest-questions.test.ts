@@ -79,7 +79,7 @@ describe('questions to go on with', () => {
     const of = (id: string, documentId: string, score: number): Hit => ({ ...hitOf('Text.', id), documentId, score })
     const retrieval: Retrieval = {
       ...finds(of('a', 'x', 10)),
-      hits: [of('a', 'x', 10), of('b', 'y', 9), of('c', 'z', 5), of('d', 'y', 2)],
+      hits: [of('a', 'x', 10), of('b', 'y', 9), of('c', 'z', 4), of('d', 'y', 2)],
       extract: { quotes: [{ hit: 1, text: 'Text.', from: '', isAbrupt: false }], confidence: 0.9, found: 'answer' },
     }
     const siblings = ['b', 'e', 'd'].map((id) => of(id, 'y', 0))

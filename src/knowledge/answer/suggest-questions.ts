@@ -10,7 +10,7 @@ const MOST_ASKED = 24
 const MOST_LOOKED_AT = 240
 const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
-const LEAST_SCORE = 0.7
+const LEAST_SCORE = 0.5
 /** Sections of a document that are looked at behind the one that was quoted, and from its beginning. */
 export const SIBLINGS = 8
 /** Two questions with more of their stems in common than this ask the same. */
@@ -48,14 +48,14 @@ export function suggestQuestions(
 export const quotedOf = ({ hits, extract }: Retrieval): Hit | undefined => hits[extract?.quotes[0]?.hit ?? 0]
 
 /**
- * The passages that questions to go on with are made of: not those that were quoted, since their own questions are answered. `siblings`: of the document that was
+ * The passages that questions to go on with are made of: not the one that was quoted first, since its own question is answered. `siblings`: of the document that was
  * quoted, which come first, because other documents lead to other topics.
  */
 export function passagesToGoOn(retrieval: Retrieval, siblings: readonly Omit<Hit, 'score' | 'scores'>[]): Hit[] {
-  const { hits, extract } = retrieval
+  const { hits } = retrieval
   const quoted = quotedOf(retrieval)
   if (quoted === undefined) return []
-  const left = new Set((extract?.quotes ?? [{ hit: 0 }]).map(({ hit }) => hits[hit]!.passageId))
+  const left = new Set([quoted.passageId])
   const near = hits.filter(({ score, documentId }) => score >= LEAST_SCORE * hits[0]!.score || documentId === quoted.documentId)
   const passages: Hit[] = []
   for (const passage of [...siblings.map((sibling) => ({ ...sibling, score: quoted.score, scores: {} })), ...near]) {
