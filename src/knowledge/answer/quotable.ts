@@ -131,6 +131,8 @@ const leads = (text: string, unit: Unit): boolean =>
   /[:：]\W{0,3}$/u.test(text.slice(Math.max(unit.start, unit.end - 5), unit.end))
 
 const MOST_NAME_CHARS = 100
+/** What comes between the name of a page and that of its site. */
+const SITE = /^\s?[-–—|·:]\s/u
 
 /** The title of a passage and the heading above a place in its text, as plain text. */
 export function sectionOf({ title, heading, text }: Pick<Hit, 'title' | 'heading' | 'text'>, start: number): string {
@@ -139,7 +141,10 @@ export function sectionOf({ title, heading, text }: Pick<Hit, 'title' | 'heading
     .match(/^ {0,3}#{1,6}[ \t].*$/gm)
     ?.at(-1)
   const own = plain(above ?? heading.slice(heading.lastIndexOf(' › ') + 1))
-  const whole = plain(title)
+  const top = heading.split(' › ')[0]!
+  // "Lamps - Manual" of a page with the heading "Lamps": the rest is the site's.
+  const isOfSite = top !== '' && title.startsWith(top) && SITE.test(title.slice(top.length))
+  const whole = plain(isOfSite ? top : title)
   const name = own === '' || own === whole ? whole : whole === '' ? own : `${whole} › ${own}`
   return name.length <= MOST_NAME_CHARS ? name : own || whole
 }
