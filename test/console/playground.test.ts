@@ -90,9 +90,9 @@ describe('the playground of the console', { skip: needsProcess }, () => {
   })
 
   test('a reply shows how it came about, and questions to go on with', async () => {
-    const agentId = await newReader({ followUps: { enabled: true }, starters: ['What does the Team plan cost?'] })
+    const agentId = await newReader({ followUps: { enabled: true }, starters: ['What is a backup?'] })
     const { console, page } = await openAt(`/agents/${agentId}/playground`)
-    await page.getByRole('button', { name: 'What does the Team plan cost?' }).click()
+    await page.getByRole('button', { name: 'What is a backup?' }).click()
     const followUps = thread(page).getByRole('list', { name: 'Questions to go on with' })
     await followUps.getByRole('button').first().waitFor()
     await page.getByRole('button', { name: 'Details' }).click()

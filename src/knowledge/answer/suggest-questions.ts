@@ -113,5 +113,5 @@ const stemsOf = (text: string): Set<string> => new Set(contentStems(analyse(text
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let both = 0
   for (const stem of a) if (b.has(stem)) both++
-  return both / Math.max(1, Math.min(a.size, b.size))
+  return both / Math.max(1, a.size, b.size)
 }
