@@ -165,7 +165,7 @@ describe('a long question', () => {
 
 describe('suggestions', () => {
   const names = ['walnut', 'hazel', 'copper', 'silver', 'lantern', 'harbour']
-  const texts = names.map((name) => `How does the ${name} shine? The ${name} shines in the evening light.`)
+  const texts = names.map((name) => `## How does the ${name} shine?\n\nThe ${name} shines in the evening light.`)
   const file = baseOf('suggestions.db', texts)
   const questions = new Questions({ openToRead: () => file })
   const { result: retrieval } = inTurns(() =>

@@ -72,10 +72,11 @@ describe('the extractive model', () => {
     assert.deepEqual(grounding, { answered: true, confidence: 0.9 })
   })
 
-  test('says that it does not know where nothing was found', async () => {
+  test('says that it does not know where nothing was found, or where the agent asks for more confidence', async () => {
     for (const reply of [
       await replyOf([{ text: 'One.' }], 0.2, null, 'nothing'),
-      await replyOf([{ text: 'One.' }], 0.2, 0.3, 'nothing'),
+      await replyOf([{ text: 'One.' }], 0.7, 0.8),
+      await replyOf([{ text: 'One.' }], 0.2, 0.3, 'closest'),
       await replyOf([], 0.9),
     ]) {
       assert.match(reply.text, /^I don't know/)
@@ -86,12 +87,11 @@ describe('the extractive model', () => {
 
   test('says that the documents do not say it, and what comes closest, where a quote is hardly the answer', async () => {
     const quotes = [{ text: 'One.' }, { text: 'Two.', isAbrupt: true }]
-    for (const reply of [await replyOf(quotes, 0.2, null, 'closest'), await replyOf(quotes, 0.7, 0.8)]) {
-      const closest = 'The documents do not say this directly. The closest section is “House › Lamps”'
-      assert.equal(reply.text, `${closest}:\n\nOne. [1]`)
-      assert.deepEqual([...reply.quotes!], [[1, 'One.']])
-      assert.equal(reply.grounding?.answered, false)
-    }
+    const reply = await replyOf(quotes, 0.2, null, 'closest')
+    const closest = 'The documents do not say this directly. The closest section is “House › Lamps”'
+    assert.equal(reply.text, `${closest}:\n\nOne. [1]`)
+    assert.deepEqual([...reply.quotes!], [[1, 'One.']])
+    assert.equal(reply.grounding?.answered, false)
     const { text, grounding } = await replyOf(quotes.slice(0, 1), 0.2, 0.1, 'closest')
     assert.deepEqual([text, grounding?.answered], ['One. [1]', true])
   })

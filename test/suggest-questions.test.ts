@@ -75,19 +75,23 @@ describe('questions to go on with', () => {
     assert.equal(suggest({ query: '', standsAlone: true, hits: [], confidence: 0 }), 0)
   })
 
-  test('are made of what was not quoted: sections of the same document first, then passages that are as near', () => {
+  test('are made of what was not quoted: sections of the same document, or passages that are nearly as good', () => {
     const of = (id: string, documentId: string, score: number): Hit => ({ ...hitOf('Text.', id), documentId, score })
+    const extract = { quotes: [{ hit: 1, text: 'Text.', from: '', isAbrupt: false }], confidence: 0.9, found: 'answer' as const }
     const retrieval: Retrieval = {
       ...finds(of('a', 'x', 10)),
       hits: [of('a', 'x', 10), of('b', 'y', 9), of('c', 'z', 4), of('d', 'y', 2)],
-      extract: { quotes: [{ hit: 1, text: 'Text.', from: '', isAbrupt: false }], confidence: 0.9, found: 'answer' },
+      extract,
     }
-    const siblings = ['b', 'e', 'd'].map((id) => of(id, 'y', 0))
-    assert.deepEqual(
-      passagesToGoOn(retrieval, siblings).map(({ passageId }) => passageId),
-      ['e', 'd', 'a'],
-    )
-    assert.deepEqual(passagesToGoOn({ ...retrieval, hits: [] }, []), [])
+    const made = (given: Retrieval, ...siblings: string[]) =>
+      passagesToGoOn(
+        given,
+        siblings.map((id) => of(id, 'y', 0)),
+      ).map(({ passageId }) => passageId)
+    assert.deepEqual(made(retrieval, 'b', 'e', 'd'), ['e', 'd'])
+    assert.deepEqual(made(retrieval, 'b'), ['a', 'd'])
+    assert.deepEqual(made({ ...retrieval, hits: [] }), [])
+    assert.deepEqual(made({ ...retrieval, extract: { ...extract, confidence: 0.4 } }, 'b', 'e'), [])
   })
 
   test('are at most as many as wanted', () => {

@@ -14,7 +14,9 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
       const answered = quotes.length > 0 && (minScore === null ? found === 'answer' : confidence >= minScore)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
       const phrases = phrasesIn(retrieval.language ?? 'en')
-      if (!answered && (found === 'nothing' || quotes.length === 0)) return { ...reply, text: phrases.dontKnow }
+      // Whoever sets a least confidence wants no guesses below it.
+      const isClosest = found === 'closest' && minScore === null
+      if (quotes.length === 0 || !(answered || isClosest)) return { ...reply, text: phrases.dontKnow }
       const shown = answered ? quotes : quotes.slice(0, 1)
       const leadOf = ({ isAbrupt, from }: Quote): string => {
         const lead = !answered ? phrases.closest : isAbrupt ? phrases.from : ''

@@ -55,6 +55,10 @@ const YEAR = /(?<!\p{N})(?:1\d{3}|20\d\d)(?!\p{N})|\p{Nd}{1,4} ?[年月日世]|\
 const DATE_WORD = words(
   '~(?:january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|centuries|decade|januar|februar|märz|mai|juni|juli|oktober|dezember|jahrhunderts?|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|siglos?|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|siècle|ianuarie|februarie|martie|aprilie|iunie|iulie|septembrie|octombrie|noiembrie|decembrie|secolul\\p{L}*|ocak|şubat|mart|nisan|mayıs|haziran|temmuz|ağustos|eylül|ekim|kasım|aralık|yüzyıl\\p{L}*|век[ае]?|столети\\p{L}|январ\\p{L}|феврал\\p{L}|марта|апрел\\p{L}|мая|июн\\p{L}|июл\\p{L}|августа?|сентябр\\p{L}|октябр\\p{L}|ноябр\\p{L}|декабр\\p{L}|αιώνα\\p{L}?|ιανουαρίου|φεβρουαρίου|μαρτίου|απριλίου|μαΐου|ιουνίου|ιουλίου|αυγούστου|σεπτεμβρίου|οκτωβρίου|νοεμβρίου|δεκεμβρίου)~|世纪|世紀|年代|พ\\.ศ\\.|ค\\.ศ\\.|ศตวรรษ|มกราคม|กุมภาพันธ์|มีนาคม|เมษายน|พฤษภาคม|มิถุนายน|กรกฎาคม|สิงหาคม|กันยายน|ตุลาคม|พฤศจิกายน|ธันวาคม|عام|سنة|القرن|يناير|فبراير|مارس|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|शताब्दी|सदी|जनवरी|फरवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर|thế kỷ|tháng|năm \\d',
 )
+// English, German, French, Spanish.
+const PERIOD_WORD = words(
+  '~(?:days?|weeks?|months?|years?|hours?|minutes?|daily|weekly|monthly|yearly|annually|midnight|noon|tage?n?|wochen?|monate?n?|jahre?n?|stunden?|minuten?|täglich|wöchentlich|monatlich|jährlich|jours?|semaines?|mois|années?|ans|heures?|días?|semanas?|mes|meses|años?|horas?)~',
+)
 const NUMBER_WORD = words(
   '~(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?|millions?|billions?|half|third|quarter|percent|twice|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|millionen|prozent|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil|millones|deux|trois|quatre|cinq|sept|huit|neuf|dix|cent|mille|iki|üç|dört|beş|altı|yedi|sekiz|dokuz|yüz|bin|milyon|doi|două|trei|patru|cinci|șase|șapte|opt|nouă|zece|sute|mii|milioane|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|сто|тысяч\\p{L}?|миллион\\p{L}*|δύο|τρεις|τρία|τέσσερ\\p{L}+|πέντε|έξι|επτά|οκτώ|εννέα|δέκα|χιλιάδες|εκατομμύρια|một|hai|ba|bốn|năm|sáu|bảy|tám|chín|mười|trăm|nghìn|ngàn|triệu|दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|सौ|हज़ार|हजार|लाख|करोड़|मिलियन)~|[一二三四五六七八九十百千万億亿两兩数几]{1,20}[個个人名件本回つ年種种所座条元次位家頭匹歳岁倍]|اثنان|ثلاث|أربع|خمس|ست|سبع|ثمان|تسع|عشر|مائة|ألف|آلاف|مليون|สอง|สาม|สี่|ห้า|หก|เจ็ด|แปด|เก้า|สิบ|ร้อย|พัน|หมื่น|แสน|ล้าน',
 )
@@ -78,7 +82,7 @@ export function typeFit(type: AnswerType, text: string, names: number): number {
   const lower = text.toLowerCase()
   switch (type) {
     case 'when':
-      return YEAR.test(text) ? 1 : DATE_WORD.test(lower) ? 0.8 : DIGIT.test(text) ? 0.3 : 0
+      return YEAR.test(text) ? 1 : DATE_WORD.test(lower) ? 0.8 : PERIOD_WORD.test(lower) ? 0.5 : DIGIT.test(text) ? 0.3 : 0
     case 'number':
       return DIGIT.test(text) ? 1 : NUMBER_WORD.test(lower) ? 0.8 : 0
     case 'who':

@@ -10,7 +10,7 @@ import { isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
 // up to a third and the answers by half a point. What stands under a heading that is the question is set by hand, since those sets have no
 // headings: it answers the question, unless a sentence holds all its words. So is what a definition counts, and what a synonym does.
 // What a passage with several blocks says for its units was fitted on questions about documentation, six sets, each judged by the others.
-const WEIGHTS = [3.4, 1, 5.3, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 4.5, 2, 1.6, 2.2, 1.8, 0.9, 4.6]
+const WEIGHTS = [3.4, 1, 9, 3.4, 3.1, 2.1, 0, -1.9, -0.2, 0.3, 0.3, -0.2, 4, 4.5, 2, 1.6, 2.2, 1.8, 0.9, 4.6]
 
 // A second quote comes along if the weights give it this much of a chance to hold the answer, more for a long one: one more answer in twelve,
 // at ten words a reply on average. From another passage it is more often a wrong source.

@@ -116,7 +116,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
       asksWhatIs,
       passage: hit.score / best,
       named: asksWhatIs ? Math.min(1, (hit.scores['name'] ?? 0) / best) : 0,
-      ofPassage: passageFeatures(hit, { phrases, type, tokens: analysis.tokens, title, heading }),
+      ofPassage: passageFeatures(hit, { phrases, type, asksWhatIs, tokens: analysis.tokens, title, heading }),
     })
     if (at === 0) described.unknown = shareOf(asked, asked.unknown & ~soft)
   }

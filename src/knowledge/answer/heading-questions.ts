@@ -2,7 +2,7 @@ import type { Language } from '../../text/languages.ts'
 
 const MAX_WORDS = 9
 /** What stands between the number of a chapter and its name. */
-const NUMBERED = /^(?:\d+(?:\.\d+)*|[IVX]+)[.):]?\s+/
+const NUMBERED = /^(?:(?:\d+(?:\.\d+)*|[IVX]+)[.):]?|[A-Za-z][.)])\s+/
 /** Words and no more: a heading with other marks is a label or code. */
 const PLAIN = /^\p{Lu}[\p{L}\p{N}' ’/&-]{3,}$/u
 const PREFIX = /^(?:Q(?:uestion)?|Frage|FAQ|P(?:regunta)?)\s?[.:)]\s*/u

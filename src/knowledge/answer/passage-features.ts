@@ -47,18 +47,20 @@ const QUESTION = /[?？]\W*$/u
 interface Reading {
   phrases: Phrases
   type: AnswerType | undefined
+  asksWhatIs: boolean
   tokens: readonly Token[]
   title: readonly Token[]
   heading: readonly Token[]
 }
 
-export function passageFeatures(hit: Hit, { phrases, type, tokens, title, heading }: Reading): number[] {
+export function passageFeatures(hit: Hit, { phrases, type, asksWhatIs, tokens, title, heading }: Reading): number[] {
   if (!isBlock(hit.text)) return passageFeatureNames.map(() => 0)
   return [
     phrases.shareIn(tokens),
     phrases.shareIn(title, heading),
     type === 'how' && STEP.test(hit.text) ? 1 : 0,
-    QUESTION.test(lastHeading(hit)) ? 1 : 0,
+    // What something is stands below its name, and another question is below a question.
+    QUESTION.test(lastHeading(hit)) && !asksWhatIs ? 1 : 0,
   ]
 }
 

@@ -11,6 +11,8 @@ const MOST_LOOKED_AT = 240
 const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
 const LEAST_SCORE = 0.5
+/** After a reply that is less likely right, its document is no guide to what is asked next. */
+const LEAST_SURE = 0.5
 /** Sections of a document that are looked at behind the one that was quoted, and from its beginning. */
 export const SIBLINGS = 8
 /** Two questions with more of their stems in common than this ask the same. */
@@ -49,14 +51,17 @@ export const quotedOf = ({ hits, extract }: Retrieval): Hit | undefined => hits[
 
 /**
  * The passages that questions to go on with are made of: not the one that was quoted first, since its own question is answered. `siblings`: of the document that was
- * quoted, which come first, because other documents lead to other topics.
+ * quoted; where it has some, other documents are left out, because they lead to other topics.
  */
 export function passagesToGoOn(retrieval: Retrieval, siblings: readonly Omit<Hit, 'score' | 'scores'>[]): Hit[] {
-  const { hits } = retrieval
+  const { hits, extract } = retrieval
   const quoted = quotedOf(retrieval)
-  if (quoted === undefined) return []
+  if (quoted === undefined || (extract !== undefined && extract.confidence < LEAST_SURE)) return []
   const left = new Set([quoted.passageId])
-  const near = hits.filter(({ score, documentId }) => score >= LEAST_SCORE * hits[0]!.score || documentId === quoted.documentId)
+  const hasSiblings = siblings.some(({ passageId }) => passageId !== quoted.passageId)
+  const isNear = ({ score, documentId }: Hit): boolean =>
+    documentId === quoted.documentId || (!hasSiblings && score >= LEAST_SCORE * hits[0]!.score)
+  const near = hits.filter(isNear)
   const passages: Hit[] = []
   for (const passage of [...siblings.map((sibling) => ({ ...sibling, score: quoted.score, scores: {} })), ...near]) {
     if (left.has(passage.passageId)) continue
