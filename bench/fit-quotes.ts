@@ -1,22 +1,12 @@
 // Fits the figure `quoteConfidence` of src/knowledge/confidence.ts and prints its weights:
 //   node bench/fit-quotes.ts FOLDER [NAME,NAME…]
-// FOLDER holds documentation of several products and questions about it: NAME/docs, questions-NAME.json and corpora.json, in the format that
-// docs/answers.md gives. A quote is right if it matches the pattern of its question. Each product is judged by a fit on the others.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { HistoryEntry } from '../src/core/message.ts'
+// `products.ts` says what FOLDER holds. A quote is right if it matches the pattern of its question. Each product is judged by a fit on the others.
 import { extractAnswer, quoteSignalsOf, rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
 import { describe } from '../src/knowledge/answer/features.ts'
 import { isBlock } from '../src/knowledge/answer/quotable.ts'
 import { answerConfidence, quoteFeatures } from '../src/knowledge/confidence.ts'
-import { Base } from './base.ts'
 import { auc } from './measures.ts'
-
-interface Turn {
-  q: string
-  gold?: string
-  answerable?: boolean
-}
+import { type Asked, askProducts, says } from './products.ts'
 
 interface Row {
   product: string
@@ -24,14 +14,13 @@ interface Row {
   isRight: boolean
 }
 
-const HITS = 6
 const ROUNDS = 400
 const SHRINKAGE = 0.02
 
 const [folder, only] = process.argv.slice(2)
-const products = only?.split(',') ?? (JSON.parse(read('corpora.json')) as { name: string }[]).map(({ name }) => name)
+if (folder === undefined) throw new Error('usage: node bench/fit-quotes.ts FOLDER [NAME,NAME…]')
 const rows: Row[] = []
-for (const product of products) rows.push(...(await rowsOf(product)))
+const products = await askProducts(folder, only, (asked) => rows.push(...rowOf(asked)))
 const scale = scaleOf(rows)
 const judged = rows.map((row) => ({ row, p: 0 }))
 for (const product of products) {
@@ -51,47 +40,18 @@ console.log(
     .join(', '),
 )
 
-function read(file: string): string {
-  return readFileSync(join(folder!, file), 'utf8')
-}
-
-async function rowsOf(product: string): Promise<Row[]> {
-  const docs = join(folder!, product, 'docs')
-  const files = readdirSync(docs, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(?:mdx?|html|txt)$/.test(file))
-  const corpus = files.map((file) => ({ id: file, text: readFileSync(join(docs, file), 'utf8') }))
-  const base = await Base.of(corpus, files[0]!.endsWith('.html') ? 'text/html' : 'text/markdown')
-  const found: Row[] = []
-  for (const { turns } of readQuestions(product)) {
-    const history: HistoryEntry[] = []
-    for (const { q: question, gold, answerable } of turns) {
-      const retrieval = base.retrieve(question, history, HITS)
-      const asking = { question, history: retrieval.standsAlone ? [] : history }
-      const { quotes, best, features } = base.within(() => {
-        const described = describe(asking, retrieval.hits, base.statistics)
-        const ranked = rank(described)
-        if (ranked[0] === undefined) return { quotes: [], best: undefined, features: [] }
-        const certainty = answerConfidence(retrieval.confidence, signalsOf(ranked[0].candidate, described))
-        return {
-          quotes: extractAnswer({ ...asking, retrieval }, base.statistics).quotes,
-          best: retrieval.hits[ranked[0].candidate.hit],
-          features: quoteFeatures(quoteSignalsOf(ranked, described, retrieval.hits, certainty)),
-        }
-      })
-      const text = quotes.map((quote) => quote.text).join('\n\n')
-      const isExpected = (pattern: string) => [text, text.replace(/\s+/g, ' ')].some((one) => new RegExp(pattern, 'i').test(one))
-      // Small talk has neither a pattern nor a mark.
-      if (best !== undefined && isBlock(best.text) && (gold !== undefined || answerable === false))
-        found.push({ product, features, isRight: gold !== undefined && answerable !== false && isExpected(gold) })
-      history.push({ role: 'USER', content: question }, { role: 'AI', content: text })
-    }
-  }
-  base.close()
-  return found
-}
-
-function readQuestions(product: string): { turns: Turn[] }[] {
-  const items = JSON.parse(read(`questions-${product}.json`)) as ((Turn & { kind: string }) | { turns: Turn[] })[]
-  return items.flatMap((item) => ('turns' in item ? item : item.kind === 'crosslingual' ? [] : { turns: [item] }))
+/** One of the question; none where its best sentence is in running text. */
+function rowOf({ product, base, asking, retrieval, gold }: Asked): Row[] {
+  return base.within(() => {
+    const described = describe(asking, retrieval.hits, base.statistics)
+    const ranked = rank(described)
+    const best = ranked[0]?.candidate
+    if (best === undefined || !isBlock(retrieval.hits[best.hit]!.text)) return []
+    const answerable = answerConfidence(retrieval.confidence, signalsOf(best, described))
+    const features = quoteFeatures(quoteSignalsOf(ranked, described, retrieval.hits, answerable))
+    const { quotes } = extractAnswer({ ...asking, retrieval }, base.statistics)
+    return [{ product, features, isRight: says(quotes.map(({ text }) => text).join('\n\n'), gold) }]
+  })
 }
 
 /** Features differ in size, and the shrinkage must not. */
