@@ -1,7 +1,7 @@
 // Quality of the extractive answers to questions about the documentation of products, in one process and without a service:
 //   node bench/documentation.ts FOLDER [NAME,NAME…]
-// `products.ts` says what FOLDER holds. A pattern sees one wording, so that a right answer in other words counts as wrong; and a fact may stand in
-// a reply that nobody would call good. Reading tells more.
+// `products.ts` says what FOLDER holds. A pattern matches one wording: a right answer in other words counts as wrong. A reply may also
+// hold the fact and still not help. Reading is more reliable.
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import { countWords, mean, percentile } from './measures.ts'
 import { askProducts, says } from './products.ts'

@@ -86,7 +86,7 @@ export interface Quote {
   text: string
   /** The title and heading of its section, as plain text. */
   from: string
-  /** The quote alone does not tell what it is about: it begins abruptly, or comes from another section than the one before it. */
+  /** The reader needs the name of the section: the quote begins abruptly, or the quote before it is from another section. */
   isAbrupt: boolean
 }
 

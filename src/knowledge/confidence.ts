@@ -39,7 +39,7 @@ export interface AnswerSignals {
   terms: number
 }
 
-/** What tells whether a quote from a passage with several blocks is right; see `quoteConfidence`. */
+/** Signals of whether a quote from a passage with several blocks is right; see `quoteConfidence`. */
 export interface QuoteSignals {
   /** 0 to 1: how sure it is that the base has the answer, which is `answerConfidence`. */
   answerable: number

@@ -22,7 +22,7 @@ export interface Question {
   sequence: string[]
   /** It has a pronoun or a demonstrative. */
   points: boolean
-  /** It goes on with what was said: "and on a mac?", "what about linux". */
+  /** It continues the conversation: "and on a mac?", "what about linux". */
   goesOn: boolean
   /** It has no word that says something. */
   isSilent: boolean

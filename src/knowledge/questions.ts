@@ -53,7 +53,7 @@ interface Suggesting {
   found: Map<string, Retrieval>
 }
 
-/** Passages of the document of a hit: those behind it, then those from the beginning. */
+/** Passages of the document of a hit: the next ones, then the first ones. */
 function siblingsOf(index: KnowledgeIndex, hit: Hit | undefined): Omit<Hit, 'score' | 'scores'>[] {
   if (hit === undefined) return []
   const { documentId, title, url } = hit

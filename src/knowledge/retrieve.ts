@@ -25,7 +25,7 @@ const CLOSE_LOOK = 30
  */
 const SURELY = 0.98
 
-/** A question of fewer terms says too little to stand alone, however surely it is found. */
+/** A question with fewer terms never stands alone. */
 const LEAST_ALONE = 2
 
 /** A question that says less than this by itself, and points back, can hardly be understood alone. */
@@ -185,7 +185,7 @@ const NAME = 0.8
 const OPENING = 0.2
 const OPENING_STEMS = 6
 
-/** Where a question asks what something is, the passage that is called so goes before those that speak of it most. */
+/** For a question that asks what something is: prefers passages whose title and heading are its name. */
 function addNames(index: KnowledgeIndex, named: readonly string[], close: readonly Ranked[]): void {
   const weights = new Map(named.map((stem) => [hashOf(stem), idfOf(index, index.frequency(`s${stem}`)) + 0.1]))
   const whole = weights.values().reduce((sum, weight) => sum + weight, 0)

@@ -14,7 +14,7 @@ export function extractiveModel(knowledge: Pick<Knowledge, 'extract'>): ChatMode
       const answered = quotes.length > 0 && (minScore === null ? found === 'answer' : confidence >= minScore)
       const reply = { model: EXTRACTIVE, usage: null, finish: 'stop' as const, grounding: { answered, confidence } }
       const phrases = phrasesIn(retrieval.language ?? 'en')
-      // Whoever sets a least confidence wants no guesses below it.
+      // A least confidence means: no guesses below it.
       const isClosest = found === 'closest' && minScore === null
       if (quotes.length === 0 || !(answered || isClosest)) return { ...reply, text: phrases.dontKnow }
       const shown = answered ? quotes : quotes.slice(0, 1)

@@ -60,7 +60,7 @@ function verdictOf(answerable: number, right: number, isElsewhere: boolean): Ext
   return answerable >= HARDLY.answerable && right >= HARDLY.right && !isElsewhere ? 'closest' : 'nothing'
 }
 
-/** What tells whether the best of the ranked sentences, of which there is one, is right; exported for the fit. */
+/** Signals of whether the best ranked sentence is right. There must be one. Exported for the fit. */
 export function quoteSignalsOf(
   ranked: readonly Scored[],
   { type, terms }: Described,

@@ -1,7 +1,7 @@
 import type { Language } from '../../text/languages.ts'
 
 const MAX_WORDS = 9
-/** What stands between the number of a chapter and its name. */
+/** The number or letter before the name of a section. */
 const NUMBERED = /^(?:(?:\d+(?:\.\d+)*|[IVX]+)[.):]?|[A-Za-z][.)])\s+/
 /** Words and no more: a heading with other marks is a label or code. */
 const PLAIN = /^\p{Lu}[\p{L}\p{N}' ’/&-]{3,}$/u
@@ -12,7 +12,7 @@ const ENGLISH_QUESTION =
 /** The reader is asked, rather than the product. */
 const ASKS_THE_READER = /\b(?:are|do|did|have|will|would|can) you (?:feel|think|want|like|need|ready|inspired|looking|using)\b/i
 
-/** A pronoun that stands for what the page is about: alone nobody knows what. */
+/** A pronoun for the subject of the page: without the page, the question is unclear. */
 const POINTS =
   /^(?:how|what|where|when|why|who|which)?\W*\b(?:does|do|is|are|was|will|can|should|has) (?:it|this|that|these|those|they)\b(?! (?:cost|take|possible|safe|free|legal|allowed|necessary))/i
 

@@ -43,7 +43,7 @@ export class Phrases {
 const STEP = /^[ \t]{0,12}\d{1,3}[.)] /m
 const QUESTION = /[?？]\W*$/u
 
-/** The question, and the words of a passage and of what stands above it. */
+/** The question, and the words of a passage, its title and its heading. */
 interface Reading {
   phrases: Phrases
   type: AnswerType | undefined
@@ -59,7 +59,7 @@ export function passageFeatures(hit: Hit, { phrases, type, asksWhatIs, tokens, t
     phrases.shareIn(tokens),
     phrases.shareIn(title, heading),
     type === 'how' && STEP.test(hit.text) ? 1 : 0,
-    // What something is stands below its name, and another question is below a question.
+    // The section below another question is no definition.
     QUESTION.test(lastHeading(hit)) && !asksWhatIs ? 1 : 0,
   ]
 }
