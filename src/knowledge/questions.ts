@@ -22,7 +22,7 @@ import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSiteIds } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
-import { Candidates, passagesToGoOn, quotedOf, SIBLINGS, suggestQuestions } from './answer/suggest-questions.ts'
+import { type Candidates, candidatesAfter, quotedOf, SIBLINGS, suggestQuestions } from './answer/suggest-questions.ts'
 import { retrieve } from './retrieve.ts'
 import { searched } from './searched-text.ts'
 import { VectorSearch } from './vectors/search.ts'
@@ -170,7 +170,7 @@ export class Questions {
           if (!index.base.isPartial) begun.found.set(query, found)
           return found
         }
-        begun.candidates ??= new Candidates(passagesToGoOn(input.retrieval, siblingsOf(index, quotedOf(input.retrieval))))
+        begun.candidates ??= candidatesAfter(input, siblingsOf(index, quotedOf(input.retrieval)))
         return suggestQuestions(input, ask, begun.candidates)
       },
       given,

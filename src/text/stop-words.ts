@@ -12,7 +12,7 @@ const lists: Partial<Record<Language, string>> = {
     off on once only or other our ours ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
     themselves then there these they this those through to too under until up upon us ve very was wasn we were weren what when where whether
     which while who whom whose why will with within without won would wouldn you your yours yourself yourselves
-    arent cant couldnt didnt doesnt dont hasnt havent hows isnt ive lets shouldnt thats theres theyre wasnt werent whats wheres whos wont wouldnt youre`,
+    arent cant couldnt didnt doesnt dont hasnt havent hows isnt ive lets please pls plz shouldnt thats theres theyre wasnt werent whats wheres whos wont wouldnt youre`,
   de: `aber alle allem allen aller alles als also am an ander andere anderen auch auf aus bei beim bin bis bist da damit dann das dass dem den
     denn der des dessen deren dich die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines er es etwas
     euch euer fur gegen gewesen hab habe haben hat hatte hatten hier hin ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist jede jedem jeden

@@ -35,7 +35,10 @@ export async function openLantern(): Promise<Lantern> {
       return { retrieval, extract, quoted: extract.quotes.map((quote) => quote.text).join('\n') }
     },
     async suggest(asked, count = 3) {
-      return knowledge.suggest(agent, { asked, retrieval: await retrieve(asked.at(-1)!), count, filter: null })
+      const question = asked.at(-1)!
+      const retrieval = await retrieve(question)
+      retrieval.extract = await knowledge.extract(agent, { question, history: [], retrieval })
+      return knowledge.suggest(agent, { asked, retrieval, count, filter: null })
     },
     async close() {
       await knowledge.close()

@@ -12,11 +12,13 @@ const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
 const LEAST_SCORE = 0.5
 /** After a reply that is less likely right, its document is no guide to what is asked next. */
-const LEAST_SURE = 0.5
+const LEAST_SURE = 0.55
 /** Sections of a document that are looked at behind the one that was quoted, and from its beginning. */
 export const SIBLINGS = 8
 /** Two questions with more of their stems in common than this ask the same. */
 const SAME = 0.6
+/** A question with less of its stems in the last question and what was quoted is about something else. */
+const LEAST_RELATED = 0.25
 
 /**
  * Questions to go on with that the base can answer: made from the passages found, and each asked before it is offered (`ask`). One is kept if what
@@ -26,7 +28,7 @@ const SAME = 0.6
 export function suggestQuestions(
   input: SuggestInput,
   ask: (query: string) => Retrieval,
-  candidates = new Candidates(passagesToGoOn(input.retrieval, [])),
+  candidates = candidatesAfter(input, []),
 ): Suggestion[] {
   const quoted = quotedOf(input.retrieval)
   const answered = quoted === undefined ? [] : [quoted.title, lastHeading(quoted)]
@@ -35,7 +37,7 @@ export function suggestQuestions(
   let asked = 0
   for (const { text, hit, stems } of candidates.list()) {
     if (offered.length >= input.count || asked >= MOST_ASKED) break
-    if (stems.size === 0 || taken.some((other) => overlap(stems, other) > SAME)) continue
+    if (stems.size === 0 || taken.some((other) => overlap(stems, other) > SAME) || !candidates.areRelated(stems)) continue
     asked++
     const found = ask(text)
     const best = found.hits[0]
@@ -44,6 +46,21 @@ export function suggestQuestions(
     offered.push({ text, confidence: found.confidence })
   }
   return offered
+}
+
+/** What a reply quotes; of one by a language model, the best passage. */
+function textsOf({ hits, extract }: Retrieval): string[] {
+  if (extract !== undefined) return extract.quotes.map(({ text }) => text)
+  return hits.slice(0, 1).map(({ text }) => text)
+}
+
+/** Questions to go on with after a reply. `siblings`: as for `passagesToGoOn`. */
+export function candidatesAfter(
+  { asked, retrieval }: SuggestInput,
+  siblings: readonly Omit<Hit, 'score' | 'scores'>[],
+): Candidates {
+  const said = [asked.at(-1) ?? '', ...textsOf(retrieval)].join('\n')
+  return new Candidates(passagesToGoOn(retrieval, siblings), stemsOf(said))
 }
 
 /** The passage that a reply quotes first; undefined without passages. */
@@ -82,8 +99,18 @@ export class Candidates {
   readonly #made: Candidate[] = []
   readonly #further: Iterator<Candidate>
 
-  constructor(hits: readonly Hit[]) {
+  /** Stems of the last question and of what was quoted; undefined where a question may be about anything. */
+  readonly #said: ReadonlySet<string> | undefined
+
+  constructor(hits: readonly Hit[], said?: ReadonlySet<string>) {
     this.#further = candidatesOf(hits)
+    this.#said = said
+  }
+
+  /** A question with these stems has to do with what was asked and quoted. */
+  areRelated(stems: ReadonlySet<string>): boolean {
+    const said = this.#said
+    return said === undefined || [...stems].filter((stem) => said.has(stem)).length >= LEAST_RELATED * stems.size
   }
 
   *list(): Generator<Candidate> {
