@@ -139,6 +139,7 @@ test('a section is named by the title and the heading above the place, as plain 
   assert.equal(sectionOf(hit, text.indexOf('Two')), 'Guide › The run command')
   assert.equal(sectionOf({ ...hit, heading: 'Guide' }, 0), 'Guide')
   assert.equal(sectionOf({ ...hit, title: 'Guide - The site' }, 0), 'Guide › First steps')
+  assert.equal(sectionOf({ ...hit, title: '', heading: '429 quota_exceeded' }, 0), '429 quota_exceeded')
   assert.equal(sectionOf({ ...hit, title: '' }, 0), 'First steps')
   assert.equal(sectionOf({ ...hit, title: 'T'.repeat(90), heading: 'Long name' }, 0), 'Long name')
 })

@@ -155,6 +155,6 @@ const plain = (text: string): string =>
     .trim()
     .replace(/^#{1,6}|#{1,6}$/g, '')
     .replace(/!?\[([^[\]]*)\]\([^()]*\)/g, '$1')
-    .replace(/[*`_~<>[\]\\]/g, '')
+    .replace(/[*`~<>[\]\\]/g, '')
     .replace(/[›\s]+/g, ' ')
     .trim()
