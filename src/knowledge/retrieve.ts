@@ -25,7 +25,7 @@ const CLOSE_LOOK = 30
  */
 const SURELY = 0.98
 
-/** A question with fewer terms never stands alone. */
+/** A question with fewer terms is searched with the conversation. */
 const LEAST_ALONE = 2
 
 /** A question that says less than this by itself, and points back, can hardly be understood alone. */

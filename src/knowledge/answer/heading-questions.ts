@@ -71,7 +71,7 @@ export function questionOf(heading: string, language: Language, written: Readonl
 }
 
 /** A heading that is a question, as a user would ask it; undefined where it is none that a user would. */
-export function askedBy(heading: string, language: Language, written: ReadonlySet<string>): string | undefined {
+export function cleanQuestion(heading: string, language: Language, written: ReadonlySet<string>): string | undefined {
   const question = heading.replace(NUMBERED, '').replace(PREFIX, '')
   if (language !== 'en') return question
   if (!ENGLISH_QUESTION.test(question) || ASKS_THE_READER.test(question) || POINTS.test(question)) return undefined

@@ -1,6 +1,6 @@
 import type { Hit } from '../../core/retrieval.ts'
 import { detectLanguage } from '../../text/analyse.ts'
-import { askedBy, lowered, questionOf } from './heading-questions.ts'
+import { cleanQuestion, lowered, questionOf } from './heading-questions.ts'
 import { unitsOf } from './units.ts'
 
 const QUESTION_END = /[?？؟]$/u
@@ -39,7 +39,7 @@ function* allQuestions(hit: Hit): Generator<string> {
     hit.title,
   ]
   for (const heading of headings) {
-    const question = isQuestion(heading) ? askedBy(heading, language, written) : questionOf(heading, language, written)
+    const question = isQuestion(heading) ? cleanQuestion(heading, language, written) : questionOf(heading, language, written)
     if (question !== undefined) yield question
   }
   if (language !== 'en') return
