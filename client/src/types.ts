@@ -379,6 +379,7 @@ export interface Document {
   title: string
   source: {
     type: 'text' | 'file' | 'url'
+    /** The name that the file was sent with; may begin with folders: `guides/start.md`. */
     filename?: string
     url?: string
   }

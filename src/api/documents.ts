@@ -9,7 +9,9 @@ import { Type } from './schema.ts'
 const DocumentPath = Type.Object({ agentId: Uuid('The agent.'), documentId: Uuid('The document.') }, closed)
 const Source = Type.Object({
   type: Type.Enum(['text', 'file', 'url']),
-  filename: Type.Optional(Type.String()),
+  filename: Type.Optional(
+    Type.String({ description: 'The name that the file was sent with; may begin with folders: `guides/start.md`.' }),
+  ),
   url: Type.Optional(Type.String()),
 })
 const Document = Type.Object({

@@ -8,6 +8,7 @@ import { checkText, JSON_TYPE, toShown } from './body.ts'
 import { withoutSmallChunks } from './framing.ts'
 
 export interface Upload {
+  /** May begin with folders, as in `guides/start.md`; never absolute. */
   filename: string
   mediaType: string
   content: Buffer
@@ -19,7 +20,9 @@ export interface Upload {
 const require = createRequire(import.meta.url)
 const FIELDS = ['title', 'metadata']
 const MAX_FIELD_BYTES = 65_536
+/** Of a file, and of each folder before it. */
 const MAX_NAME_CHARS = 255
+const MAX_PATH_CHARS = 1_000
 /** Enough for the longest file name, percent-encoded. The parser reads each parameter of a part's head letter by letter. */
 const MAX_PART_HEAD_BYTES = 8_192
 /** Smaller uploads are counted like other bodies. */
@@ -89,6 +92,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
       const boundary = boundaryOf(request.headers['content-type']!)
       delimiters = new DelimiterCount(boundary)
       parser = new Busboy({
+        preservePath: true,
         // Not the header as sent, in which the parser could find another boundary than the one that is counted.
         headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
         limits: {
@@ -122,7 +126,7 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
     parser.on('error', (error) => fail(error as Error))
     parser.on('finish', () => {
       if (file === undefined) return fail(invalid('body.file', 'is required'))
-      const filename = [...normalize(file.filename)].slice(0, MAX_NAME_CHARS).join('')
+      const filename = relativePath(normalize(file.filename))
       try {
         checkText('body.file', filename)
         if (fields.title !== undefined) checkText('body.title', fields.title)
@@ -156,6 +160,15 @@ export function readUpload(request: FastifyRequest, maxBytes: number): Promise<U
         if (!isOver) parser.end()
       })
   })
+}
+
+/** The path of a file in the folder that it was taken from. An absolute path says more about the machine of the client than about the file: its last name remains. */
+function relativePath(given: string): string {
+  const isAbsolute = /^(?:[\\/]|[a-z]:)/i.test(given)
+  const names = given.split(/[\\/]/).filter((name) => name !== '' && name !== '.' && name !== '..')
+  const short = names.map((name) => [...name].slice(0, MAX_NAME_CHARS).join(''))
+  const path = short.join('/')
+  return isAbsolute || path.length > MAX_PATH_CHARS ? (short.at(-1) ?? '') : path
 }
 
 /** Counts the delimiters of a multipart body. The parser needs 25 µs for each, and 1 MB has room for 200,000. */

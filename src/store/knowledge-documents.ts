@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
 import type {
   Document,
   DocumentSource,
@@ -154,12 +155,12 @@ const hashOf = (...parts: (string | Uint8Array)[]): Uint8Array => {
 }
 const NO_BYTES = new Uint8Array(0)
 
-/** The same title and bytes are the same document; of a page of the web, the address is. */
+/** The same title and bytes are the same document, in another folder too; of a page of the web, the address is. */
 const identityOf = ({ title, source, content = NO_BYTES }: NewDocument): Uint8Array =>
   hashOf(`${title ?? ''}\0${sourceTitle(source)}\0`, content)
 
 const sourceTitle = (source: DocumentSource): string =>
-  source.type === 'file' ? source.filename : source.type === 'url' ? source.url : ''
+  source.type === 'file' ? posix.basename(source.filename) : source.type === 'url' ? source.url : ''
 
 /** An address may be long, and is there to be read in `source`. */
 const SHORT_TITLE = 300
@@ -183,7 +184,7 @@ const given = (document: NewDocument, at: number) => [
 ]
 
 /**
- * Takes a document in, to be read later. One with the same title and bytes is returned as it is, and tried again if it failed; one of
+ * Takes a document in, to be read later. One with the same title and bytes stays, under the path given last, and is tried again if it failed; one of
  * the same address is fetched again. `large` is the number of its content, if that was written in pieces. Runs in a transaction of the caller.
  */
 export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number, large?: number): Document {
@@ -194,7 +195,9 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
   )
   if (same !== undefined) {
     if (url !== null) return acceptAgain(base, same.id, document, at)!
-    return (same.status === 'failed' ? acceptVersion(base, same.id, document, at, large) : findDocument(base, same.id))!
+    if (same.status === 'failed') return acceptVersion(base, same.id, document, at, large)!
+    moveDocument(base, same.id, document.source, at)
+    return findDocument(base, same.id)!
   }
   const number = base.run(
     `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
@@ -205,6 +208,14 @@ export function acceptDocument(base: KnowledgeBase, id: string, document: NewDoc
   )
   if (document.content !== undefined) putContent(base, number, { bytes: document.content, large })
   return findDocument(base, id)!
+}
+
+/** A file that was sent again from another folder is there now. */
+function moveDocument(base: KnowledgeBase, id: string, source: DocumentSource, at: number): void {
+  const text = JSON.stringify(source)
+  if (base.get('SELECT 1 FROM document WHERE id = ? AND source = ?', id, text) !== undefined) return
+  raiseVersion(base)
+  base.run(`UPDATE document SET source = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`, text, at, id)
 }
 
 /** The same page once more: what was not given this time stays. */
@@ -237,7 +248,10 @@ export function acceptVersion(
   const url = urlOf(document)
   if (url !== null && base.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
     throw invalid('body.url', 'is the address of another document of this agent')
-  if (isUnchanged(base, row, document)) return changeDocument(base, id, { metadata: document.metadata }, at)
+  if (isUnchanged(base, row, document)) {
+    moveDocument(base, id, document.source, at)
+    return changeDocument(base, id, { metadata: document.metadata }, at)
+  }
   raiseVersion(base)
   base.run(
     `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,

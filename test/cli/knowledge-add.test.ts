@@ -65,7 +65,7 @@ test('a folder is walked: documents are sent by their file name, the rest is cou
   const { code, stdout, stderr } = await repartee(['knowledge', 'add', 'Support', docs], stub.env)
   assert.equal(code, 0, stderr)
   const sent = uploads(stub.requests)
-  assert.deepEqual(sent.map(fileName).sort(), ['a.md', 'b.TXT', 'c.html', 'd.htm', 'e.markdown'])
+  assert.deepEqual(sent.map(fileName).sort(), ['a.md', 'deep/er/b.TXT', 'c.html', 'd.htm', 'e.markdown'])
   for (const { path, headers } of sent) {
     assert.equal(path, `/agents/${AGENT_ID}/documents`)
     assert.match(headers['content-type']!, /^multipart\/form-data/)
@@ -89,7 +89,7 @@ test('a link is followed within the folder, and not out of it', async (t) => {
   symlinkSync('gone.md', join(docs, 'broken.md'))
   const { code, stdout, stderr } = await repartee(['knowledge', 'add', 'Support', docs], stub.env)
   assert.equal(code, 0, stderr)
-  assert.deepEqual(uploads(stub.requests).map(fileName).sort(), ['a.md', 'b.md', 'c.md'])
+  assert.deepEqual(uploads(stub.requests).map(fileName).sort(), ['a.md', 'deep/b.md', 'deep/c.md'])
   for (const part of ['2 a link that leads out of the folder', '1 not readable']) assert.ok(stdout.includes(part), stdout)
 })
 
@@ -101,8 +101,8 @@ test('a file that may not be read is skipped, and the rest is sent', () => {
   // Who may read everything does as somebody who may not.
   if (isAdministrator) process.seteuid!(65_534)
   try {
-    const { paths, skipped } = findFiles([docs])
-    assert.deepEqual(paths, [join(docs, 'a.md')])
+    const { files, skipped } = findFiles([docs])
+    assert.deepEqual(files, [{ path: join(docs, 'a.md'), name: 'a.md' }])
     assert.deepEqual(skipped, [{ path: join(docs, 'mine.md'), reason: 'not readable' }])
   } finally {
     if (isAdministrator) process.seteuid!(0)

@@ -333,6 +333,23 @@ describe('adding a document', () => {
     assert.equal(answer.body.document.title, `${'x'.repeat(254)}😀`)
   })
 
+  test('a file keeps the folders before its name, and is the same document when it is sent from another folder', async () => {
+    const send = async (filename: string) =>
+      (await upload([`name="file"; filename="${filename}"`, 'Pears are sweet.'])).body.document
+    const { id, title, source } = await send('fruit/./pears/../index.txt')
+    assert.deepEqual([title, source], ['index.txt', { type: 'file', filename: 'fruit/pears/index.txt' }])
+    const moved = await send('basket\\\\index.txt')
+    assert.deepEqual([moved.id, moved.source.filename], [id, 'basket/index.txt'])
+    assert.equal((await settled(id)).source.filename, 'basket/index.txt')
+  })
+
+  test('of the absolute path of a file only its name is kept', async () => {
+    for (const filename of ['/home/ann/plums.txt', 'C:\\\\Users\\\\ann\\\\plums.txt', `${'deep/'.repeat(300)}plums.txt`]) {
+      const { source } = (await upload([`name="file"; filename="${filename}"`, 'Plums are blue.'])).body.document
+      assert.equal(source.filename, 'plums.txt')
+    }
+  })
+
   test('metadata of an upload that is no JSON is named', async () => {
     const answer = await upload(['name="file"; filename="a.txt"', 'x'], ['name="metadata"', 'lang:en'])
     isError(answer, 400, 'invalid_request', 'body.metadata')

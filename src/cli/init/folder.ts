@@ -13,7 +13,7 @@ export async function chooseFolder(asker: Asker | undefined, given: string | und
     if (folder === '') continue
     const problem = problemOf(folder)
     if (problem === undefined) {
-      asker?.say(`  ${plural(findFiles([folder]).paths.length, 'document')} there.`)
+      asker?.say(`  ${plural(findFiles([folder]).files.length, 'document')} there.`)
       return folder
     }
     if (asker === undefined) throw new CommandError(problem)
@@ -23,8 +23,8 @@ export async function chooseFolder(asker: Asker | undefined, given: string | und
 
 function problemOf(folder: string): string | undefined {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return `There is no folder ${folder}.`
-  const { paths, skipped } = findFiles([folder])
-  if (paths.length > 0) return undefined
+  const { files, skipped } = findFiles([folder])
+  if (files.length > 0) return undefined
   const why = describeSkipped(skipped)
   return `There are no documents in ${folder} (text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV or JSON).${why === undefined ? '' : ` ${why}`}`
 }

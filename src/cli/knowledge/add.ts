@@ -16,19 +16,23 @@ export const knowledgeAdd: Command = {
     ...jsonOption,
   },
   details: `From folders it takes text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV and JSON, and leaves out hidden files
-and node_modules; a file that is named outright is always sent. Titles come from the documents. A document that is
-there already, with the same title and content, is not added twice, so a stopped run can simply be repeated.`,
+and node_modules; a file that is named outright is always sent. Titles come from the documents, file names are paths
+in the folder. A document that is there already, with the same title and content, is not added twice, so a stopped
+run can simply be repeated.`,
   async run(terminal, { values, positionals: [given, ...paths] }) {
     const found = findFiles(paths)
     const skipped = describeSkipped(found.skipped)
-    if (found.paths.length === 0) throw new CommandError(`There is nothing to add. ${skipped ?? ''}`.trimEnd())
+    if (found.files.length === 0) throw new CommandError(`There is nothing to add. ${skipped ?? ''}`.trimEnd())
     const signal = terminal.interruption()
     const client = connect(terminal.env)
     const { id: agentId } = await findAgent(client, given!)
-    const report = new Report(terminal, found.paths, values.json === true)
+    const report = new Report(
+      terminal,
+      found.files.map(({ path }) => path),
+      values.json === true,
+    )
     try {
-      const files = found.paths.map((path) => ({ path }))
-      await uploadFiles({ client, agentId, signal }, files, (outcome) => report.sent(outcome))
+      await uploadFiles({ client, agentId, signal }, found.files, (outcome) => report.sent(outcome))
       if (!values['no-wait']) {
         await followDocuments({ client, agentId, signal }, report.queued(), (outcome) => report.indexed(outcome))
       }

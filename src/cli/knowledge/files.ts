@@ -1,5 +1,5 @@
 import { closeSync, type Dirent, openSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, extname, join, resolve, sep } from 'node:path'
+import { basename, extname, join, posix, resolve, sep } from 'node:path'
 import { CommandError } from '../command.ts'
 import { plainPath } from '../show.ts'
 
@@ -14,46 +14,55 @@ export interface Skipped {
   reason: string
 }
 
+export interface FoundFile {
+  /** As the user would type it. */
+  path: string
+  /** Its path in the folder that was given, with `/`; its own name if the file itself was. */
+  name: string
+}
+
 export interface FoundFiles {
-  /** As the user would type them, each file once. */
-  paths: string[]
+  /** Each file once. */
+  files: FoundFile[]
   skipped: Skipped[]
 }
 
 /** The documents under the given files and folders, in the order of their names. Throws `CommandError` where one is not there. */
 export function findFiles(given: string[]): FoundFiles {
-  const found: FoundFiles = { paths: [], skipped: [] }
+  const found: FoundFiles = { files: [], skipped: [] }
   for (const path of given) {
     const stats = statOf(path)
     if (stats === undefined) throw new CommandError(`There is no file or folder ${path}, or you may not read it.`)
-    if (stats.isDirectory()) walk(path, realpathSync(path) + sep, found)
-    else found.paths.push(path)
+    if (stats.isDirectory()) walk({ path, name: '' }, realpathSync(path) + sep, found)
+    else found.files.push({ path, name: basename(path) })
   }
-  const unique = new Map(found.paths.map((path) => [resolve(path), path]))
-  return { paths: [...unique.values()], skipped: found.skipped }
+  const unique = new Map(found.files.map((file) => [resolve(file.path), file]))
+  return { files: [...unique.values()], skipped: found.skipped }
 }
 
 /** Skips links that lead out of `root`: with one, anybody who can write to the folder could have any file of the machine uploaded. */
-function walk(folder: string, root: string, found: FoundFiles): void {
+function walk(folder: FoundFile, root: string, found: FoundFiles): void {
   const skip = (path: string, reason: string) => found.skipped.push({ path, reason })
   let entries: Dirent[]
   try {
-    entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+    entries = readdirSync(folder.path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch {
-    skip(folder, 'not readable')
+    skip(folder.path, 'not readable')
     return
   }
   for (const entry of entries) {
-    const path = join(folder, entry.name)
+    const path = join(folder.path, entry.name)
+    const name = posix.join(folder.name, entry.name)
     if (entry.name.startsWith('.')) skip(path, 'hidden')
     else if (entry.name === 'node_modules') skip(path, 'node_modules')
-    else if (entry.isDirectory()) walk(path, root, found)
+    else if (entry.isDirectory()) walk({ path, name }, root, found)
     else if (entry.isSymbolicLink() && !leadsInto(root, path)) skip(path, 'a link that leads out of the folder')
-    else lookAtFile(path, found, skip)
+    else lookAtFile({ path, name }, found, skip)
   }
 }
 
-function lookAtFile(path: string, found: FoundFiles, skip: (path: string, reason: string) => void): void {
+function lookAtFile(file: FoundFile, found: FoundFiles, skip: (path: string, reason: string) => void): void {
+  const { path } = file
   const kind = extname(path).toLowerCase()
   const stats = statOf(path)
   if (stats === undefined) skip(path, 'not readable')
@@ -63,7 +72,7 @@ function lookAtFile(path: string, found: FoundFiles, skip: (path: string, reason
   else if (!KINDS.has(kind)) skip(path, `of another kind (${kind === '' ? basename(path) : kind})`)
   else if (stats.size === 0) skip(path, 'empty')
   else if (!isReadable(path)) skip(path, 'not readable')
-  else found.paths.push(path)
+  else found.files.push(file)
 }
 
 /** Also true for a broken link, which is reported as unreadable. */

@@ -6,7 +6,7 @@ import { connect, type Document, listAll, ServiceError } from '../client.ts'
 import { type Command, CommandError, exitCodes, jsonOption } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
 import { plain, plainPath, plural, printJson } from '../show.ts'
-import { describeSkipped, findFiles } from './files.ts'
+import { describeSkipped, type FoundFile, findFiles } from './files.ts'
 import { Report } from './report.ts'
 import { each, followDocuments, type Outcome, type Sending, type Undertaking, uploadFiles } from './upload.ts'
 
@@ -48,15 +48,15 @@ not come from this folder are left alone. The path stands in the metadata of eac
     const { id: agentId } = await findAgent(client, given!)
     const task = { client, agentId, signal }
     const unread = found.skipped.filter(({ reason }) => reason === 'not readable').map(({ path }) => path)
-    const plan = await makePlan(task, { folder: folder!, name, paths: found.paths, unread })
+    const plan = await makePlan(task, { folder: folder!, name, files: found.files, unread })
     const skipped = describeSkipped(found.skipped)
     // More likely a disk that is not there than a wish.
-    if (found.paths.length === 0 && plan.remove.length > 0 && !values.empty)
+    if (found.files.length === 0 && plan.remove.length > 0 && !values.empty)
       throw new CommandError(
         `There are no documents in ${folder}. To remove the ${plan.remove.length} that came from it, add --empty.`,
       )
     const { add, replace, remove, unchanged } = plan
-    const told = `${plural(found.paths.length, 'file')}: ${add.length} new, ${replace.length} changed, ${unchanged} unchanged; ${plural(remove.length, 'document')} to remove.`
+    const told = `${plural(found.files.length, 'file')}: ${add.length} new, ${replace.length} changed, ${unchanged} unchanged; ${plural(remove.length, 'document')} to remove.`
     if (values['dry-run']) {
       if (values.json) printJson(terminal, toJson(plan))
       else terminal.out([told, ...toLines(plan), ...(skipped === undefined ? [] : [skipped])].join('\n'))
@@ -97,15 +97,14 @@ not come from this folder are left alone. The path stands in the metadata of eac
 
 async function makePlan(
   { client, agentId }: Undertaking,
-  { folder, name, paths, unread }: { folder: string; name: string; paths: string[]; unread: string[] },
+  { folder, name, files, unread }: { folder: string; name: string; files: FoundFile[]; unread: string[] },
 ): Promise<Plan> {
   const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
   const known = new Map(documents.filter(({ metadata }) => metadata.folder === name).map((d) => [d.metadata.file, d]))
   const plan: Plan = { add: [], replace: [], remove: [], unchanged: 0 }
   // Files of one name and content in several folders are one document, under the first of their paths.
   const held = new Set<string>()
-  for (const path of paths) {
-    const file = relative(folder, path).replaceAll(sep, '/')
+  for (const { path, name: file } of files) {
     const document = known.get(file)
     known.delete(file)
     const sha256 = await hashOf(path)
@@ -114,9 +113,9 @@ async function makePlan(
     const isHeld = held.has(identity)
     held.add(identity)
     if (document === undefined && isHeld) plan.unchanged++
-    else if (document === undefined) plan.add.push({ path, metadata })
+    else if (document === undefined) plan.add.push({ path, name: file, metadata })
     else if (document.metadata.sha256 === sha256 && document.status !== 'failed') plan.unchanged++
-    else plan.replace.push({ path, documentId: document.id, metadata: { ...document.metadata, ...metadata } })
+    else plan.replace.push({ path, name: file, documentId: document.id, metadata: { ...document.metadata, ...metadata } })
   }
   // What cannot be looked at may well be there.
   const hidden = unread.map((path) => relative(folder, path).replaceAll(sep, '/'))

@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs'
-import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, ConnectionCut, type Document, ServiceError } from '../client.ts'
+import type { FoundFile } from './files.ts'
 
 /** Enough to keep one writer of the service busy, without standing in the way of its conversations. */
 const AT_ONCE = 8
@@ -25,8 +25,7 @@ export interface Undertaking {
 }
 
 /** A file to be sent. */
-export interface Sending {
-  path: string
+export interface Sending extends FoundFile {
   /** The document whose place it takes. */
   documentId?: string
   metadata?: object
@@ -37,11 +36,14 @@ export function uploadFiles(task: Undertaking, files: Sending[], tell: (outcome:
   return each(files, task.signal, async (file) => tell(await uploadFile(task, file)))
 }
 
-async function uploadFile({ client, agentId, signal }: Undertaking, { path, documentId, metadata }: Sending): Promise<Outcome> {
+async function uploadFile(
+  { client, agentId, signal }: Undertaking,
+  { path, name, documentId, metadata }: Sending,
+): Promise<Outcome> {
   const form = new FormData()
   try {
     if (metadata !== undefined) form.set('metadata', JSON.stringify(metadata))
-    form.set('file', await openAsBlob(path), basename(path))
+    form.set('file', await openAsBlob(path), name)
   } catch {
     return { path, state: 'failed', reason: 'the file cannot be read' }
   }

@@ -84,14 +84,14 @@ export class UploadQueue {
     for (const one of this.#now.list.filter(({ state }) => state === 'waiting').slice(0, Math.max(0, free))) void this.#send(one)
   }
 
-  async #send({ id, file }: Upload): Promise<void> {
+  async #send({ id, file, path }: Upload): Promise<void> {
     const stop = new AbortController()
     this.#stops.set(id, stop)
     this.#change(id, { state: 'sending' })
     const told = fetchTelling((share) => this.#change(id, { share }))
     const connection = { ...this.#client.connection, fetch: told }
     try {
-      await documents.upload(connection, this.#agentId, file, { signal: stop.signal, timeoutMs: WITHIN_MS })
+      await documents.upload(connection, this.#agentId, file, { filename: path, signal: stop.signal, timeoutMs: WITHIN_MS })
       this.#remove((one) => one.id === id, 1)
     } catch (error) {
       this.#change(id, { state: 'failed', error })
