@@ -67,7 +67,7 @@ describe('answers from a small documentation', () => {
   test('a row that names its columns is quoted alone', async () => {
     const rows = 'Code: A1 | Town: Arles | Mayor: Ann\nCode: B2 | Town: Basel | Mayor: Bob\nCode: C3 | Town: Celle | Mayor: Cid'
     const units = unitsOf(rows)
-    const { start, end } = quotable(rows, units, 1, 'who')
+    const { start, end } = quotable(rows, units, 1, 'who', 0)
     assert.equal(rows.slice(start, end), 'Code: B2 | Town: Basel | Mayor: Bob')
   })
 

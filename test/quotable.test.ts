@@ -94,8 +94,42 @@ for (const [about, text, answer, type, quoted] of [
     const units = unitsOf(text)
     const at = units.findIndex(({ start, end }) => text.slice(start, end) === answer)
     assert.ok(at >= 0, JSON.stringify(units.map(({ start, end }) => text.slice(start, end))))
-    const { start, end } = quotable(text, units, at, type)
+    const { start, end } = quotable(text, units, at, type, 0)
     assert.equal(text.slice(start, end), quoted)
+  })
+
+for (const [about, text, answer, quoted] of [
+  [
+    'with the sentence that answers',
+    'Lamps were made of brass for a long time. They blink when it rains. Most of them hum.',
+    'Most of them hum.',
+    'Most of them hum.',
+  ],
+  [
+    'with what its first word points to',
+    'Nobody knows who made the first one, or where it was. Lamps are red. They blink.',
+    'They blink.',
+    'Lamps are red. They blink.',
+  ],
+  [
+    'with what leads up to a list',
+    'Nobody knows who made the first one, or where it was.\n\nThere are two:\n\n- red\n- green',
+    'green',
+    'There are two:\n\n- red\n- green',
+  ],
+  [
+    'with its opening, if that is short',
+    'Lamps are red. Most of them hum.',
+    'Most of them hum.',
+    'Lamps are red. Most of them hum.',
+  ],
+] as const)
+  test(`a quote of a short section begins ${about}`, () => {
+    const section = `# Lamps\n\n${text}\n\nThat is all.`
+    const units = unitsOf(section)
+    const at = units.findIndex(({ start, end }) => section.slice(start, end) === answer)
+    const { start, end } = quotable(section, units, at, undefined, at)
+    assert.equal(section.slice(start, end), `${quoted}\n\nThat is all.`)
   })
 
 test('a character of Chinese, Japanese or Korean counts more', () => {

@@ -4,6 +4,7 @@ import { startsAbruptly } from './abrupt.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
 import type { TermStatistics } from './question-terms.ts'
 import { isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
+import type { Unit } from './units.ts'
 
 // In the order of `featureNames`. Fitted as bench/fit-answers.ts does: the likelihood that the unit chosen holds the answer, over half of the
 // questions of an English set, one of twelve languages and one of native questions. Flat: fits over other retrieval scores move single weights by
@@ -36,7 +37,7 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   )
   const { confidence, mostConfidence = 1 } = input.retrieval
   const answerable = Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described)))
-  const quotes = quotesOf(chosen, described, input)
+  const quotes = quotesOf(chosen, ranked, described, input)
   const isElsewhere = described.unknown > MOSTLY || mostConfidence < 1
   if (!isBlock(hits[best.candidate.hit]!.text))
     return { quotes, confidence: answerable, found: verdictOf(answerable, LIKELY, isElsewhere) }
@@ -156,10 +157,23 @@ function choose(
   return chosen
 }
 
-function quotesOf(chosen: Candidate[], described: Described, input: ExtractInput): Quote[] {
+/** A sentence that is this likely to hold the answer, against the one chosen, is not left out before it. */
+const AS_LIKELY = 0.5
+
+/** The first unit of the section of `chosen` that is about as likely to hold the answer. */
+function earliestOf({ hit, at }: Candidate, ranked: readonly Scored[], units: readonly Unit[]): number {
+  const heading = units.findLastIndex((unit, i) => unit.kind === 'heading' && i < at)
+  const own = ranked.filter(({ candidate }) => candidate.hit === hit && candidate.at > heading && candidate.at <= at)
+  const least = own.find(({ candidate }) => candidate.at === at)!.score + Math.log(AS_LIKELY)
+  return Math.min(...own.filter(({ score }) => score >= least).map(({ candidate }) => candidate.at))
+}
+
+function quotesOf(chosen: Candidate[], ranked: readonly Scored[], described: Described, input: ExtractInput): Quote[] {
   const spans = chosen.map((candidate) => {
-    const units = described.units[candidate.hit]!
-    return { hit: candidate.hit, ...quotable(input.retrieval.hits[candidate.hit]!.text, units, candidate.at, described.type) }
+    const { hit, at } = candidate
+    const units = described.units[hit]!
+    const earliest = earliestOf(candidate, ranked, units)
+    return { hit, ...quotable(input.retrieval.hits[hit]!.text, units, at, described.type, earliest) }
   })
   // The passage with the best unit comes first.
   const order = (hit: number): number => (hit === chosen[0]?.hit ? -1 : hit)

@@ -11,11 +11,11 @@ const PARAGRAPH = 400
 /** A list up to this is quoted whole, although the answer is one of its items. */
 const LIST = 400
 /**
- * Returns the stretch to quote so that a unit makes sense. Of a passage with several blocks: the whole section if it is short, and else the block of the unit with the
- * blocks after it that fit. A block is a paragraph, a list, a table or code, with the line that leads up to it. Steps are quoted alone for a question how to do
+ * Returns the stretch to quote so that a unit makes sense. Of a passage with several blocks: a short section to its end, beginning with the unit at `earliest`, and else
+ * the block of the unit with the blocks after it that fit. A block is a paragraph, a list, a table or code, with the line that leads up to it. Steps are quoted alone for a question how to do
  * something. In running text a sentence stays as it is.
  */
-export function quotable(text: string, units: readonly Unit[], at: number, type: AnswerType | undefined): Span {
+export function quotable(text: string, units: readonly Unit[], at: number, type: AnswerType | undefined, earliest: number): Span {
   const unit = units[at]!
   const isSteps = type === 'how' && isNumbered(text, unit)
   let [first, last] = [at, at]
@@ -64,30 +64,33 @@ export function quotable(text: string, units: readonly Unit[], at: number, type:
     case 'code':
       if (isIn(units[first - 1], 'sentence')) first--
   }
-  if (isBlock(text) && !isSteps) [first, last] = withSection(text, units, [first, last], size)
+  if (isBlock(text) && !isSteps) [first, last] = withSection(text, units, [first, last], size, earliest)
   if (unit.kind !== 'sentence' && unit.kind !== 'code' && last > first && first > 0 && leads(text, units[first - 1]!)) first--
   // What it leads up to was a picture, or is too long.
   while (last > Math.max(first, at) && leads(text, units[last]!)) last--
   return { start: last > first || unit.kind === 'row' ? lineStart(text, units[first]!) : unit.start, end: units[last]!.end }
 }
 
-/** A section up to this is quoted whole; of a longer one, the blocks after the answer. */
+/** A section up to this is quoted to its end; of a longer one, the blocks after the answer. */
 const SECTION = 800
+/** What comes before the answer is quoted along up to this. */
+const SHORT_OPENING = 40
 
 type Range = [first: number, last: number]
 
-/** The range with the rest of its section, as far as whole blocks fit. */
+/** The range with the rest of its section from the unit at `earliest` on, as far as whole blocks fit. */
 function withSection(
   text: string,
   units: readonly Unit[],
   [first, last]: Range,
   size: (from: number, to: number) => number,
+  earliest: number,
 ): Range {
   let from = first
   let to = last
   while (from > 0 && units[from - 1]!.kind !== 'heading') from--
   while (to + 1 < units.length && units[to + 1]!.kind !== 'heading') to++
-  if (size(from, to) <= SECTION) return [from, to]
+  if (size(from, to) <= SECTION) return [startIn(text, units, Math.max(from, earliest), from), to]
   // An item of a long list is quoted alone.
   if (units[last]!.kind === 'item' && units[last + 1]?.kind === 'item') return [first, last]
   while (last < to) {
@@ -96,6 +99,16 @@ function withSection(
     last = end
   }
   return [first, last]
+}
+
+/** The first unit of a quote that holds the unit at `at`, in a section that begins at `from`. */
+function startIn(text: string, units: readonly Unit[], at: number, from: number): number {
+  let start = at
+  // A list, a table and code make sense with what leads up to them.
+  while (start > from && units[start]!.kind !== 'sentence') start--
+  while (start > from && units[start - 1]!.kind === 'sentence' && dangles(text.slice(units[start]!.start, units[start]!.end)))
+    start--
+  return widthOf(text) * (units[start]!.start - units[from]!.start) <= SHORT_OPENING ? from : start
 }
 
 /** The last unit of the block that begins at `at`: a paragraph, a list, a table, a block of code; a lead has the block after it. */
