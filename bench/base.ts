@@ -7,7 +7,7 @@ import type { HistoryEntry, Role } from '../src/core/message.ts'
 import type { Extract, Retrieval, Suggestion } from '../src/core/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import type { TermStatistics } from '../src/knowledge/answer/question-terms.ts'
-import { suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
+import { candidatesAfter, suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { Owners } from '../src/knowledge/ingest/owners.ts'
@@ -130,9 +130,9 @@ export class Base {
   }
 
   suggest(asked: string[], retrieval: Retrieval, count = 3): Suggestion[] {
-    return readIndex(this.#index!, () =>
-      suggestQuestions({ asked, retrieval, count, filter: null }, (query) => this.retrieve(query, [], 5)),
-    )
+    const input = { asked, retrieval, count, filter: null }
+    const ask = (query: string): Retrieval => this.retrieve(query, [], 5)
+    return readIndex(this.#index!, () => suggestQuestions(input, ask, candidatesAfter(input, []), this.statistics))
   }
 
   get statistics(): TermStatistics {

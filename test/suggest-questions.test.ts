@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
 import { phraseQuestions } from '../src/knowledge/answer/phrase-questions.ts'
-import { Candidates, passagesToGoOn, suggestQuestions } from '../src/knowledge/answer/suggest-questions.ts'
+import { Candidates, passagesToGoOn, suggestQuestions, Topic } from '../src/knowledge/answer/suggest-questions.ts'
 import { type Lantern, openLantern } from './support/lantern.ts'
 
 const hitOf = (text: string, passageId = 'p'): Hit => ({
@@ -18,6 +18,8 @@ const hitOf = (text: string, passageId = 'p'): Hit => ({
   scores: {},
 })
 const finds = (hit: Hit, confidence = 0.9): Retrieval => ({ query: '', standsAlone: true, hits: [hit], confidence })
+
+const statistics = { passages: 100, frequency: () => 1 }
 
 describe('questions to go on with', () => {
   let lantern: Lantern
@@ -50,9 +52,12 @@ describe('questions to go on with', () => {
       '## How do I restore a backup?\n\nText.\n\n## Restoring a backup\n\nText.\n\n## Rotating keys\n\nText about keys.',
     )
     const suggest = (asked: string[]): string[] =>
-      suggestQuestions({ asked, retrieval: finds(hit), count: 5, filter: null }, () => finds(hit), new Candidates([hit])).map(
-        (suggestion) => suggestion.text,
-      )
+      suggestQuestions(
+        { asked, retrieval: finds(hit), count: 5, filter: null },
+        () => finds(hit),
+        new Candidates([hit]),
+        statistics,
+      ).map((suggestion) => suggestion.text)
     assert.deepEqual(suggest(['hello']), ['How do I restore a backup?', 'How do I rotate keys?'])
     assert.deepEqual(suggest(['How can I restore backups?']), ['How do I rotate keys?'])
   })
@@ -60,7 +65,12 @@ describe('questions to go on with', () => {
   test('are dropped where asking them finds another passage, or none surely enough', () => {
     const hit = hitOf('## How do I restore a backup?\n\nText.')
     const suggest = (found: Retrieval): number =>
-      suggestQuestions({ asked: [], retrieval: finds(hit), count: 3, filter: null }, () => found, new Candidates([hit])).length
+      suggestQuestions(
+        { asked: [], retrieval: finds(hit), count: 3, filter: null },
+        () => found,
+        new Candidates([hit]),
+        statistics,
+      ).length
     assert.equal(suggest(finds(hit)), 1)
     assert.equal(suggest(finds(hitOf('Something else.', 'q'))), 0)
     assert.equal(suggest(finds(hit, ANSWER_THRESHOLD - 0.01)), 0)
@@ -87,21 +97,30 @@ describe('questions to go on with', () => {
   })
 
   test('are about what was asked or quoted', () => {
-    const hit = hitOf('## Rotate the key\n\n## Clean the wall\n\nText.')
-    const suggest = (...said: string[]): string[] =>
+    const hit = hitOf('## Rotate the key\n\n## Clean the wall\n\nA brush is used.')
+    const suggest = (question: string, quoted = '', common = ''): string[] =>
       suggestQuestions(
         { asked: [], retrieval: finds(hit), count: 3, filter: null },
         () => finds(hit),
-        new Candidates([hit], new Set(said)),
+        new Candidates([hit], new Topic(question, [quoted])),
+        { passages: 100, frequency: (stem) => (stem === common ? 100 : 1) },
       ).map(({ text }) => text)
-    assert.deepEqual(suggest('wall', 'lamp'), ['How do I clean the wall?'])
-    assert.deepEqual(suggest('lamp'), [])
+    assert.deepEqual(suggest('How thick is a wall?'), ['How do I clean the wall?'])
+    assert.deepEqual(suggest('Where is the brush?', 'The brush is behind the wall.'), ['How do I clean the wall?'])
+    assert.deepEqual(suggest('Where is the lamp?', 'The lamp is on the wall.'), [], 'the passage has no word of the question')
+    assert.deepEqual(suggest('Is a brush a lamp?'), [], 'neither question nor quote have a word of it')
+    assert.deepEqual(suggest('How thick is a wall?', '', 'wall'), [], 'a word of every passage says nothing')
   })
 
   test('are at most as many as wanted', () => {
     const hit = hitOf('## Install the server\n\n## Rotate the keys\n\n## Restore a backup\n\nText.')
     const suggest = (count: number): number =>
-      suggestQuestions({ asked: [], retrieval: finds(hit), count, filter: null }, () => finds(hit), new Candidates([hit])).length
+      suggestQuestions(
+        { asked: [], retrieval: finds(hit), count, filter: null },
+        () => finds(hit),
+        new Candidates([hit]),
+        statistics,
+      ).length
     assert.deepEqual([0, 1, 2].map(suggest), [0, 1, 2])
   })
 
@@ -116,7 +135,7 @@ describe('questions to go on with', () => {
         },
       }))
       const none = { ...finds(hits[0]!), hits: [] }
-      suggestQuestions({ asked: [asked], retrieval: none, count: 3, filter: null }, () => none, new Candidates(hits))
+      suggestQuestions({ asked: [asked], retrieval: none, count: 3, filter: null }, () => none, new Candidates(hits), statistics)
       return seen.size
     }
     const passage = '## How do I restore a backup?\n\nText.'

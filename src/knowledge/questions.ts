@@ -22,6 +22,7 @@ import { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { findSite, listSiteIds } from '../store/knowledge-sites.ts'
 import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
+import type { TermStatistics } from './answer/question-terms.ts'
 import { type Candidates, candidatesAfter, quotedOf, SIBLINGS, suggestQuestions } from './answer/suggest-questions.ts'
 import { retrieve } from './retrieve.ts'
 import { searched } from './searched-text.ts'
@@ -52,6 +53,11 @@ interface Suggesting {
   /** By question that was tried. */
   found: Map<string, Retrieval>
 }
+
+const statisticsOf = (index: KnowledgeIndex): TermStatistics => ({
+  passages: index.slots,
+  frequency: (stem) => index.frequency(`s${stem}`),
+})
 
 /** Passages of the document of a hit: the next ones, then the first ones. */
 function siblingsOf(index: KnowledgeIndex, hit: Hit | undefined): Omit<Hit, 'score' | 'scores'>[] {
@@ -171,7 +177,7 @@ export class Questions {
           return found
         }
         begun.candidates ??= candidatesAfter(input, siblingsOf(index, quotedOf(input.retrieval)))
-        return suggestQuestions(input, ask, begun.candidates)
+        return suggestQuestions(input, ask, begun.candidates, statisticsOf(index))
       },
       given,
     )
@@ -191,10 +197,7 @@ export class Questions {
   }
 
   #extract(index: KnowledgeIndex, input: ExtractInput): Extract {
-    return extractAnswer(input.retrieval.standsAlone ? { ...input, history: [] } : input, {
-      passages: index.slots,
-      frequency: (stem) => index.frequency(`s${stem}`),
-    })
+    return extractAnswer(input.retrieval.standsAlone ? { ...input, history: [] } : input, statisticsOf(index))
   }
 
   #vectorsOf(index: KnowledgeIndex): VectorSearch {

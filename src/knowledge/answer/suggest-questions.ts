@@ -1,8 +1,10 @@
 import type { Hit, Retrieval, SuggestInput, Suggestion } from '../../core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../../core/retrieval.ts'
 import { analyse, contentStems } from '../../text/analyse.ts'
+import { idfOf } from '../confidence.ts'
 import { lastHeading } from './passage-features.ts'
 import { phraseQuestions } from './phrase-questions.ts'
+import type { TermStatistics } from './question-terms.ts'
 
 // Asking costs a retrieval each, about a millisecond: enough candidates for three good ones, and an end to it.
 const MOST_ASKED = 24
@@ -12,13 +14,15 @@ const MAX_CHARS = 120
 /** A passage of another document that scores less than this share of the best one is about something else. */
 const LEAST_SCORE = 0.5
 /** After a reply that is less likely right, its document is no guide to what is asked next. */
-const LEAST_SURE = 0.55
+const LEAST_SURE = 0.65
 /** Sections of a document that are looked at behind the one that was quoted, and from its beginning. */
 export const SIBLINGS = 8
 /** Two questions with more of their stems in common than this ask the same. */
 const SAME = 0.6
-/** A question with less of its stems in the last question and what was quoted is about something else. */
-const LEAST_RELATED = 0.25
+/** A question with less of its words, by idf, in the last question and what was quoted is about something else. */
+const LEAST_SAID = 0.2
+/** So is a passage with less of the words of the last question. */
+const LEAST_OF_QUESTION = 0.3
 
 /**
  * Questions to go on with that the base can answer: made from the passages found, and each asked before it is offered (`ask`). One is kept if what
@@ -28,7 +32,8 @@ const LEAST_RELATED = 0.25
 export function suggestQuestions(
   input: SuggestInput,
   ask: (query: string) => Retrieval,
-  candidates = candidatesAfter(input, []),
+  candidates: Candidates,
+  statistics: TermStatistics,
 ): Suggestion[] {
   const quoted = quotedOf(input.retrieval)
   const answered = quoted === undefined ? [] : [quoted.title, lastHeading(quoted)]
@@ -37,7 +42,8 @@ export function suggestQuestions(
   let asked = 0
   for (const { text, hit, stems } of candidates.list()) {
     if (offered.length >= input.count || asked >= MOST_ASKED) break
-    if (stems.size === 0 || taken.some((other) => overlap(stems, other) > SAME) || !candidates.areRelated(stems)) continue
+    if (stems.size === 0 || taken.some((other) => overlap(stems, other) > SAME) || !candidates.isRelated(stems, hit, statistics))
+      continue
     asked++
     const found = ask(text)
     const best = found.hits[0]
@@ -59,8 +65,43 @@ export function candidatesAfter(
   { asked, retrieval }: SuggestInput,
   siblings: readonly Omit<Hit, 'score' | 'scores'>[],
 ): Candidates {
-  const said = [asked.at(-1) ?? '', ...textsOf(retrieval)].join('\n')
-  return new Candidates(passagesToGoOn(retrieval, siblings), stemsOf(said))
+  return new Candidates(passagesToGoOn(retrieval, siblings), new Topic(asked.at(-1) ?? '', textsOf(retrieval)))
+}
+
+/** What was asked and quoted last. Exported for tests. */
+export class Topic {
+  readonly #question: ReadonlySet<string>
+  readonly #said: ReadonlySet<string>
+  /** By passage. */
+  readonly #held = new Map<string, ReadonlySet<string>>()
+
+  constructor(question: string, quoted: readonly string[]) {
+    this.#question = stemsOf(question)
+    this.#said = new Set([...this.#question, ...quoted.flatMap((text) => [...stemsOf(text)])])
+  }
+
+  /** A question with these stems, which a passage answers, has to do with it. */
+  includes(stems: ReadonlySet<string>, passage: Hit, statistics: TermStatistics): boolean {
+    if (shareIn(this.#said, stems, statistics) < LEAST_SAID) return false
+    return this.#question.size === 0 || shareIn(this.#stemsIn(passage), this.#question, statistics) >= LEAST_OF_QUESTION
+  }
+
+  #stemsIn({ passageId, title, heading, text }: Hit): ReadonlySet<string> {
+    const held = this.#held.get(passageId) ?? stemsOf([title, heading, text].join('\n'))
+    this.#held.set(passageId, held)
+    return held
+  }
+}
+
+/** The part of `stems` that `others` hold, by idf. */
+function shareIn(others: ReadonlySet<string>, stems: ReadonlySet<string>, statistics: TermStatistics): number {
+  let [both, all] = [0, 0]
+  for (const stem of stems) {
+    const idf = idfOf(statistics.passages, statistics.frequency(stem))
+    all += idf
+    if (others.has(stem)) both += idf
+  }
+  return both / (all || 1)
 }
 
 /** The passage that a reply quotes first; undefined without passages. */
@@ -99,18 +140,17 @@ export class Candidates {
   readonly #made: Candidate[] = []
   readonly #further: Iterator<Candidate>
 
-  /** Stems of the last question and of what was quoted; undefined where a question may be about anything. */
-  readonly #said: ReadonlySet<string> | undefined
+  /** Undefined where a question may be about anything. */
+  readonly #topic: Topic | undefined
 
-  constructor(hits: readonly Hit[], said?: ReadonlySet<string>) {
+  constructor(hits: readonly Hit[], topic?: Topic) {
     this.#further = candidatesOf(hits)
-    this.#said = said
+    this.#topic = topic
   }
 
-  /** A question with these stems has to do with what was asked and quoted. */
-  areRelated(stems: ReadonlySet<string>): boolean {
-    const said = this.#said
-    return said === undefined || [...stems].filter((stem) => said.has(stem)).length >= LEAST_RELATED * stems.size
+  /** A question with these stems, which a passage answers, has to do with what was asked and quoted. */
+  isRelated(stems: ReadonlySet<string>, passage: Hit, statistics: TermStatistics): boolean {
+    return this.#topic === undefined || this.#topic.includes(stems, passage, statistics)
   }
 
   *list(): Generator<Candidate> {
