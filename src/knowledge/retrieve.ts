@@ -1,4 +1,5 @@
 import type { Metadata } from '../core/document.ts'
+import type { HistoryEntry } from '../core/message.ts'
 import { ANSWER_THRESHOLD, type Hit, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
 import { SEPARATOR } from '../store/knowledge-build.ts'
 import { passageIdOf } from '../store/knowledge-passages.ts'
@@ -11,6 +12,7 @@ import { fuse } from './fuse.ts'
 import { toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
 import { type SearchTerms, toSearchTerms } from './search-terms.ts'
+import { topicOf } from './topic.ts'
 import type { Near, VectorSearch } from './vectors/search.ts'
 
 const PROXIMITY = 0.5
@@ -42,6 +44,11 @@ const LEAST_OWN = 0.2
 const SURE_ALONE = 0.95
 const MOST_WITHOUT_OWN = 0.4
 
+/** A question that leans on the conversation is more often answered by the document quoted last: what its passages count more, as a share. */
+const TOPIC = 0.5
+/** Passages found for an earlier question, among which its reply is looked for. */
+const QUOTED_AMONG = 10
+
 /** The passages of a base that answer a question best, in its conversation. Call within `index.read`. */
 export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: VectorSearch): Retrieval {
   const question = toQuestion(input.query, [], index.languages)
@@ -49,13 +56,16 @@ export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: 
   const named = isDefinitionAsked(input.query) ? [...terms.asked.keys()] : []
   const missing = terms.isGuessed || [...terms.asked.keys()].some((stem) => isCode(stem) && index.frequency(`s${stem}`) === 0)
   const cosinesOf = nearTo(index, input, vectors)
-  const find = (searched: SearchTerms, standsAlone: boolean): Found => {
-    const found = search(index, { ...searched, named }, input, standsAlone, cosinesOf)
+  const find = (searched: SearchTerms, standsAlone: boolean, topic?: string): Found => {
+    const found = search(index, { ...searched, named }, input, { standsAlone, cosinesOf, topic })
     if (missing) limit(found.retrieval)
     return found
   }
   if (input.history.length === 0 || question.words.length === 0) return find(terms, true).retrieval
-  const findTogether = (): Found => find(toSearchTerms(index, toQuestion(input.query, input.history, index.languages)), false)
+  const termsOf = (asked: string, history: HistoryEntry[]) => toSearchTerms(index, toQuestion(asked, history, index.languages))
+  const askBefore = (asked: string, history: HistoryEntry[]) =>
+    search(index, termsOf(asked, history), { ...input, topK: QUOTED_AMONG }, { standsAlone: false }).retrieval.hits
+  const findTogether = (): Found => find(termsOf(input.query, input.history), false, topicOf(input.history, askBefore))
   if (question.pointsBack) return { ...findTogether().retrieval, elliptical: question.bareness > BARE_AND_POINTING }
   const alone = find(terms, true).retrieval
   const leansOn = question.points || question.goesOn || new Set(question.sequence).size < LEAST_ALONE
@@ -64,7 +74,7 @@ export function retrieve(index: KnowledgeIndex, input: RetrieveInput, vectors?: 
   const elliptical = !question.points && question.bareness > BARE && alone.confidence < ANSWER_THRESHOLD
   const retrieval: Retrieval = { ...together.retrieval, elliptical }
   // What was found by its meaning needs no word of the question.
-  const leans = question.isSilent || retrieval.mode === 'hybrid'
+  const leans = question.isSilent || question.goesOn || retrieval.mode === 'hybrid'
   if (missing || leans || ownShare(index, signalsOf(index, terms, together.best)) >= LEAST_OWN) return retrieval
   // The passages are about what was said before, and hardly hold a word of the question: it leans on nothing, or on what cannot be told.
   return alone.confidence >= SURE_ALONE ? alone : limit(retrieval, alone.confidence)
@@ -90,8 +100,7 @@ function search(
   index: KnowledgeIndex,
   terms: SearchTerms,
   { topK, filter }: RetrieveInput,
-  standsAlone: boolean,
-  cosinesOf: Cosines | undefined,
+  { standsAlone, cosinesOf, topic }: { standsAlone: boolean; cosinesOf?: Cosines | undefined; topic?: string | undefined },
 ): Found {
   const query = [...terms.stems.keys()].join(' ')
   const ranked =
@@ -100,7 +109,8 @@ function search(
       : closeLook(index, terms, findCandidates(index, terms, Math.max(topK, CLOSE_LOOK), index.hidden(filter)))
   const cosines = cosinesOf?.(ranked)
   const isHybrid = cosines !== undefined && cosines.size > 0
-  const order = isHybrid ? fuse(ranked, cosines) : ranked
+  const fused = isHybrid ? fuse(ranked, cosines) : ranked
+  const order = preferTopic(index, topic, fused)
   const retrieval: Retrieval = {
     query,
     standsAlone,
@@ -113,7 +123,18 @@ function search(
       second: ranked[1]?.score ?? 0,
     }),
   }
-  return { retrieval, best: order[0] }
+  return { retrieval, best: fused[0] }
+}
+
+/** The passages with those of the document `topic` further up. */
+function preferTopic(index: KnowledgeIndex, topic: string | undefined, ranked: Ranked[]): Ranked[] {
+  if (topic === undefined) return ranked
+  const raised = ranked.map((one) =>
+    index.passage(one.slot).documentId === topic
+      ? { ...one, score: one.score * (1 + TOPIC), scores: { ...one.scores, topic: one.score * TOPIC } }
+      : one,
+  )
+  return raised.sort((a, b) => b.score - a.score || a.slot - b.slot)
 }
 
 interface Found {
