@@ -86,20 +86,23 @@ export class Topic {
     return this.#question.size === 0 || shareIn(this.#stemsIn(passage), this.#question, statistics) >= LEAST_OF_QUESTION
   }
 
-  #stemsIn({ passageId, title, heading, text }: Hit): ReadonlySet<string> {
-    const held = this.#held.get(passageId) ?? stemsOf([title, heading, text].join('\n'))
-    this.#held.set(passageId, held)
+  #stemsIn(passage: Hit): ReadonlySet<string> {
+    const held = this.#held.get(passage.passageId) ?? stemsOf([passage.title, passage.heading, passage.text].join('\n'))
+    this.#held.set(passage.passageId, held)
     return held
   }
 }
+
+/** Even a word of every passage says something: small bases have one topic. */
+const LEAST_WEIGHT = 0.5
 
 /** The part of `stems` that `others` hold, by idf. */
 function shareIn(others: ReadonlySet<string>, stems: ReadonlySet<string>, statistics: TermStatistics): number {
   let [both, all] = [0, 0]
   for (const stem of stems) {
-    const idf = idfOf(statistics.passages, statistics.frequency(stem))
-    all += idf
-    if (others.has(stem)) both += idf
+    const weight = LEAST_WEIGHT + idfOf(statistics.passages, statistics.frequency(stem))
+    all += weight
+    if (others.has(stem)) both += weight
   }
   return both / (all || 1)
 }
