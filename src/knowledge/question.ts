@@ -2,6 +2,7 @@ import type { HistoryEntry } from '../core/message.ts'
 import { type Analysis, analyse, type Language, type Token } from '../text/analyse.ts'
 import { runGrams, wordGrams } from '../text/ngrams.ts'
 import { type Synonyms, synonymsIn } from '../text/thesaurus.ts'
+import { wordAsked } from './answer/definitions.ts'
 
 /** A word of the question as it is searched. */
 export interface QuestionWord {
@@ -75,7 +76,8 @@ const POINTING_BACK: Partial<Record<Language, Set<string>>> = {
  * leans on it. `held`: the languages of the base.
  */
 export function toQuestion(text: string, history: readonly HistoryEntry[], held: readonly Language[]): Question {
-  const analysis = analyse(text, held)
+  // "Mean" is no word of the answer.
+  const analysis = analyse(wordAsked(text) ?? text, held)
   const pointers = analysis.tokens.filter((token) => POINTING.has(token.exact))
   const content = contentOf(analysis)
   const sequence = content.map((token) => token.stem)

@@ -4,6 +4,7 @@ import { ANSWER_THRESHOLD, type Hit, type Retrieval, type RetrieveInput } from '
 import { SEPARATOR } from '../store/knowledge-build.ts'
 import { passageIdOf } from '../store/knowledge-passages.ts'
 import type { FoundPassage, KnowledgeIndex, Sketch } from '../store/knowledge-reader.ts'
+import { analyse, contentStems, type Language } from '../text/analyse.ts'
 import { hashOf } from '../text/ngrams.ts'
 import { isDefinitionAsked } from './answer/definitions.ts'
 import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
@@ -202,6 +203,8 @@ function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readon
 
 /** Of the best score: what a title and heading count that are the name of what is asked about. */
 const NAME = 0.8
+/** The part of it for the heading of a section, without the title and the headings above. */
+const SECTION = 0.6
 /** The same of a text that begins with the name. */
 const OPENING = 0.2
 const OPENING_STEMS = 6
@@ -218,13 +221,19 @@ function addNames(index: KnowledgeIndex, named: readonly string[], close: readon
   for (const ranked of close) {
     const { hashes, title } = index.sketch(ranked.slot)
     const text = hashes.indexOf(SEPARATOR) + 1
-    const above = hashes.subarray(0, text - 1)
-    const others = above.filter((hash) => !weights.has(hash)).length
-    const name = share(above) ** 2 / (1 + others)
+    const nameIn = (above: Uint16Array): number => share(above) ** 2 / (1 + above.filter((hash) => !weights.has(hash)).length)
+    const path = index.passage(ranked.slot).heading.split(' › ')
+    const own = (path.length > 1 ? SECTION : 1) * nameIn(hashesOf(path.at(-1)!, index.languages))
+    const name = Math.max(nameIn(hashes.subarray(0, text - 1)), own)
     const opens = share(hashes.subarray(text, Math.min(title, text + OPENING_STEMS))) ** 2
     ranked.scores['name'] = best * (NAME * name + OPENING * opens)
     ranked.score += ranked.scores['name']
   }
+}
+
+/** Of its stems, without the words that say nothing. */
+function hashesOf(text: string, languages: readonly Language[]): Uint16Array {
+  return Uint16Array.from(new Set(contentStems(analyse(text, languages)).map(hashOf)))
 }
 
 function gramWeights(index: KnowledgeIndex, terms: SearchTerms): Map<string, number> {

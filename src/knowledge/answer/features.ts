@@ -58,6 +58,8 @@ const USUAL_WORDS = 25
 const NEWS_WORDS = 4
 // Passages that score less than this share of the best one never held the answer chosen: leaving them out halves the time.
 const LEAST_SCORE = 0.5
+/** An entry of a glossary names a thing once, and others name it often. */
+const LEAST_SCORE_OF_DEFINITION = 0.3
 /** Of one question, the best passages first: some 40 ms in which all other questions wait. Fifteen long passages of prose hold less. */
 const MOST_CHARS = 30_000
 const MOST_UNITS = 600
@@ -81,7 +83,7 @@ export function describe(asking: Asking, hits: readonly Hit[], statistics: TermS
   for (const [at, hit] of hits.entries()) {
     const units: Unit[] = []
     described.units.push(units)
-    if (hit.score < LEAST_SCORE * best || left.chars <= 0 || left.units <= 0) continue
+    if (hit.score < (asksWhatIs ? LEAST_SCORE_OF_DEFINITION : LEAST_SCORE) * best || left.chars <= 0 || left.units <= 0) continue
     const analysis = analyse(hit.text)
     let asked = byLanguage.get(analysis.language)
     if (asked === undefined) {
