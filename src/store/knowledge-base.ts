@@ -70,6 +70,10 @@ export interface KnowledgeStore {
   removeSome(): boolean
   /** The agents that have a base, and those that have work to be done. */
   list(): { known: string[]; pending: string[] }
+  /** The agents whose passages may have been made by rules older than these. */
+  listOutdated(reading: number): string[]
+  /** `listOutdated` was heeded: every agent that it named has its mark. */
+  endOutdated(reading: number): void
   /** Kept when it returns, so that no crash leaves work without its mark. */
   markPending(agentId: string): void
   /** Nothing is left to be done, as far as was seen by the last `hold`, which is let go of. False where more has come. */

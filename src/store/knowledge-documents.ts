@@ -46,8 +46,11 @@ export interface DocumentRow {
   last_modified: string | null
 }
 
-/** What is still to be done about a document: fetch its content, read it, or index its passages under a new title. */
-export type Work = 'fetch' | 'read' | 'retitle'
+/**
+ * What is still to be done about a document: fetch its content, read it, index its passages under a new title, or make its passages again by rules that are newer than
+ * they are.
+ */
+export type Work = 'fetch' | 'read' | 'retitle' | 'reread'
 
 export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
   created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,

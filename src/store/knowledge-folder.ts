@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KnowledgeStore } from './knowledge-base.ts'
 import { KnowledgeFile } from './knowledge-file.ts'
@@ -6,6 +6,8 @@ import { KnowledgeFile } from './knowledge-file.ts'
 const FILE = '.db'
 /** End of the name of an empty file that marks an agent with work to be done, so that a start opens only those. */
 const PENDING = '.pending'
+/** Name of the file that says by which rules all bases were read. */
+const READING = 'reading'
 /** End of the name of a file that says when an agent's sites are next due. */
 const DUE = '.due'
 
@@ -40,6 +42,16 @@ export class KnowledgeFolder implements KnowledgeStore {
     const names = readdirSync(this.#folder)
     const ending = (end: string): string[] => names.filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length))
     return { known: ending(FILE), pending: ending(PENDING) }
+  }
+
+  /** Opens no base: each tells by itself whether it is outdated. */
+  listOutdated(reading: number): string[] {
+    const path = join(this.#folder, READING)
+    return existsSync(path) && Number(readFileSync(path, 'utf8')) >= reading ? [] : this.list().known
+  }
+
+  endOutdated(reading: number): void {
+    writeFileSync(join(this.#folder, READING), String(reading))
   }
 
   markPending(agentId: string): void {

@@ -102,6 +102,15 @@ export class PostgresKnowledge implements KnowledgeStore {
     return { known: [], pending: rows!.map((row) => row['agent_id'] as string) }
   }
 
+  listOutdated(reading: number): string[] {
+    const sql = 'SELECT agent_id FROM knowledge_manifest WHERE reading < $1'
+    const [rows] = this.#write.run([{ sql, params: [reading], prepared: true }])
+    return rows!.map((row) => row['agent_id'] as string)
+  }
+
+  /** Nothing to do: every base says so itself. */
+  endOutdated(): void {}
+
   /** Nothing to do: every change says so itself. */
   markPending(): void {}
 

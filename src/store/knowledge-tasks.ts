@@ -3,6 +3,26 @@ import type { KnowledgeBase } from './knowledge-base.ts'
 import { dropContent } from './knowledge-contents.ts'
 import { type DocumentRow, type Extent, IS_CHANGED, type Work } from './knowledge-documents.ts'
 
+/** The rules by which documents are read, cut and indexed. It goes up when they change, and the passages of all bases are made again. */
+export const READING = 1
+
+/** The base has passages that were made by older rules. */
+export const isOutdated = (base: KnowledgeBase): boolean =>
+  base.get('SELECT 1 FROM manifest WHERE reading < ?', READING) !== undefined
+
+/** Has the passages of all documents made again; they keep answering until then. In a transaction of the caller. */
+export function rereadAll(base: KnowledgeBase): void {
+  base.run(`UPDATE document SET work = 'reread', attempts = 0 WHERE work IS NULL AND status = 'ready' AND last >= first`)
+  // What is fetched is read then, although it may be the same as before.
+  base.run(`UPDATE document SET content_hash = NULL WHERE work = 'fetch'`)
+  base.run('UPDATE manifest SET reading = ?', READING)
+}
+
+/** Leaves the passages as they are. In a transaction of the caller. */
+export function leaveTask(base: KnowledgeBase, { number, revision }: Task): void {
+  base.run(`UPDATE document SET work = NULL WHERE number = ? AND revision = ? AND work = 'reread'`, number, revision)
+}
+
 /** A document with work to be done. */
 export interface Task extends Extent {
   number: number
@@ -17,30 +37,35 @@ export interface Task extends Extent {
   attempts: number
 }
 
+const TASK = 'number, revision, work, title, title_given, source, media_type, bytes, attempts, first, last, indexed_title'
+
 /**
  * Returns documents that wait to be read or indexed, at most `most`, by the time of their last change. A large document starts over with each change, and documents
- * that change all the time would keep the others waiting.
+ * that change all the time would keep the others waiting. Those that are only made again come when no other waits.
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
-  return base
-    .all<DocumentRow>(
-      `SELECT number, revision, work, title, title_given, source, media_type, bytes, attempts, first, last, indexed_title FROM document WHERE work IS NOT NULL AND work <> 'fetch' ORDER BY updated_at, number LIMIT ?`,
-      most,
-    )
-    .map((row) => ({
-      number: row.number,
-      revision: row.revision,
-      work: row.work!,
-      title: row.title,
-      titleGiven: row.title_given === 1,
-      source: JSON.parse(row.source) as DocumentSource,
-      mediaType: row.media_type,
-      bytes: row.bytes,
-      attempts: row.attempts,
-      first: row.first,
-      last: row.last,
-      indexedTitle: row.indexed_title,
-    }))
+  const changed = base.all<DocumentRow>(
+    `SELECT ${TASK} FROM document WHERE work IN ('read', 'retitle') ORDER BY updated_at, number LIMIT ?`,
+    most,
+  )
+  const rows =
+    changed.length > 0
+      ? changed
+      : base.all<DocumentRow>(`SELECT ${TASK} FROM document WHERE work = 'reread' ORDER BY number LIMIT ?`, most)
+  return rows.map((row) => ({
+    number: row.number,
+    revision: row.revision,
+    work: row.work!,
+    title: row.title,
+    titleGiven: row.title_given === 1,
+    source: JSON.parse(row.source) as DocumentSource,
+    mediaType: row.media_type,
+    bytes: row.bytes,
+    attempts: row.attempts,
+    first: row.first,
+    last: row.last,
+    indexedTitle: row.indexed_title,
+  }))
 }
 
 /** Returns false where the document was deleted or changed since the task was listed. */
@@ -87,7 +112,9 @@ export function finishTask(
   // A new title does not make up for a version that could not be read.
   const outcome = isRead
     ? `status = 'ready', progress = 1, error_code = NULL, error_message = NULL, generation = generation + 1, news = 1,`
-    : ''
+    : task.work === 'reread'
+      ? 'generation = generation + 1,'
+      : ''
   const done = base.get(
     `UPDATE document SET media_type = ?, title = ?, first = ?, last = ?, indexed_title = ?, ${outcome} ${IS_CHANGED},
        work = NULL, updated_at = coalesce(?, updated_at) WHERE number = ? AND revision = ? RETURNING number`,

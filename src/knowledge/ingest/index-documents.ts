@@ -5,6 +5,7 @@ import { listTasks, releaseTasks, startTasks, type Task } from '../../store/know
 import { ReaderClosed } from '../reader/reader.ts'
 import { findSame } from '../vectors/copies.ts'
 import { DocumentBatch } from './document-batch.ts'
+import { StoredPassages } from './passage-list.ts'
 import { isSettled, ReadAhead, type Reading, type ReadWork } from './read-documents.ts'
 import { isLarge, limitsFor, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
@@ -180,6 +181,6 @@ async function isReadSoon(reading: Promise<unknown>, { limits, slow, othersWait 
 
 async function withSame(base: KnowledgeBase, reading: Reading, pause: () => Promise<void> | undefined): Promise<Reading> {
   const { task, passages } = reading
-  if (task.work !== 'retitle') reading.same = await findSame(base, task, passages.slice(0, passages.length), pause)
+  if (!(passages instanceof StoredPassages)) reading.same = await findSame(base, task, passages.slice(0, passages.length), pause)
   return reading
 }

@@ -58,4 +58,5 @@ const methods = {
 export type IngestMethods = typeof methods
 
 ingest.resume(store.list().pending)
+ingest.rereadOutdated()
 serve(parentPort!, methods)

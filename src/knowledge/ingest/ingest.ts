@@ -12,7 +12,7 @@ import { bury, eraseSome, giveUpStaged, isToErase, raiseVersion } from '../../st
 import { emptySome, Merge } from '../../store/knowledge-merge.ts'
 import { endNews, listNews } from '../../store/knowledge-news.ts'
 import { countSegments } from '../../store/knowledge-segments.ts'
-import type { Task } from '../../store/knowledge-tasks.ts'
+import { isOutdated, READING, rereadAll, type Task } from '../../store/knowledge-tasks.ts'
 import { eraseDropped, hasDropped, type Unembedded } from '../../store/knowledge-vectors.ts'
 import { isTransient } from '../../store/transient.ts'
 import type { ReadInput } from '../read/read.ts'
@@ -107,6 +107,8 @@ export class Ingest {
   readonly #waiting = new Set<string>()
   /** Those of which a note on the disk says so. */
   readonly #marked = new Set<string>()
+  /** Agents whose base is known not to be outdated. */
+  readonly #current = new Set<string>()
   readonly #failures = new Map<string, number>()
   /** Agents whose base could not be written, until it is tried again. */
   readonly #later = new Map<string, NodeJS.Timeout>()
@@ -327,6 +329,16 @@ export class Ingest {
     this.#onMarked(this.#marked.size)
   }
 
+  /** After an upgrade: passages that were made by older rules are made again in the background, and answer until then. */
+  rereadOutdated(): void {
+    const agentIds = this.#store.listOutdated(READING)
+    for (const agentId of agentIds) {
+      this.#mark(agentId)
+      this.#schedule(agentId)
+    }
+    if (agentIds.length > 0) this.#store.endOutdated(READING)
+  }
+
   async removeAgent(agentId: string): Promise<void> {
     this.#web.removeAgent(agentId)
     this.#owners.forget(agentId)
@@ -334,6 +346,7 @@ export class Ingest {
     clearTimeout(this.#later.get(agentId))
     this.#later.delete(agentId)
     this.#changes.removeAgent(agentId)
+    this.#current.delete(agentId)
     this.#merges.delete(agentId)
     this.#unreleased.delete(agentId)
     this.#slow.delete(agentId)
@@ -549,6 +562,10 @@ export class Ingest {
       this.#leaveSlow(agentId)
       this.#leaveRooms(agentId)
       giveUpStaged(base)
+    }
+    if (!this.#current.has(agentId)) {
+      if (isOutdated(base)) base.write(() => rereadAll(base))
+      this.#current.add(agentId)
     }
     // Of an agent that has both to do, cleaning and indexing take turns, each for as long as the other: otherwise cleaning would fall behind.
     const start = performance.now()

@@ -42,6 +42,23 @@ export function* entriesFrom(list: PassageList, start: number): Generator<[posit
     for (const [i, passage] of list.slice(at, at + PAGE).entries()) yield [at + i, passage]
 }
 
+/** The passages as one text. A heading that the text of its passage does not hold is put before it. */
+export function textOf(list: PassageList): string {
+  const parts: string[] = []
+  let before = ''
+  for (const [, { text, heading }] of entriesFrom(list, 0)) {
+    const path = heading.split(SEPARATOR)
+    if (heading !== '' && heading !== before && !HEADING.test(text))
+      parts.push(`${'#'.repeat(Math.min(6, path.length))} ${path.at(-1)}`)
+    parts.push(text)
+    before = heading
+  }
+  return parts.join('\n\n')
+}
+
+const SEPARATOR = ' › '
+const HEADING = /^ {0,3}#{1,6}\s/m
+
 /** Characters of the texts and headings; estimated where they are in the store. */
 export const charsOf = (list: PassageList): number =>
   list instanceof StoredPassages ? list.length * PASSAGE_CHARS : charsOfPassages(list.slice(0, list.length))

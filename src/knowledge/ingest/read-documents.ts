@@ -3,13 +3,13 @@ import { DocumentError } from '../../core/document-error.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { contentOf } from '../../store/knowledge-contents.ts'
-import { failTask, isWaiting, type Task } from '../../store/knowledge-tasks.ts'
+import { failTask, isWaiting, leaveTask, type Task } from '../../store/knowledge-tasks.ts'
 import { hasVectors } from '../../store/knowledge-vectors.ts'
 import { refuseTooMuch } from '../read/indexed-chars.ts'
 import { isNamedBinary } from '../read/kind.ts'
 import type { ReadDocument, ReadInput } from '../read/read.ts'
 import type { SamePassage } from '../vectors/copies.ts'
-import { type PassageList, StoredPassages } from './passage-list.ts'
+import { type PassageList, StoredPassages, textOf } from './passage-list.ts'
 import { type SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 
 /** A document that was under way at so many ends of the thread or the process, or could not be indexed so often, fails. */
@@ -103,10 +103,20 @@ export class ReadAhead {
   #start(task: Task): NextReading {
     const kept = this.#work.slow.take(task)
     if (kept !== undefined) return { task, bytes: 0, reading: kept }
-    const content = task.work === 'retitle' ? new Uint8Array(0) : contentOf(this.#base, task.number)
+    const content = contentFor(this.#base, task)
     return { task, bytes: content.byteLength, reading: read(this.#base, task, content, this.#work) }
   }
 }
+
+function contentFor(base: KnowledgeBase, task: Task): Uint8Array {
+  if (task.work === 'read') return contentOf(base, task.number)
+  return task.work === 'reread' && isText(task) ? Buffer.from(textOf(new StoredPassages(base, task.first, task.last))) : NO_BYTES
+}
+
+const NO_BYTES = new Uint8Array(0)
+/** Documents whose passages are their text, and no pages or rows. */
+const TEXTS = new Set(['text/markdown', 'text/html', 'text/plain'])
+const isText = ({ mediaType }: Task): boolean => TEXTS.has(mediaType)
 
 /** Returns true if nothing is to be read, or a small text, as far as its name and type say. */
 export const isQuickToRead = ({ work, bytes, mediaType, source }: Task): boolean =>
@@ -137,7 +147,8 @@ async function read(
   try {
     if (task.attempts >= MAX_ATTEMPTS)
       throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
-    if (task.work === 'retitle') return withNewTitle(base, task)
+    if (task.work === 'retitle' || (task.work === 'reread' && content.length === 0)) return withNewTitle(base, task)
+    if (task.work === 'reread') return await readAgain(base, task, content, readIt)
     const filename = task.source.type === 'file' ? { filename: task.source.filename } : {}
     const { mediaType, title, passages } = await readIt({ mediaType: task.mediaType, ...filename, content }, () =>
       isWanted(base, task),
@@ -148,6 +159,10 @@ async function read(
   } catch (error) {
     // Only the document itself can be to blame: all else, such as a lost connection or a full disk, is tried again, and what was sent is kept.
     if (!(error instanceof DocumentError)) throw error
+    if (task.work === 'reread') {
+      if (base.isOpen) base.write(() => leaveTask(base, task))
+      return undefined
+    }
     const { code, message } = error
     if (base.isOpen) base.write(() => failTask(base, task, { code, message }, clock()))
     ended?.('failed')
@@ -155,14 +170,32 @@ async function read(
   }
 }
 
-/** Every passage is the same as before, with another title. */
+/** The passages are made again of their own text, since the content of a document is not kept. Where that fails, they are only indexed again. */
+async function readAgain(base: KnowledgeBase, task: Task, content: Uint8Array, readIt: ReadWork['read']): Promise<Reading> {
+  // Pages of the web were turned into Markdown when they were read.
+  const mediaType = task.mediaType === 'text/html' ? 'text/markdown' : task.mediaType
+  try {
+    const { passages } = await readIt({ mediaType, content }, () => isWanted(base, task))
+    refuseTooMuch(task.title, passages)
+    return { task, mediaType: task.mediaType, title: task.title, indexedTitle: indexedTitleOf(task), passages, same: [] }
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error
+    return withNewTitle(base, task)
+  }
+}
+
+/** A title that is only the first words is not indexed. */
+const indexedTitleOf = ({ work, title, titleGiven, indexedTitle }: Task): string =>
+  work === 'retitle' || titleGiven ? title : indexedTitle
+
+/** Every passage is the same as before, perhaps with another title. */
 function withNewTitle(base: KnowledgeBase, task: Task): Reading {
   const { mediaType, title, first, last } = task
   const passages = new StoredPassages(base, first, last)
   const same = hasVectors(base)
     ? Array.from({ length: passages.length }, (_, position) => ({ position, from: first + position }))
     : []
-  return { task, mediaType, title, indexedTitle: title, passages, same }
+  return { task, mediaType, title, indexedTitle: indexedTitleOf(task), passages, same }
 }
 
 /** Where the base cannot be asked, the document may be. */
