@@ -9,6 +9,8 @@ export interface IndexedText {
   /** The headings above the passage; taken with the title. */
   heading: string
   text: string
+  /** Those of its document, the most frequent first; left out: any. */
+  languages?: readonly Language[]
 }
 
 export const streams = ['exact', 'stems', 'title', 'unspaced'] as const
@@ -61,7 +63,7 @@ export class SegmentBuilder {
   add(passage: IndexedText): Uint8Array {
     this.#local++
     for (const stream of streams) this.lists[stream].begin(this.#local)
-    const body = analyse(passage.text)
+    const body = analyse(passage.text, passage.languages)
     const title = this.#titleOf(passage, body.language)
     this.languages.set(body.language, (this.languages.get(body.language) ?? 0) + 1)
     const before = { exact: 0, stems: 0, title: 0, unspaced: 0 }

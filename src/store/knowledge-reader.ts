@@ -85,6 +85,20 @@ const MOST_ENTRIES_OF_QUESTION = 30_000_000
 /** n-grams are counted in the head of a long passage only. */
 const MAX_SKETCH_CHARS = 8_000
 
+interface LanguageRow {
+  code: Language
+  passages: number
+}
+
+/** A language of fewer passages and of a smaller share is hardly one of the base: code, names and tables are taken for others. */
+const FEW_PASSAGES = 5
+const SMALL_SHARE = 0.01
+
+function withoutMistaken(rows: readonly LanguageRow[]): Language[] {
+  const all = rows.reduce((sum, { passages }) => sum + passages, 0)
+  return rows.filter(({ passages }) => passages >= FEW_PASSAGES || passages >= SMALL_SHARE * all).map(({ code }) => code)
+}
+
 /** Reads one agent's index. Everything inside one `read` sees one state of the file. */
 export class KnowledgeIndex {
   readonly #base: KnowledgeBase
@@ -181,7 +195,7 @@ export class KnowledgeIndex {
     let offset = 0
     let grams = 0
     const before = new Map(this.#segments.map((placed) => [placed.segment.number, placed]))
-    const languages = this.#base.all<{ code: Language }>('SELECT code FROM language ORDER BY passages DESC')
+    const languages = this.#base.all<LanguageRow>('SELECT code, passages FROM language ORDER BY passages DESC')
     const dead = this.#base.all<{ first: number; last: number; erased: number }>('SELECT first, last, erased FROM dead')
     const segments = listSegments(this.#base, new Map(before.entries().map(([number, { segment }]) => [number, segment])))
     if (this.#base.isPartial) return
@@ -197,7 +211,7 @@ export class KnowledgeIndex {
     })
     this.slots = offset
     this.averageGrams = Math.max(1, grams / Math.max(1, offset))
-    this.languages = languages.map((row) => row.code)
+    this.languages = withoutMistaken(languages)
     const states = new Set(this.#segments.map(({ state }) => state))
     // The same set tells that the lists are the same, too.
     if (states.size !== this.#states.size || !states.isSubsetOf(this.#states)) this.#states = states

@@ -48,7 +48,7 @@ describe('the widget', () => {
   test('answers from an uploaded document, with the source, questions to go on with, and feedback', async () => {
     const id = await newAgent({ model: 'extractive', followUps: { enabled: true, count: 2 } })
     const dogs =
-      '## Can I leave my dog outside the shop?\n\nPets wait outside. Water is there. The shop is open to people only, on Saturday, too.'
+      '## Can I bring my dog into the shop on Saturday?\n\nPets wait outside. Water is there. The shop is open to people only, on Saturday, too.'
     await addDocument(id, 'Dogs', dogs)
     site.agent = id
     site.pages['/extractive'] = pageOf(tag('data-greeting="Good day." data-starters="When is the shop open on Saturday?"', id))

@@ -1,7 +1,7 @@
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { addToBatch, newBatch } from '../../store/knowledge-index.ts'
 import type { Task } from '../../store/knowledge-tasks.ts'
-import { entriesFrom } from './passage-list.ts'
+import { entriesFrom, languagesOf } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
 import { isFull, type TransactionLimits, toWriteFailure, type WriteWork, writeTogether } from './write-documents.ts'
 
@@ -27,9 +27,10 @@ export class DocumentBatch {
     this.#readings.push(reading)
     this.#vectors += reading.same.length
     try {
+      const languages = languagesOf(passages)
       for (const [position, passage] of entriesFrom(passages, 0)) {
         await pause()
-        addToBatch(this.#batch, { ...passage, position, document: task.number, title: indexedTitle })
+        addToBatch(this.#batch, { ...passage, position, document: task.number, title: indexedTitle, languages })
       }
     } catch (error) {
       throw toWriteFailure(error, [task], this.#unread)

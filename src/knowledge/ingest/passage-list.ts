@@ -1,6 +1,7 @@
 import type { Passage } from '../../core/document.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { listPassages } from '../../store/knowledge-tasks.ts'
+import { detectLanguage, type Language } from '../../text/analyse.ts'
 
 /** A passage before it is indexed. */
 export type ReadPassage = Omit<Passage, 'id' | 'index'>
@@ -34,6 +35,28 @@ export class StoredPassages implements PassageList {
     if (passages.length < stop - start) throw new Error('Passages of a document with a new title are not in the store.')
     return passages
   }
+}
+
+/** Of a document: so many passages are looked at, and so many characters of each. */
+const SAMPLED = 12
+const SAMPLED_CHARS = 400
+/** A language of less of a document is a mistake more often than not. */
+const LEAST_SHARE = 0.2
+
+/** The languages of a document, the most frequent first: that of a short passage, a table or code is often mistaken. */
+export function languagesOf(list: PassageList): Language[] {
+  const chars = new Map<Language, number>()
+  const step = Math.max(1, Math.ceil(list.length / SAMPLED))
+  for (let at = 0; at < list.length; at += step) {
+    const text = list.slice(at, at + 1)[0]!.text.slice(0, SAMPLED_CHARS)
+    const language = detectLanguage(text)
+    chars.set(language, (chars.get(language) ?? 0) + text.length)
+  }
+  const all = chars.values().reduce((sum, count) => sum + count, 0)
+  return [...chars]
+    .filter(([, count]) => count >= LEAST_SHARE * all)
+    .sort(([, a], [, b]) => b - a)
+    .map(([language]) => language)
 }
 
 /** The passages from a position on, each with its position. */

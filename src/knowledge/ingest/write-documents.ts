@@ -23,7 +23,7 @@ import { isTransient } from '../../store/transient.ts'
 import { adoptVectors } from '../vectors/build.ts'
 import type { SamePassage } from '../vectors/copies.ts'
 import type { LargeDocument, LargeDocuments } from './large-documents.ts'
-import { charsOf, entriesFrom } from './passage-list.ts'
+import { charsOf, entriesFrom, languagesOf } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
 
 /** For text without repeated words. */
@@ -165,12 +165,13 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   const { task, indexedTitle, passages } = large.reading
   const pause = pacer(work.agentId)
   const batch = newBatch()
+  const languages = languagesOf(passages)
   const until = performance.now() + work.limits.analyseMs
   for (const [position, passage] of entriesFrom(passages, large.done)) {
     if (batch.passages.length > 0 && (isFull(batch, limitsFor(work)) || performance.now() > until)) break
     await pause()
     if (work.isOver()) return false
-    addToBatch(batch, { ...passage, position, document: task.number, title: indexedTitle })
+    addToBatch(batch, { ...passage, position, document: task.number, title: indexedTitle, languages })
   }
   const done = large.done + batch.passages.length
   base.write(
