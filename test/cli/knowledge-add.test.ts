@@ -65,7 +65,7 @@ test('a folder is walked: documents are sent by their file name, the rest is cou
   const { code, stdout, stderr } = await repartee(['knowledge', 'add', 'Support', docs], stub.env)
   assert.equal(code, 0, stderr)
   const sent = uploads(stub.requests)
-  assert.deepEqual(sent.map(fileName).sort(), ['a.md', 'deep/er/b.TXT', 'c.html', 'd.htm', 'e.markdown'])
+  assert.deepEqual(sent.map(fileName).sort(), ['a.md', 'c.html', 'd.htm', 'deep/er/b.TXT', 'e.markdown'])
   for (const { path, headers } of sent) {
     assert.equal(path, `/agents/${AGENT_ID}/documents`)
     assert.match(headers['content-type']!, /^multipart\/form-data/)

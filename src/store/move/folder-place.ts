@@ -61,11 +61,13 @@ class Folder implements Place {
   }
 
   async readState(agentId: string): Promise<BaseState> {
-    const [version] = this.prepare(agentId, 'SELECT version FROM manifest').get() as unknown as [number]
+    const manifest = this.prepare(agentId, 'SELECT version, reading FROM manifest').get()
+    const [version, reading] = manifest as unknown as [number, number]
     const none = Object.keys(NUMBERED).map((name): [string, number] => [name, 0])
     const given = this.prepare(agentId, 'SELECT name, seq FROM sqlite_sequence').all() as unknown as [string, number][]
     return {
       version,
+      reading,
       last: Object.fromEntries([...none, ...given]),
       isPending: this.#marks.pending.has(agentId),
       dueAt: this.#marks.due.get(agentId) ?? null,
@@ -234,10 +236,10 @@ class NewFolder extends Folder implements Target {
     return existsSync(this.path(agentId))
   }
 
-  async writeState(agentId: string, { version, last, isPending, dueAt }: BaseState): Promise<void> {
+  async writeState(agentId: string, { version, reading, last, isPending, dueAt }: BaseState): Promise<void> {
     const db = this.db(agentId)
     db.exec('BEGIN; DELETE FROM sqlite_sequence')
-    db.prepare('UPDATE manifest SET version = ?').run(version)
+    db.prepare('UPDATE manifest SET version = ?, reading = ?').run(version, reading)
     const put = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)')
     for (const [name, number] of Object.entries(last)) if (number > 0) put.run(name, number)
     db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')

@@ -70,6 +70,8 @@ export const KNOWLEDGE: readonly Table[] = [
 /** What is kept of a knowledge base in another way in a file than in a database. */
 export interface BaseState {
   version: number
+  /** By which rules its documents were read. */
+  reading: number
   /** The number given last, by table. */
   last: Record<string, number>
   isPending: boolean

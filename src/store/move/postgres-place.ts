@@ -73,11 +73,12 @@ class Postgres implements Place {
 
   async readState(agentId: string): Promise<BaseState> {
     const last = COUNTERS.map((table) => `last_${table}`).join(', ')
-    const sql = `SELECT version, is_pending, due_at, ${last} FROM knowledge_manifest WHERE agent_id = $1`
+    const sql = `SELECT version, reading, is_pending, due_at, ${last} FROM knowledge_manifest WHERE agent_id = $1`
     const [row] = await this.ask(sql, [agentId])
-    const [version, isPending, dueAt, ...numbers] = row as number[]
+    const [version, reading, isPending, dueAt, ...numbers] = row as number[]
     return {
       version: version!,
+      reading: reading!,
       last: Object.fromEntries(COUNTERS.map((table, i) => [table, numbers[i]!])),
       isPending: isPending === 1,
       dueAt: dueAt!,
@@ -229,12 +230,12 @@ class NewPostgres extends Postgres implements Target {
     return (await this.ask('SELECT 1 FROM knowledge_manifest WHERE agent_id = $1', [agentId])).length > 0
   }
 
-  async writeState(agentId: string, { version, last, isPending, dueAt }: BaseState): Promise<void> {
+  async writeState(agentId: string, { version, reading, last, isPending, dueAt }: BaseState): Promise<void> {
     const columns = COUNTERS.map((table) => `last_${table}`).join(', ')
-    const places = COUNTERS.map((_, i) => `$${i + 5}`).join(', ')
+    const places = COUNTERS.map((_, i) => `$${i + 6}`).join(', ')
     await this.ask(
-      `INSERT INTO knowledge_manifest (agent_id, version, is_pending, due_at, ${columns}) VALUES ($1, $2, $3, $4, ${places})`,
-      [agentId, version, isPending ? 1 : 0, dueAt, ...COUNTERS.map((table) => last[table] ?? 0)],
+      `INSERT INTO knowledge_manifest (agent_id, version, reading, is_pending, due_at, ${columns}) VALUES ($1, $2, $3, $4, $5, ${places})`,
+      [agentId, version, reading, isPending ? 1 : 0, dueAt, ...COUNTERS.map((table) => last[table] ?? 0)],
     )
   }
 
