@@ -151,6 +151,10 @@ describe('answers from any passage', () => {
     assert.deepEqual(from('Which lamp is red?', 'This lamp is red.\n\nIt blinks.'), ['House › Lamps'])
     assert.deepEqual(from('Which lamp is red?', 'Our lamp is red.\n\nIt blinks.'), [undefined])
     assert.deepEqual(from('Which lamp is red?', 'This lamp is red. It blinks.'), [undefined])
+    const yes = 'Yes, it is red.\n\nIt blinks.'
+    assert.deepEqual(from('Is it red in the evening?', yes), ['House › Lamps'], 'a yes to another question')
+    assert.deepEqual(from('Are the lamps red?', yes), [undefined])
+    assert.deepEqual(from('Is it red in the evening?', 'Yes-men are red.\n\nThey blink.'), [undefined])
     const both = ['A lamp is red.\n\nIt blinks.', 'A bell is blue.\n\nIt rings.']
     assert.deepEqual(from('Is a lamp red and a bell blue?', ...both), [undefined, 'House › Bells'])
   })

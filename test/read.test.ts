@@ -142,6 +142,14 @@ describe('HTML', () => {
     assert.equal(text.replace(/\s*\n\s*/g, '\n'), '## Lamps\nLamps are red.\n## Contents\nA box holds lamps.')
   })
 
+  test('the caption of a picture goes with it, and that of a table stays', async () => {
+    const page = `<figure><img src="a.png"><figcaption>The lamp from behind</figcaption></figure><p>Lamps are red.</p>
+      <figure><table><tr><td>5 watts</td></tr></table><figcaption>All watts</figcaption></figure>`
+    const text = (await html(page)).passages.map((passage) => passage.text).join('\n')
+    assert.ok(!text.includes('from behind'), text)
+    assert.ok(text.includes('All watts'), text)
+  })
+
   test('a line of a table may have a million cells without text', async () => {
     const { passages } = await html(`<table>${'<td>'.repeat(1_000_000)}lamp</table>`)
     assert.equal(passages[0]!.text, 'lamp')

@@ -190,6 +190,33 @@ for (const [language, kinds] of Object.entries(SAID)) {
     for (const form of forms.split('|')) if (!known.has(normal(form))) known.set(normal(form), { language, kind })
 }
 
+/** What people add to their thanks, by language. */
+const COMMENTS: Record<string, string> = {
+  en: 'works|it works|that works|it works now|works now|it worked|that worked|that helped|that helps|perfect|great|cool|awesome|nice|got it|understood|that was it|all good|very helpful|for your help|for the help|for the quick reply|for the info|for that|for this|i will try that|ill try that',
+  de: 'funktioniert|es funktioniert|klappt|hat geklappt|hat funktioniert|das hilft|hat geholfen|das hat geholfen|super|perfekt|prima|alles klar|verstanden|für die hilfe|für deine hilfe|für ihre hilfe|für die info',
+  fr: 'ça marche|cela fonctionne|parfait|super|génial|c est bon|compris|pour votre aide|pour ton aide|pour l aide|pour l info',
+  es: 'funciona|ya funciona|perfecto|genial|entendido|por la ayuda|por tu ayuda|por su ayuda',
+  it: 'funziona|perfetto|ottimo|capito|per l aiuto',
+  pt: 'funciona|funcionou|perfeito|ótimo|entendi|pela ajuda',
+  nl: 'het werkt|perfect|duidelijk|voor de hulp|voor je hulp',
+}
+const comments = new Map(
+  Object.entries(COMMENTS).map(([language, forms]) => [language, new Set(forms.split('|').map((form) => normal(form)))]),
+)
+
+/** Thanks with a comment before or after: "thanks, works". */
+function thanksIn(said: string): { language: string; kind: Kind } | undefined {
+  const words = said.split(' ')
+  for (let at = 1; at < words.length; at++) {
+    const parts = [words.slice(0, at).join(' '), words.slice(at).join(' ')] as const
+    for (const [thanks, comment] of [parts, parts.toReversed()]) {
+      const found = known.get(thanks!)
+      if (found?.kind === 'welcome' && comments.get(found.language)?.has(comment!) === true) return found
+    }
+  }
+  return undefined
+}
+
 /** Longer messages ask for something. */
 const MAX_CHARS = 60
 
@@ -212,7 +239,9 @@ export function smallTalk(message: string, { name, greeting }: { name: string; g
   const own = normal(name)
   const said = normal(message)
   const found =
-    known.get(said) ?? (own !== '' && said.endsWith(` ${own}`) ? known.get(said.slice(0, -own.length - 1)) : undefined)
+    known.get(said) ??
+    (own !== '' && said.endsWith(` ${own}`) ? known.get(said.slice(0, -own.length - 1)) : undefined) ??
+    thanksIn(said)
   if (found === undefined) return undefined
   if (found.kind === 'hello' && greeting.trim() !== '') return greeting
   return phrasesIn(found.language)[found.kind].replace('%', () => name)

@@ -22,6 +22,6 @@ export function topicOf(
 }
 
 function longestLine(reply: string): string {
-  const lines = reply.split('\n').map((line) => line.replace(/\s*\[\d+\]/g, '').trim())
+  const lines = reply.split('\n').map((line) => line.replace(/\s?\[\d{1,6}\]/g, '').trim())
   return lines.reduce((longest, line) => (line.length > longest.length ? line : longest), '').slice(0, MOST_CHARS)
 }

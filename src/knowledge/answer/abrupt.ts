@@ -29,5 +29,12 @@ export const dangles = (sentence: string): boolean => DANGLING.test(sentence)
 const LINE_MARKS = /^\s*(?:[-*+•>]\s+|\d{1,3}[.)]\s+)*[*_"“„«'‘(]*/u
 const CODE_ROW_OR_ITEM = /^\s*(?:`{3}|~{3}|\||(?:[-*+•]|\d{1,3}[.)])\s)/
 
+/** "Yes" and "no" answer the question of their heading. English, German, French, Spanish, Italian, Portuguese, Dutch, Japanese. */
+const YES_OR_NO =
+  /^[\s*_"“«(]*(?:yes|no|not yet|ja|nein|nee|oui|non|sí|sì|sim|não)(?=[,.;:!–—]|\s[–—-])|^[「『\s]*(?:はい|いいえ)/iu
+
+/** The quote begins with the yes or no to a question before it. */
+export const saysYesOrNo = (quote: string): boolean => YES_OR_NO.test(quote)
+
 /** The quote begins with code, a row of a table, an item of a list, or a sentence that dangles. */
 export const startsAbruptly = (quote: string): boolean => CODE_ROW_OR_ITEM.test(quote) || dangles(quote.replace(LINE_MARKS, ''))

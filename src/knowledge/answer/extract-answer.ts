@@ -1,6 +1,7 @@
 import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract, type Quote } from '../../core/retrieval.ts'
+import { analyse, contentStems } from '../../text/analyse.ts'
 import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../confidence.ts'
-import { startsAbruptly } from './abrupt.ts'
+import { saysYesOrNo, startsAbruptly } from './abrupt.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
 import type { TermStatistics } from './question-terms.ts'
 import { isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
@@ -157,6 +158,16 @@ function choose(
   return chosen
 }
 
+/** A yes answers the heading that asks half of this, or more. */
+const MOSTLY_ASKED = 0.5
+
+/** The heading asks what the question asks. */
+function isAsked(question: string, heading: string): boolean {
+  const asked = new Set(contentStems(analyse(question)))
+  const held = new Set(contentStems(analyse(heading, analyse(question).language)))
+  return asked.intersection(held).size >= MOSTLY_ASKED * asked.size
+}
+
 /** A sentence that is this likely to hold the answer, against the one chosen, is not left out before it. */
 const AS_LIKELY = 0.5
 
@@ -192,7 +203,8 @@ function quotesOf(chosen: Candidate[], ranked: readonly Scored[], described: Des
     const text = passage.text.slice(start, end)
     const from = sectionOf(passage, start)
     const isApart = quotes.length > 0 && from !== quotes.at(-1)!.from
-    quotes.push({ hit, text, from, isAbrupt: isBlock(passage.text) && (isApart || startsAbruptly(text)) })
+    const isAbrupt = isApart || startsAbruptly(text) || (saysYesOrNo(text) && !isAsked(input.question, from))
+    quotes.push({ hit, text, from, isAbrupt: isBlock(passage.text) && isAbrupt })
   }
   const size = quotes.reduce((sum, { text }) => sum + widthOf(text) * text.length, 0)
   return size > MOST_CHARS ? quotes.slice(0, 1) : quotes

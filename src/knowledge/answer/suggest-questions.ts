@@ -94,7 +94,7 @@ export class Topic {
 }
 
 /** Even a word of every passage says something: small bases have one topic. */
-const LEAST_WEIGHT = 0.5
+const LEAST_WEIGHT = 1
 
 /** The part of `stems` that `others` hold, by idf. */
 function shareIn(others: ReadonlySet<string>, stems: ReadonlySet<string>, statistics: TermStatistics): number {

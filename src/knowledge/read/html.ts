@@ -7,6 +7,8 @@ import { isHtmlElement } from './html-elements.ts'
 const NO_ATTRIBUTES: Readonly<Attributes> = { href: '', language: '', start: Number.NaN }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 const DROPPED = new Set('script style template noscript head svg math iframe object select button dialog textarea'.split(' '))
+/** What is left out with its caption. */
+const PICTURES = new Set(['img', 'picture', 'video', 'svg', 'iframe'])
 /** Around the text rather than in it, unless they stand within `main` or `article`. */
 const AROUND = new Set(['nav', 'header', 'footer', 'aside'])
 const AROUND_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search'])
@@ -50,6 +52,8 @@ class HtmlReader implements TokenizerCallbacks {
   #count = 0
   /** The element whose content is being passed over, and how many of its name are open. */
   #skipped: { name: string; depth: number } | undefined
+  /** The figure under way, or before. */
+  #hasPicture = false
   /** How deep in `main` and `article`, and in what stands around the text. */
   #main = 0
   #around: { name: string; depth: number } | undefined
@@ -167,7 +171,10 @@ class HtmlReader implements TokenizerCallbacks {
       return
     }
     const isInHeading = name === 'button' && this.#out.isInHeading
-    const dropped = (DROPPED.has(name) && !isInHeading) || name === 'title' || (this.#hidden && !UNCLOSED.has(name))
+    if (name === 'figure') this.#hasPicture = false
+    else if (PICTURES.has(name)) this.#hasPicture = true
+    const isCaption = name === 'figcaption' && this.#hasPicture
+    const dropped = isCaption || (DROPPED.has(name) && !isInHeading) || name === 'title' || (this.#hidden && !UNCLOSED.has(name))
     if (dropped && !empty) this.#skipped = { name, depth: 1 }
     if (dropped) return
     if (name === 'main' || name === 'article') this.#main++
