@@ -50,7 +50,7 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
 /** Of what is asked. If the base does not know more than this, nothing in it comes close. */
 const MOSTLY = 0.5
 /** A quote that is right less often than this is shown as what comes closest. */
-const LIKELY = 0.35
+const LIKELY = 0.4
 /** A quote that is right this often is the answer, even if it is less sure that the base has one. */
 const SURE = 0.5
 /** Below these nothing comes close: how sure it is that the base has the answer, and that the quote is right. */
