@@ -127,7 +127,7 @@ function search(
   return { retrieval, best: fused[0] }
 }
 
-/** The passages with those of the document `topic` further up. */
+/** Moves passages of the document `topic` up. */
 function preferTopic(index: KnowledgeIndex, topic: string | undefined, ranked: Ranked[]): Ranked[] {
   if (topic === undefined) return ranked
   const raised = ranked.map((one) =>

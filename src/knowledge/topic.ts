@@ -1,13 +1,13 @@
 import type { HistoryEntry } from '../core/message.ts'
 import type { Hit } from '../core/retrieval.ts'
 
-/** A line of a reply that is shorter may stand in any document. */
+/** Any document may hold a shorter line. */
 const LEAST_CHARS = 20
 const MOST_CHARS = 200
 
 /**
  * The document that a conversation is about: the one that its last reply quotes. `ask` finds the passages for an earlier question in the conversation before it.
- * Undefined where no reply quotes what its question finds, as those of most language models.
+ * Undefined if the last reply quotes nothing, as is usual for a language model.
  */
 export function topicOf(
   history: readonly HistoryEntry[],

@@ -9,7 +9,7 @@ export interface IndexedText {
   /** The headings above the passage; taken with the title. */
   heading: string
   text: string
-  /** Those of its document, the most frequent first; left out: any. */
+  /** The languages that its document may be in, the most frequent first. Without them, all languages are possible. */
   languages?: readonly Language[]
 }
 

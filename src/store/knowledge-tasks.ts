@@ -41,7 +41,7 @@ const TASK = 'number, revision, work, title, title_given, source, media_type, by
 
 /**
  * Returns documents that wait to be read or indexed, at most `most`, by the time of their last change. A large document starts over with each change, and documents
- * that change all the time would keep the others waiting. Those that are only made again come when no other waits.
+ * that change all the time would keep the others waiting. Documents to be read again (`reread`) come last.
  */
 export function listTasks(base: KnowledgeBase, most: number): Task[] {
   const changed = base.all<DocumentRow>(

@@ -59,9 +59,10 @@ export function defines(asked: QuestionTerms, sentence: string, places: Places):
   return (isBare ? BARE_COUNTS : 1) / (1 + Math.max(0, others))
 }
 
-/** Of the first `words` words: those that the question does not have, and the share of the question in them. */
+/** How many of the first `words` words the question does not have. */
 const othersIn = (places: Places, words: number): number =>
   words - new Set(places.map(({ word }) => word).filter((word) => word < words)).size
+/** The share of the question, by idf, that is in the first `words` words. */
 const subjectShare = (asked: QuestionTerms, places: Places, words: number): number =>
   shareOf(
     asked,

@@ -1,4 +1,5 @@
 import type { Task } from '../../store/knowledge-tasks.ts'
+import type { Language } from '../../text/analyse.ts'
 import { FairRoom, type FairRoomParts } from './fair-room.ts'
 import { heldCharsOf } from './passage-list.ts'
 import type { Reading } from './read-documents.ts'
@@ -14,6 +15,8 @@ export interface LargeDocument {
   first: number
   /** The number of passages that are indexed. */
   done: number
+  /** Found with the first transaction. */
+  languages?: Language[]
   /** How many of its `same` passages have their vectors. */
   adopted: number
 }

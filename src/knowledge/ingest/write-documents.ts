@@ -165,7 +165,8 @@ async function writeNext(base: KnowledgeBase, large: LargeDocument, work: WriteW
   const { task, indexedTitle, passages } = large.reading
   const pause = pacer(work.agentId)
   const batch = newBatch()
-  const languages = languagesOf(passages)
+  large.languages ??= languagesOf(passages)
+  const { languages } = large
   const until = performance.now() + work.limits.analyseMs
   for (const [position, passage] of entriesFrom(passages, large.done)) {
     if (batch.passages.length > 0 && (isFull(batch, limitsFor(work)) || performance.now() > until)) break

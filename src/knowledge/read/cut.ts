@@ -19,7 +19,8 @@ const SECTION = 150
 /** A longer line leads up to nothing, and no list is repeated under it. */
 const LEAD = 500
 const REPEATED_LEAD = 300
-const HEADING_SEPARATOR = ' › '
+/** Between the headings above a passage. */
+export const HEADING_SEPARATOR = ' › '
 /** Of several headings above a passage. In ordinary documents, one path of a thousand has half as many. */
 const MOST_HEADING_CHARS = 400
 const QUESTION = /[?？؟]\W{0,3}$/u

@@ -7,7 +7,7 @@ import { isHtmlElement } from './html-elements.ts'
 const NO_ATTRIBUTES: Readonly<Attributes> = { href: '', language: '', start: Number.NaN }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 const DROPPED = new Set('script style template noscript head svg math iframe object select button dialog textarea'.split(' '))
-/** What is left out with its caption. */
+/** Elements that are left out, and their captions too. */
 const PICTURES = new Set(['img', 'picture', 'video', 'svg', 'iframe'])
 /** Around the text rather than in it, unless they stand within `main` or `article`. */
 const AROUND = new Set(['nav', 'header', 'footer', 'aside'])
