@@ -192,6 +192,19 @@ describe('answers from any passage', () => {
     assert.equal(answer('Does it support zorgblatt?', 0.6, [lamp], () => 0).found, 'nothing')
   })
 
+  test('a section below the question itself is the answer', () => {
+    const frequency = (stem: string) => (stem === 'lamp' ? 90 : 3)
+    const answer = (heading: string) => {
+      const text = `## ${heading}\n\nA charge takes a minute: fast.\n\nMore.`
+      const retrieval = { ...retrievalOf(text, text, text), confidence: 0.97 }
+      return extractAnswer({ question: 'is it fast', history: [], retrieval }, { passages: 100, frequency })
+    }
+    const asked = answer('Is a lamp fast?')
+    assert.equal(asked.found, 'answer')
+    assert.ok(asked.confidence >= 0.9, String(asked.confidence))
+    assert.ok(answer('Is a fast lamp dear, cheap or heavy?').confidence < 0.5)
+  })
+
   test('two quotes that are long together are one', () => {
     const long = ' It goes on, for longer than anybody cares to read.'.repeat(8)
     const both = (tail: string) => [`A lamp is red.${tail}\n\nMore.`, `A bell is blue.${tail}\n\nMore.`]

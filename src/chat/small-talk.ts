@@ -11,25 +11,25 @@ const SAID: Record<string, Partial<Record<Kind, string>>> = {
     welcome:
       'thanks|thank you|thank you very much|thanks a lot|many thanks|thx|ty|cheers|ok thanks|okay thanks|ok thank you|great thanks|thank you so much',
     goodbye: 'bye|goodbye|bye bye|good bye|see you|see you later|good night',
-    who: 'who are you|what are you|what can you do|what do you do|what is your name|whats your name|how can you help|how can you help me|what can you help me with|help|are you a bot|are you a robot|are you human',
+    who: 'who are you|what are you|what can you do|what do you do|what is your name|whats your name|how can you help|how can you help me|what can you help me with|what can i do with it|what can i do with this|what can i do here|what can i ask|what can i ask you|help|are you a bot|are you a robot|are you human',
   },
   de: {
     hello: 'hallo|guten tag|guten morgen|guten abend|servus|moin|grüß gott|wie geht es dir|wie geht es ihnen|wie gehts',
     welcome: 'danke|vielen dank|danke schön|dankeschön|danke sehr|besten dank',
     goodbye: 'tschüss|tschüs|auf wiedersehen|bis bald|gute nacht',
-    who: 'wer bist du|wer sind sie|was kannst du|was können sie|wie heißt du|wie heißen sie|hilfe|bist du ein bot',
+    who: 'wer bist du|wer sind sie|was kannst du|was können sie|was kann ich damit machen|was kann ich hier machen|was kann ich fragen|wie heißt du|wie heißen sie|hilfe|bist du ein bot',
   },
   es: {
     hello: 'hola|buenos días|buenas tardes|buenas noches|qué tal|cómo estás',
     welcome: 'gracias|muchas gracias|mil gracias',
     goodbye: 'adiós|hasta luego|hasta pronto',
-    who: 'quién eres|quién es usted|qué puedes hacer|cómo te llamas|ayuda',
+    who: 'quién eres|quién es usted|qué puedes hacer|qué puedo hacer aquí|qué puedo preguntar|cómo te llamas|ayuda',
   },
   fr: {
     hello: 'bonjour|salut|bonsoir|coucou|comment ça va|ça va',
     welcome: 'merci|merci beaucoup|merci bien',
     goodbye: 'au revoir|à bientôt|bonne nuit',
-    who: 'qui es tu|qui êtes vous|que peux tu faire|que pouvez vous faire|comment tu t appelles|aide',
+    who: 'qui es tu|qui êtes vous|que peux tu faire|que pouvez vous faire|que puis je faire ici|que puis je demander|comment tu t appelles|aide',
   },
   it: {
     hello: 'ciao|buongiorno|buonasera|salve|come stai|come va',

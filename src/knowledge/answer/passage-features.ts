@@ -41,7 +41,7 @@ export class Phrases {
 }
 
 const STEP = /^[ \t]{0,12}\d{1,3}[.)] /m
-const QUESTION = /[?？]\W*$/u
+export const isQuestion = (heading: string): boolean => /[?？]\W*$/u.test(heading)
 
 /** The question, and the words of a passage, its title and its heading. */
 interface Reading {
@@ -60,7 +60,7 @@ export function passageFeatures(hit: Hit, { phrases, type, asksWhatIs, tokens, t
     phrases.shareIn(title, heading),
     type === 'how' && STEP.test(hit.text) ? 1 : 0,
     // The section below another question is no definition.
-    QUESTION.test(lastHeading(hit)) && !asksWhatIs ? 1 : 0,
+    isQuestion(lastHeading(hit)) && !asksWhatIs ? 1 : 0,
   ]
 }
 

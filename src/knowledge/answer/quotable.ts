@@ -147,13 +147,21 @@ const MOST_NAME_CHARS = 100
 /** What comes between the name of a page and that of its site. */
 const SITE = /^\s?[-–—|·:]\s/u
 
-/** The title of a passage and the heading above a place in its text, as plain text. */
-export function sectionOf({ title, heading, text }: Pick<Hit, 'title' | 'heading' | 'text'>, start: number): string {
+type Place = Pick<Hit, 'title' | 'heading' | 'text'>
+
+/** The heading above a place in the text of a passage, as plain text; empty where there is none. */
+export function headingAbove({ heading, text }: Place, start: number): string {
   const above = text
     .slice(0, start)
     .match(/^ {0,3}#{1,6}[ \t].*$/gm)
     ?.at(-1)
-  const own = plain(above ?? heading.slice(heading.lastIndexOf(' › ') + 1))
+  return plain(above ?? heading.slice(heading.lastIndexOf(' › ') + 1))
+}
+
+/** The title of a passage and the heading above a place in its text, as plain text. */
+export function sectionOf(passage: Place, start: number): string {
+  const { title, heading } = passage
+  const own = headingAbove(passage, start)
   const top = heading.split(' › ')[0]!
   // "Lamps - Manual" of a page with the heading "Lamps": the rest is the site's.
   const isOfSite = top !== '' && title.startsWith(top) && SITE.test(title.slice(top.length))

@@ -1,0 +1,16 @@
+import { analyse, contentStems } from '../../text/analyse.ts'
+import { idfOf } from '../confidence.ts'
+import type { TermStatistics } from './question-terms.ts'
+
+/**
+ * Returns 0 to 1: how much of what a question and a heading say is in both. Rare words count more than those that most passages hold: "is it fast"
+ * is like "Is Repartee fast?" in the documents of Repartee.
+ */
+export function likeness(question: string, heading: string, statistics: TermStatistics): number {
+  const analysed = analyse(question)
+  const asked = new Set(contentStems(analysed))
+  const held = new Set(contentStems(analyse(heading, analysed.language)))
+  const weigh = (stems: Set<string>): number =>
+    stems.values().reduce((sum, stem) => sum + idfOf(statistics.passages, statistics.frequency(stem)), 0)
+  return (2 * weigh(asked.intersection(held))) / (weigh(asked) + weigh(held) || 1)
+}
