@@ -3,8 +3,8 @@ import { idfOf } from '../confidence.ts'
 import type { TermStatistics } from './question-terms.ts'
 
 /**
- * Returns 0 to 1: how much of what a question and a heading say is in both. Rare words count more than those that most passages hold: "is it fast"
- * is like "Is Repartee fast?" in the documents of Repartee.
+ * Returns 0 to 1: the words that a question and a heading share, weighed by idf. 1 if both say the same. In the documents of Repartee, where the
+ * name is in most passages, "is it fast" is like "Is Repartee fast?".
  */
 export function likeness(question: string, heading: string, statistics: TermStatistics): number {
   const analysed = analyse(question)
