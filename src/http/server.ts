@@ -25,7 +25,7 @@ import { keyRoutes } from './keys.ts'
 import { parseJsonInTurn } from './large-json.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { messageRoutes } from './messages.ts'
-import { methodFinder } from './methods.ts'
+import { RouteMethods } from './methods.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { metricsRoute } from './metrics/routes.ts'
 import { modelRoutes } from './models.ts'
@@ -173,7 +173,9 @@ export function openServer(options: ServerOptions): FastifyInstance {
     // The handler reads the file itself, as it comes in.
     if (!request.routeOptions.config.upload) throw new ReparteeError('unsupported_media_type', 'This request takes no files.')
   })
+  const routeMethods = new RouteMethods()
   app.addHook('onRoute', (route) => {
+    routeMethods.add(route.url, route.method)
     // Of others, no body is read. A hook on every request would cost them a twentieth of their time.
     if (route.method === 'GET' || route.method === 'HEAD') return
     route.preParsing = (request, reply, payload, done) => {
@@ -181,7 +183,6 @@ export function openServer(options: ServerOptions): FastifyInstance {
       done(null, isUpload(request) ? payload : withoutSmallChunks(request.raw, payload as Readable))
     }
   })
-  const allowedMethods = methodFinder(contract)
   const pressure = new Pressure({
     maxDelayMs: deps.limits.maxDelayMs,
     sharedWait: () => deps.db.waitMs(),
@@ -208,7 +209,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
       throw new ReparteeError('invalid_request', 'The request must have exactly one Host header.')
     }
     if (request.is404) {
-      const methods = allowedMethods(request.url)
+      const methods = routeMethods.of(request.url)
       if (methods !== undefined && (await origins.isPreflight(request.raw))) {
         origins.tellPreflight(request.raw, reply.raw)
         return reply.code(204).send()
