@@ -1,4 +1,5 @@
 import type { Agent } from '../core/agent.ts'
+import { joinHeadings } from '../core/headings.ts'
 import { ANSWER_THRESHOLD, type Retrieval, type Suggestion } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
 import type { Deps } from './deps.ts'
@@ -72,7 +73,7 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
     [...asked.slice(-3).map((content) => ({ role: 'USER', content })), { role: 'AI', content: reply }],
     MAX_CHARS_SHOWN,
   )
-  const topics = [...new Set(retrieval.hits.map(({ title, heading }) => [title, heading].filter(Boolean).join(' › ')))]
+  const topics = [...new Set(retrieval.hits.map(({ title, heading }) => joinHeadings(title, heading)))]
   const about = topics.length === 0 ? '' : `\n${tagged('topics', topics.join('\n').slice(0, MAX_CHARS_SHOWN))}`
   const wanted = 2 * agent.followUps.count
   const text = await askBeside(deps, agent, {

@@ -1,4 +1,5 @@
 import type { Agent } from '../core/agent.ts'
+import { joinHeadings } from '../core/headings.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import type { PromptMessage } from '../core/model.ts'
 import type { Hit } from '../core/retrieval.ts'
@@ -39,7 +40,7 @@ export function buildPrompt(input: PromptInput, historyTokens: number): PromptMe
 
 function withData(message: string, additionalContext: string | undefined, hits: Hit[]): string {
   const parts = hits.map(({ title, heading, text }, i) => {
-    const from = [title, heading].filter((part) => part !== '').join(' › ')
+    const from = joinHeadings(title, heading)
     return tagged('passage', text, ` n="${i + 1}" from=${JSON.stringify(unclosed(from))}`)
   })
   if (additionalContext) parts.push(`${UNTRUSTED}\n${tagged('context', additionalContext)}`)

@@ -1,5 +1,6 @@
 import { accumulate } from '../store/knowledge-posting.ts'
 import type { KnowledgeIndex, TermLists } from '../store/knowledge-reader.ts'
+import { idfOf } from './idf.ts'
 import type { SearchTerms } from './search-terms.ts'
 import { topSlots } from './top-slots.ts'
 
@@ -107,13 +108,8 @@ function withinEntries(index: KnowledgeIndex, steps: Step[], most: number): Step
   return steps.filter((step) => kept.has(step))
 }
 
-/** What a term says by being rare, never negative. */
-export function idfOf(index: KnowledgeIndex, df: number): number {
-  return Math.log(1 + (index.slots - df + 0.5) / (df + 0.5))
-}
-
 function spread(index: KnowledgeIndex, lists: TermLists, weight: number, slots: Float32Array): void {
-  const rare = weight * idfOf(index, lists.df)
+  const rare = weight * idfOf(index.slots, lists.df)
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, slots, offset)
 }
 
@@ -122,7 +118,7 @@ function spreadExact(index: KnowledgeIndex, word: string, lists: TermLists, weig
     spread(index, lists, EXACT * weight, core)
     return
   }
-  const rare = EXACT * weight * idfOf(index, lists.df)
+  const rare = EXACT * weight * idfOf(index.slots, lists.df)
   for (const { posting, offset } of lists.parts) accumulate(posting, rare, core, offset, extra, longOf(word))
 }
 
@@ -134,7 +130,7 @@ function stepsOfAlike(index: KnowledgeIndex, word: string, weight: number): Step
       key: `e${other.word}`,
       add: (lists) => {
         // A rare neighbour must not say more than the word itself.
-        const held = Math.min(1, idfOf(index, index.frequency(`e${word}`)) / idfOf(index, lists.df))
+        const held = Math.min(1, idfOf(index.slots, index.frequency(`e${word}`)) / idfOf(index.slots, lists.df))
         spread(index, lists, EXACT * weight * other.dice * held * longOf(word), extra)
       },
     }))

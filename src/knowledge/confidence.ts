@@ -1,3 +1,5 @@
+import { idfOf } from './idf.ts'
+
 /** One term that was searched: a stem of the question, or of the conversation before it. */
 export interface TermSignal {
   /** Passages of the base that hold it; 0 when none does. */
@@ -85,12 +87,6 @@ export function answerConfidence(retrieval: number, signals: AnswerSignals): num
 /** 0 to 1: the probability that a quote from a passage with several blocks is right. */
 export function quoteConfidence(signals: QuoteSignals): number {
   return logistic(QUOTE, quoteFeatures(signals))
-}
-
-/** What a stem says by being rare: that of BM25, never negative. */
-export function idfOf(passages: number, frequency: number): number {
-  const known = Math.min(frequency, passages)
-  return Math.log(1 + (passages - known + 0.5) / (known + 0.5))
 }
 
 /** Exported for the fit only, as the next. */

@@ -1,4 +1,5 @@
 import type { Metadata } from '../core/document.ts'
+import { splitHeadings } from '../core/headings.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import { ANSWER_THRESHOLD, type Hit, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
 import { SEPARATOR } from '../store/knowledge-build.ts'
@@ -7,9 +8,10 @@ import type { FoundPassage, KnowledgeIndex, Sketch } from '../store/knowledge-re
 import { analyse, contentStems, type Language } from '../text/analyse.ts'
 import { hashOf } from '../text/ngrams.ts'
 import { isDefinitionAsked } from './answer/definitions.ts'
-import { type Candidate, findCandidates, GRAMS, idfOf } from './candidates.ts'
+import { type Candidate, findCandidates, GRAMS } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
 import { fuse } from './fuse.ts'
+import { idfOf } from './idf.ts'
 import { toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
 import { type SearchTerms, toSearchTerms } from './search-terms.ts'
@@ -93,7 +95,7 @@ function limit(retrieval: Retrieval, confidence = retrieval.confidence): Retriev
 
 /** The share of a question's own words, by idf, that the best passage holds. */
 function ownShare(index: KnowledgeIndex, signals: readonly TermSignal[]): number {
-  const sum = (some: readonly TermSignal[]): number => some.reduce((idf, { frequency }) => idf + idfOf(index, frequency), 0)
+  const sum = (some: readonly TermSignal[]): number => some.reduce((idf, { frequency }) => idf + idfOf(index.slots, frequency), 0)
   return sum(signals.filter(({ inBest }) => inBest)) / (sum(signals) || 1)
 }
 
@@ -211,7 +213,7 @@ const OPENING_STEMS = 6
 
 /** For a question that asks what something is: prefers passages whose title and heading are its name. */
 function addNames(index: KnowledgeIndex, named: readonly string[], close: readonly Ranked[]): void {
-  const weights = new Map(named.map((stem) => [hashOf(stem), idfOf(index, index.frequency(`s${stem}`)) + 0.1]))
+  const weights = new Map(named.map((stem) => [hashOf(stem), idfOf(index.slots, index.frequency(`s${stem}`)) + 0.1]))
   const whole = weights.values().reduce((sum, weight) => sum + weight, 0)
   const share = (hashes: Uint16Array): number => {
     const held = new Set(hashes.filter((hash) => weights.has(hash)))
@@ -222,7 +224,7 @@ function addNames(index: KnowledgeIndex, named: readonly string[], close: readon
     const { hashes, title } = index.sketch(ranked.slot)
     const text = hashes.indexOf(SEPARATOR) + 1
     const nameIn = (above: Uint16Array): number => share(above) ** 2 / (1 + above.filter((hash) => !weights.has(hash)).length)
-    const path = index.passage(ranked.slot).heading.split(' › ')
+    const path = splitHeadings(index.passage(ranked.slot).heading)
     const own = (path.length > 1 ? SECTION : 1) * nameIn(hashesOf(path.at(-1)!, index.languages))
     const name = Math.max(nameIn(hashes.subarray(0, text - 1)), own)
     const opens = share(hashes.subarray(text, Math.min(title, text + OPENING_STEMS))) ** 2
@@ -238,13 +240,14 @@ function hashesOf(text: string, languages: readonly Language[]): Uint16Array {
 
 function gramWeights(index: KnowledgeIndex, terms: SearchTerms): Map<string, number> {
   const weights = new Map<string, number>()
-  for (const [gram, weight] of terms.grams) if (weight > 0) weights.set(gram, weight * idfOf(index, index.gramFrequency(gram)))
-  for (const [piece, weight] of terms.pieces) weights.set(piece, weight * idfOf(index, index.frequency(`u${piece}`)))
+  for (const [gram, weight] of terms.grams)
+    if (weight > 0) weights.set(gram, weight * idfOf(index.slots, index.gramFrequency(gram)))
+  for (const [piece, weight] of terms.pieces) weights.set(piece, weight * idfOf(index.slots, index.frequency(`u${piece}`)))
   return weights
 }
 
 function pairsOf(index: KnowledgeIndex, sequence: readonly string[]): Pair[] {
-  const rarity = sequence.map((stem) => idfOf(index, index.frequency(`s${stem}`)))
+  const rarity = sequence.map((stem) => idfOf(index.slots, index.frequency(`s${stem}`)))
   const pairs: Pair[] = []
   for (let i = 0; i + 1 < sequence.length; i++) {
     const [first, second] = [sequence[i]!, sequence[i + 1]!]

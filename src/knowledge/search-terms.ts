@@ -1,6 +1,6 @@
 import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
 import { stemAs } from '../text/analyse.ts'
-import { idfOf } from './candidates.ts'
+import { idfOf } from './idf.ts'
 import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
 import { repair } from './spelling.ts'
 
@@ -123,7 +123,7 @@ function addSynonyms(index: KnowledgeIndex, terms: SearchTerms): void {
     for (const phrase of phrases)
       for (const other of phrase) {
         if (terms.asked.has(other)) continue
-        const rarity = own === 0 ? 1 : Math.min(1, idfOf(index, own) / idfOf(index, frequency(other)))
+        const rarity = own === 0 ? 1 : Math.min(1, idfOf(index.slots, own) / idfOf(index.slots, frequency(other)))
         const weight = ((own === 0 ? BRIDGE : SYNONYM) * rarity) / phrase.length
         weights.set(other, Math.max(weights.get(other) ?? 0, weight))
       }

@@ -1,3 +1,4 @@
+import { innermost } from '../../core/headings.ts'
 import type { Hit } from '../../core/retrieval.ts'
 import { phraseQuestions } from '../../knowledge/answer/phrase-questions.ts'
 import { renderExchange } from '../chat/render.ts'
@@ -38,7 +39,7 @@ async function findQuestions(client: Client, agentId: string): Promise<string[]>
     for (const passage of passages) {
       const hit = { ...passage, passageId: passage.id, title } as unknown as Hit
       // Of a language in which no question can be put, the heading is one.
-      const questions = [...phraseQuestions(hit), ...(passage.heading === '' ? [] : [passage.heading.split(' › ').at(-1)!])]
+      const questions = [...phraseQuestions(hit), ...(passage.heading === '' ? [] : [innermost(passage.heading)])]
       candidates.push(...questions.map((question) => ({ question, passageId: passage.id })))
     }
   }

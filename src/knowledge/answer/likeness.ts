@@ -1,5 +1,5 @@
 import { analyse, contentStems } from '../../text/analyse.ts'
-import { idfOf } from '../confidence.ts'
+import { idfOf } from '../idf.ts'
 import type { TermStatistics } from './question-terms.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { innermost } from '../../core/headings.ts'
 import type { Hit } from '../../core/retrieval.ts'
 import type { Token } from '../../text/analyse.ts'
 import type { AnswerType } from './answer-types.ts'
@@ -65,4 +66,4 @@ export function passageFeatures(hit: Hit, { phrases, type, asksWhatIs, tokens, t
 }
 
 /** The heading of a passage's own section; its title where it has none. */
-export const lastHeading = ({ heading, title }: Hit): string => heading.slice(heading.lastIndexOf(' › ') + 1).trim() || title
+export const lastHeading = ({ heading, title }: Hit): string => innermost(heading) || title

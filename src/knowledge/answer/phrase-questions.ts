@@ -1,3 +1,4 @@
+import { splitHeadings } from '../../core/headings.ts'
 import type { Hit } from '../../core/retrieval.ts'
 import { detectLanguage } from '../../text/analyse.ts'
 import { cleanQuestion, lowered, questionOf } from './heading-questions.ts'
@@ -35,7 +36,7 @@ function* allQuestions(hit: Hit): Generator<string> {
   const written = new Set(hit.text.match(WORD))
   const headings = [
     ...lines.filter((line) => line.kind === 'heading').map((line) => line.text),
-    ...hit.heading.split(' › ').reverse(),
+    ...splitHeadings(hit.heading).reverse(),
     hit.title,
   ]
   for (const heading of headings) {

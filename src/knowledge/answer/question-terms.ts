@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../../core/message.ts'
 import type { Language, Token } from '../../text/analyse.ts'
-import { idfOf } from '../confidence.ts'
+import { idfOf } from '../idf.ts'
 import { toQuestion } from '../question.ts'
 
 // Bits of a number: a question with more distinct terms is cut off.

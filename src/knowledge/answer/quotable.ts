@@ -1,3 +1,4 @@
+import { innermost, joinHeadings, splitHeadings } from '../../core/headings.ts'
 import type { Hit } from '../../core/retrieval.ts'
 import type { Span } from '../../text/sentences.ts'
 import { dangles } from './abrupt.ts'
@@ -155,18 +156,18 @@ export function headingAbove({ heading, text }: Place, start: number): string {
     .slice(0, start)
     .match(/^ {0,3}#{1,6}[ \t].*$/gm)
     ?.at(-1)
-  return plain(above ?? heading.slice(heading.lastIndexOf(' › ') + 1))
+  return plain(above ?? innermost(heading))
 }
 
 /** The title of a passage and the heading above a place in its text, as plain text. */
 export function sectionOf(passage: Place, start: number): string {
   const { title, heading } = passage
   const own = headingAbove(passage, start)
-  const top = heading.split(' › ')[0]!
+  const top = splitHeadings(heading)[0]!
   // "Lamps - Manual" of a page with the heading "Lamps": the rest is the site's.
   const isOfSite = top !== '' && title.startsWith(top) && SITE.test(title.slice(top.length))
   const whole = plain(isOfSite ? top : title)
-  const name = own === '' || own === whole ? whole : whole === '' ? own : `${whole} › ${own}`
+  const name = own === whole ? whole : joinHeadings(whole, own)
   return name.length <= MOST_NAME_CHARS ? name : own || whole
 }
 

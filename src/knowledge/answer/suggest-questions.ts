@@ -1,7 +1,7 @@
 import type { Hit, Retrieval, SuggestInput, Suggestion } from '../../core/retrieval.ts'
 import { ANSWER_THRESHOLD } from '../../core/retrieval.ts'
 import { analyse, contentStems } from '../../text/analyse.ts'
-import { idfOf } from '../confidence.ts'
+import { idfOf } from '../idf.ts'
 import { lastHeading } from './passage-features.ts'
 import { phraseQuestions } from './phrase-questions.ts'
 import type { TermStatistics } from './question-terms.ts'

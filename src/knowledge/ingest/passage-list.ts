@@ -1,8 +1,8 @@
 import type { Passage } from '../../core/document.ts'
+import { splitHeadings } from '../../core/headings.ts'
 import type { KnowledgeBase } from '../../store/knowledge-base.ts'
 import { listPassages } from '../../store/knowledge-tasks.ts'
 import { detectLanguage, type Language } from '../../text/analyse.ts'
-import { HEADING_SEPARATOR } from '../read/cut.ts'
 
 /** A passage before it is indexed. */
 export type ReadPassage = Omit<Passage, 'id' | 'index'>
@@ -71,7 +71,7 @@ export function textOf(list: PassageList): string {
   const parts: string[] = []
   let before = ''
   for (const [, { text, heading }] of entriesFrom(list, 0)) {
-    const path = heading.split(HEADING_SEPARATOR)
+    const path = splitHeadings(heading)
     if (heading !== '' && heading !== before && !HEADING.test(text))
       parts.push(`${'#'.repeat(Math.min(6, path.length))} ${path.at(-1)}`)
     parts.push(text)

@@ -1,3 +1,4 @@
+import { joinHeadings, SEPARATOR_CHARS } from '../../core/headings.ts'
 import { sentences } from '../../text/sentences.ts'
 import type { Block } from './block.ts'
 import { headingText } from './heading.ts'
@@ -5,7 +6,7 @@ import { headingText } from './heading.ts'
 /** A passage before it has an id and an index. */
 export interface Cut {
   text: string
-  /** The headings above it, outermost first, joined by ` › `; empty where there are none. Of long ones, the innermost. */
+  /** The headings above it, outermost first; empty where there are none. Of long ones, the innermost. */
   heading: string
   /** On which it begins. */
   page: number | null
@@ -19,8 +20,6 @@ const SECTION = 150
 /** A longer line leads up to nothing, and no list is repeated under it. */
 const LEAD = 500
 const REPEATED_LEAD = 300
-/** Between the headings above a passage. */
-export const HEADING_SEPARATOR = ' › '
 /** Of several headings above a passage. In ordinary documents, one path of a thousand has half as many. */
 const MOST_HEADING_CHARS = 400
 const QUESTION = /[?？؟]\W{0,3}$/u
@@ -97,10 +96,10 @@ function passage(pieces: Piece[]): Cut {
 function headingOf(path: readonly string[]): string {
   let from = path.length - 1
   for (let chars = 0; from > 0; from--) {
-    chars += path[from]!.length + HEADING_SEPARATOR.length
+    chars += path[from]!.length + SEPARATOR_CHARS
     if (chars + path[from - 1]!.length > MOST_HEADING_CHARS) break
   }
-  return path.slice(Math.max(0, from)).join(HEADING_SEPARATOR)
+  return joinHeadings(...path.slice(Math.max(0, from)))
 }
 
 function commonStart(a: string[], b: string[]): string[] {
