@@ -4,7 +4,7 @@ import { isKeyLike } from './chat/key-format.ts'
 import type { Limits } from './core/limits.ts'
 import type { Provider } from './models/provider.ts'
 import { parseHosts } from './net/guarded-fetch.ts'
-import { parseProviders, toOllamaUrl } from './providers.ts'
+import { parseProviders, toOllamaUrl } from './parse-providers.ts'
 import { type Setting, type SettingName, settings } from './settings.ts'
 
 interface Values {

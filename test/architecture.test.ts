@@ -44,9 +44,10 @@ const FENCES: Record<string, string[]> = {
 }
 
 const imports = globSync('src/**/*.ts').flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom\s+|^import\s+|\bimport\()'([^'\n]+)'/gm)].map(([, target]) => ({
+  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom\s+|^import\s+|\bimport\()'([^'\n]+)'/gm)].map(([found, target]) => ({
     file,
     target: target!,
+    isLazy: found.startsWith('import('),
   })),
 )
 const folderOf = (file: string) => (file.split('/').length > 2 ? file.split('/')[1]! : '.')
@@ -59,6 +60,20 @@ test('imports point down, or stay within their folder', () => {
     // The side door starts the service, so it may look at the wiring.
     .filter(({ from, to }) => !(from === 'cli' && to === '.'))
   assert.deepEqual(upward, [])
+})
+
+// Except what is loaded when it is used, as commands are.
+test('no file imports itself by way of others, not even for a type', () => {
+  const targets = new Map<string, string[]>()
+  for (const { file, target } of imports.filter(({ target, isLazy }) => target.startsWith('.') && !isLazy))
+    targets.set(file, [...(targets.get(file) ?? []), normalize(join(dirname(file), target))])
+  // A file whose imports lead to no circle is taken away, until only circles and what imports them are there.
+  let before = -1
+  while (targets.size !== before) {
+    before = targets.size
+    for (const [file, all] of targets) if (!all.some((target) => targets.has(target))) targets.delete(file)
+  }
+  assert.deepEqual([...targets.keys()], [])
 })
 
 test('each third-party package is imported in its own folders only', () => {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { ConfigError, loadConfig } from '../src/config.ts'
-import { providersOf, toOllamaUrl } from '../src/providers.ts'
+import { toOllamaUrl } from '../src/parse-providers.ts'
+import { providersOf } from '../src/providers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-providers-'))
 after(() => rmSync(folder, { recursive: true }))

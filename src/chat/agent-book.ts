@@ -1,5 +1,5 @@
 import type { Agent } from '../core/agent.ts'
-import { ReparteeError } from '../core/errors.ts'
+import { agentNotFound } from '../core/errors.ts'
 import { findAgent } from '../store/agents.ts'
 import type { Database } from '../store/database.ts'
 
@@ -38,5 +38,3 @@ export class AgentBook {
     this.#held.clear()
   }
 }
-
-export const agentNotFound = () => new ReparteeError('agent_not_found', 'There is no such agent.')

@@ -1,5 +1,5 @@
 import type { Agent } from '../core/agent.ts'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { agentNotFound, invalid, ReparteeError } from '../core/errors.ts'
 import { Limiter } from '../core/limiter.ts'
 import { whyUnusable } from '../core/model.ts'
 import { nextSlice } from '../core/pacer.ts'
@@ -8,7 +8,6 @@ import * as store from '../store/agents.ts'
 import type { Database, Statement } from '../store/database.ts'
 import { deleteAgentRows } from '../store/deletion.ts'
 import { countMessages, countSessions, type Slicing } from '../store/sessions.ts'
-import { agentNotFound } from './agent-book.ts'
 import type { Deps } from './deps.ts'
 
 /** What a caller may set; nested objects need not be whole. */

@@ -1,6 +1,6 @@
 import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
-import { ReparteeError } from '../core/errors.ts'
+import { keyNotFound, ReparteeError } from '../core/errors.ts'
 import {
   type ChatModel,
   EXTRACTIVE,
@@ -16,7 +16,6 @@ import { findKey } from '../store/keys.ts'
 import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
 import type { Deps } from './deps.ts'
 import { counted, isTimeout } from './generate.ts'
-import { keyNotFound } from './keys.ts'
 import { costOf, priceOf } from './prices.ts'
 
 type Cost = Omit<Spent, 'calls'>

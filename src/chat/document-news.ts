@@ -1,11 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { Document } from '../core/document.ts'
+import type { Knowledge } from '../core/knowledge.ts'
 import { nextSlice } from '../core/pacer.ts'
+import type { Clock } from '../core/ports.ts'
 import { type AgentHead, listAgentHeads } from '../store/agents.ts'
+import type { Database } from '../store/database.ts'
 import { queueEvent } from '../store/deliveries.ts'
-import type { Deps } from './deps.ts'
+import type { Background } from './background.ts'
+import type { Courier } from './courier.ts'
+import type { WebhookBook } from './webhook-book.ts'
 
-type NewsDeps = Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'courier' | 'background' | 'clock'>
+interface NewsDeps {
+  db: Database
+  knowledge: Knowledge
+  webhooks: WebhookBook
+  courier: Courier
+  background: Background
+  clock: Clock
+}
 
 const AT_ONCE = 200
 const AGENTS_AT_ONCE = 100

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
+import { busy, type ErrorDetail, ReparteeError, sessionNotFound, stopping } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import { findSession } from '../store/sessions.ts'
 import { abandonTurn } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
-import { sessionNotFound } from './sessions.ts'
 import type { Turn } from './turn.ts'
-import { busy, stopping, toPlace } from './turns.ts'
+import { toPlace } from './turns.ts'
 
 /** What is kept with a message whose turn came to nothing, as JSON. */
 export interface FailureDetail {

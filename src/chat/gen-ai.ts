@@ -3,7 +3,6 @@ import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitM
 import type { Retrieval } from '../core/retrieval.ts'
 import type { Attributes, SpanStart } from '../core/tracer.ts'
 import type { Exchange } from './exchange.ts'
-import type { Query } from './retrieve.ts'
 
 /** What spans say, in the words of OpenTelemetry's conventions for generative AI (semantic conventions 1.41). Ours beside them begin with `repartee.`. */
 
@@ -58,7 +57,11 @@ export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Exch
     : {}),
 })
 
-export const retrievalSpan = (agent: Agent, { query, topK }: Query, tellsText: boolean): SpanStart => ({
+export const retrievalSpan = (
+  agent: Agent,
+  { query, topK }: { query: string; topK?: number },
+  tellsText: boolean,
+): SpanStart => ({
   name: `retrieval ${agent.id}`,
   kind: 'client',
   attributes: {

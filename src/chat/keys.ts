@@ -1,5 +1,5 @@
 import type { ApiKey, KeyBudget, Scope } from '../core/api-key.ts'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { invalid, keyNotFound, ReparteeError } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import { findAgent } from '../store/agents.ts'
 import * as store from '../store/keys.ts'
@@ -146,5 +146,3 @@ export async function ensureAdminKey(deps: KeyDeps, configured: string | undefin
   await auditLocal(deps, 'createKey', key.id)
   return secret
 }
-
-export const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')

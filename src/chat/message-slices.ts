@@ -1,11 +1,10 @@
-import { ReparteeError } from '../core/errors.ts'
+import { ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
 import { type ListedMessage, listMessagesAfter, readContents, readSizes } from '../store/messages.ts'
 import type { Slicing } from '../store/sessions.ts'
-import { sessionNotFound } from './sessions.ts'
 
 /** A slice of about so many characters takes less than a millisecond. */
 export const SLICE_CHARS = 50_000

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { invalid, messageNotFound, ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { TurnState } from '../core/message.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
@@ -18,7 +18,6 @@ import { isLeased } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'
-import { sessionNotFound } from './sessions.ts'
 
 /** A long message waits for a slice of its own before it is read. Throws `message_not_found`, and `unavailable` if the caller leaves. */
 export async function getMessage(
@@ -54,8 +53,6 @@ export async function getQuestion(deps: Deps, session: Session, messageId: strin
 export function checkQuestion({ role }: Pick<MessageHead, 'role'>): void {
   if (role !== 'USER') throw invalid('path.messageId', 'must be the id of a message of the user')
 }
-
-const messageNotFound = () => new ReparteeError('message_not_found', 'There is no such message.')
 
 /** A message with what shows its turn. */
 type MessageInTurn = Pick<MessageHead, 'id' | 'role' | 'seq' | 'turn'>

@@ -1,4 +1,4 @@
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { invalid, ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { countVersions, findMessageAt, type MessageHead } from '../store/messages.ts'
@@ -10,7 +10,6 @@ import { endTurn, isGone, refusedSession, toldOf } from './fail-turn.ts'
 import { readPast } from './history.ts'
 import { getHead } from './read-message.ts'
 import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
-import { sessionNotFound } from './sessions.ts'
 import type { Turn } from './turn.ts'
 import { holdOf, toPlace } from './turns.ts'
 

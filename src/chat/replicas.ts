@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ReparteeError } from '../core/errors.ts'
+import { busy, type ReparteeError, sessionNotFound, stopping, waitedTooLong } from '../core/errors.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
@@ -23,10 +23,9 @@ import type { AgentBook } from './agent-book.ts'
 import type { Exchange } from './exchange.ts'
 import { followTurn, publishTurn } from './follow-turn.ts'
 import type { KeyRing } from './key-ring.ts'
-import { sessionNotFound } from './sessions.ts'
 import { SharedWork } from './shared-work.ts'
 import { type StopReason, Turn } from './turn.ts'
-import { busy, stopping, type TurnLimits, type TurnQueue, type Turns, waitedTooLong } from './turns.ts'
+import type { TurnLimits, TurnQueue, Turns } from './turns.ts'
 import type { WebhookBook } from './webhook-book.ts'
 
 /** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */

@@ -1,4 +1,4 @@
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { agentNotFound, invalid, ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
@@ -6,10 +6,7 @@ import type { Statement } from '../store/database.ts'
 import { deleteSession as deleteRows, type IfUnused, isPurged } from '../store/deletion.ts'
 import { insertConversation } from '../store/messages.ts'
 import { findSession, insertSession, renameSession as rename } from '../store/sessions.ts'
-import { agentNotFound } from './agent-book.ts'
 import type { Deps } from './deps.ts'
-
-export const sessionNotFound = () => new ReparteeError('session_not_found', 'There is no such session.')
 
 export interface NewSession {
   name?: string | undefined

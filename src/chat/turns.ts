@@ -1,8 +1,7 @@
-import { type ErrorDetail, ReparteeError } from '../core/errors.ts'
-import type { Ids } from '../core/ports.ts'
+import { busy, type ReparteeError, stopping, waitedTooLong } from '../core/errors.ts'
+import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Hold, TurnPlace } from '../store/turns.ts'
-import type { Deps } from './deps.ts'
 import { type StopReason, Turn } from './turn.ts'
 
 interface Waiter {
@@ -213,18 +212,16 @@ export class Turns {
 
 export const toPlace = ({ agentId, sessionId, lease }: Turn): TurnPlace => ({ agentId, sessionId, lease })
 
+interface HoldDeps {
+  clock: Clock
+  limits: { leaseMs: number }
+  replicas: { id: string } | undefined
+}
+
 /** How a turn takes its session. */
-export const holdOf = ({ clock, limits, replicas }: Deps, turn: Turn, session: Session): Hold => ({
+export const holdOf = ({ clock, limits, replicas }: HoldDeps, turn: Turn, session: Session): Hold => ({
   leaseUntil: clock() + limits.leaseMs,
   messages: session.totalMessages,
   condition: turn.condition,
   ...(replicas === undefined ? {} : { queue: { replica: replicas.id, now: clock(), place: turn.place } }),
 })
-
-export const busy = () =>
-  new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
-export const waitedTooLong = () =>
-  new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
-/** No turn begins, or goes on, any more. */
-export const stopping = (details?: ErrorDetail[]) =>
-  new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })

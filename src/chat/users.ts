@@ -1,4 +1,4 @@
-import { ReparteeError } from '../core/errors.ts'
+import { userNotFound } from '../core/errors.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
@@ -14,8 +14,6 @@ import { deleteIfThere } from './sessions.ts'
 const IDS_AT_ONCE = 250
 /** So many of them are read at once only if they are short. */
 const MESSAGES_AT_ONCE = 100
-
-export const userNotFound = () => new ReparteeError('user_not_found', 'There is no such user.')
 
 /** One thing that is kept of a user: `type` says what. Times as ISO 8601. */
 export type Kept = { type: 'session' | 'message' | 'version' | 'summary' } & Record<string, unknown>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { invalid, ReparteeError, webhookNotFound } from '../core/errors.ts'
 import type { Page, PageInput } from '../core/page.ts'
 import type { Delivery, Webhook, WebhookEvent } from '../core/webhook.ts'
 import { findAgent } from '../store/agents.ts'
@@ -94,5 +94,3 @@ function changed({ webhooks, replicas }: Pick<Deps, 'webhooks' | 'replicas'>): v
   webhooks.forget()
   replicas?.tell({ changed: true })
 }
-
-const webhookNotFound = () => new ReparteeError('webhook_not_found', 'There is no such webhook.')

@@ -74,3 +74,21 @@ export class ReparteeError extends Error {
 export function invalid(path: string, message: string): ReparteeError {
   return new ReparteeError('invalid_request', `${path} ${message}`, { details: [{ path, message }] })
 }
+
+export const sessionNotFound = () => new ReparteeError('session_not_found', 'There is no such session.')
+export const userNotFound = () => new ReparteeError('user_not_found', 'There is no such user.')
+export const agentNotFound = () => new ReparteeError('agent_not_found', 'There is no such agent.')
+export const keyNotFound = () => new ReparteeError('key_not_found', 'There is no such key.')
+export const messageNotFound = () => new ReparteeError('message_not_found', 'There is no such message.')
+export const webhookNotFound = () => new ReparteeError('webhook_not_found', 'There is no such webhook.')
+export const documentNotFound = () => new ReparteeError('document_not_found', 'There is no such document.')
+export const sourceNotFound = () => new ReparteeError('source_not_found', 'There is no such source.')
+
+/** Too many sends wait for the session. */
+export const busy = () =>
+  new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
+export const waitedTooLong = () =>
+  new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
+/** No turn begins, or goes on, any more. */
+export const stopping = (details?: ErrorDetail[]) =>
+  new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })

@@ -8,7 +8,7 @@ import type { Deps } from '../chat/deps.ts'
 import { traceRetrieval } from '../chat/retrieval-trace.ts'
 import { retrieve } from '../chat/retrieve.ts'
 import type { Document, ListedDocument, Metadata, NewDocument } from '../core/document.ts'
-import { invalid, ReparteeError } from '../core/errors.ts'
+import { documentNotFound, invalid } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import { admitBody } from './admit.ts'
@@ -172,8 +172,6 @@ function found(document: Document | undefined): Document {
   if (document === undefined) throw documentNotFound()
   return document
 }
-
-const documentNotFound = () => new ReparteeError('document_not_found', 'There is no such document.')
 
 function parseMetadata(text: string): unknown {
   let metadata: unknown

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import type { Contract } from '../api/contract.ts'
 import { toOpenApi } from '../api/openapi.ts'
-import type { ServerOptions } from './server.ts'
+import type { Deps } from '../chat/deps.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -14,8 +15,15 @@ export interface Health {
   state: 'starting' | 'ready' | 'leaving' | 'stopping'
 }
 
+interface ServiceOptions {
+  deps: Pick<Deps, 'db'>
+  contract: Contract
+  health: Health
+  publicUrl: string | undefined
+}
+
 /** What operators and tools ask, outside `/v1` and without a key. */
-export function serviceRoutes(app: FastifyInstance, { deps, contract, health, publicUrl }: ServerOptions): void {
+export function serviceRoutes(app: FastifyInstance, { deps, contract, health, publicUrl }: ServiceOptions): void {
   app.get('/healthz', { config: { health: true } }, async () => ({ success: true, status: 'ok' }))
 
   app.get('/readyz', { config: { health: true } }, async (_request, reply) => {
@@ -39,7 +47,7 @@ export function serviceRoutes(app: FastifyInstance, { deps, contract, health, pu
   })
 }
 
-async function isReachable({ db }: ServerOptions['deps']): Promise<boolean> {
+async function isReachable({ db }: ServiceOptions['deps']): Promise<boolean> {
   try {
     await db.read('SELECT 1 AS one', [])
     return true

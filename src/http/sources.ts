@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
 import type { Deps } from '../chat/deps.ts'
-import { ReparteeError } from '../core/errors.ts'
+import { sourceNotFound } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Site } from '../core/site.ts'
 import { toIso } from '../core/time.ts'
@@ -53,5 +53,3 @@ function found(site: Site | undefined): Site {
   if (site === undefined) throw sourceNotFound()
   return site
 }
-
-const sourceNotFound = () => new ReparteeError('source_not_found', 'There is no such source.')

@@ -1,4 +1,9 @@
-import type { Ranked } from './retrieve.ts'
+/** A passage, by slot, its score, and the parts of it by name. */
+export interface Ranked {
+  slot: number
+  score: number
+  scores: Record<string, number>
+}
 
 /** A passage, by slot, and how near its vector is to that of the question. */
 export interface NearSlot {

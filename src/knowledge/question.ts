@@ -2,7 +2,7 @@ import type { HistoryEntry } from '../core/message.ts'
 import { type Analysis, analyse, type Language, type Token } from '../text/analyse.ts'
 import { runGrams, wordGrams } from '../text/ngrams.ts'
 import { type Synonyms, synonymsIn } from '../text/thesaurus.ts'
-import { wordAsked } from './answer/definitions.ts'
+import { wordAsked } from './word-asked.ts'
 
 /** A word of the question as it is searched. */
 export interface QuestionWord {

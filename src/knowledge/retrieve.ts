@@ -10,7 +10,7 @@ import { hashOf } from '../text/ngrams.ts'
 import { isDefinitionAsked } from './answer/definitions.ts'
 import { type Candidate, findCandidates, GRAMS } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
-import { fuse } from './fuse.ts'
+import { fuse, type Ranked } from './fuse.ts'
 import { idfOf } from './idf.ts'
 import { toQuestion } from './question.ts'
 import { GramScorer, type Pair, ProximityScorer } from './rescore.ts'
@@ -172,12 +172,6 @@ function nearTo(
     for (const [slot, cosine] of bySlot(vectors.cosines(base, vector.values, others))) cosines.set(slot, cosine)
     return cosines
   }
-}
-
-export interface Ranked {
-  slot: number
-  score: number
-  scores: Record<string, number>
 }
 
 function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readonly Candidate[]): Ranked[] {

@@ -1,5 +1,5 @@
-import { type Analysis, analyse, type Language, type Run, type Token } from '../text/analyse.ts'
-import { hashOf, runGrams, wordGramCount } from '../text/ngrams.ts'
+import { type Analysis, analyse, type Language, type Token } from '../text/analyse.ts'
+import { hashOf, type Run, runGrams, wordGramCount } from '../text/ngrams.ts'
 import { Occurrences } from './knowledge-occurrences.ts'
 
 /** What is indexed of a passage. */

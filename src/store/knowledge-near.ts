@@ -1,5 +1,4 @@
 import type { KnowledgeBase, NearTables, SqlRow } from './knowledge-base.ts'
-import type { Vector, VectorSpace } from './knowledge-vectors.ts'
 
 /** Half-precision numbers are kept exactly that far, and indexed in so many dimensions at most. */
 const MOST_DIMENSIONS = 4_000
@@ -12,6 +11,18 @@ export const TOLD_BY_INDEX = 200
 export interface NearIndex {
   upto: number
   isReady: boolean
+}
+
+/** A space of vectors: those of one embedding model. */
+interface Space {
+  number: number
+  dimensions: number
+}
+
+/** The code of a passage's vector. */
+interface Coded {
+  id: number
+  code: Uint8Array
 }
 
 /** The index of a space; undefined where there is none. */
@@ -33,7 +44,7 @@ export function listNear(near: NearTables, space: number, unit: Float32Array): {
 }
 
 /** In a transaction of the caller. */
-export function beginNear(base: KnowledgeBase, near: NearTables, { number, dimensions }: VectorSpace): void {
+export function beginNear(base: KnowledgeBase, near: NearTables, { number, dimensions }: Space): void {
   const name = near.nameOf(number)
   near.tell(`DROP TABLE IF EXISTS ${name}`, [])
   near.tell(`CREATE TABLE ${name} (id BIGINT PRIMARY KEY, vector halfvec(${dimensions}) NOT NULL)`, [])
@@ -42,14 +53,14 @@ export function beginNear(base: KnowledgeBase, near: NearTables, { number, dimen
 }
 
 /** Takes in the next of the vectors of a space; `isAll`: there are no more. In a transaction of the caller. */
-export function fillNear(base: KnowledgeBase, space: VectorSpace, rows: readonly Vector[], isAll: boolean): void {
+export function fillNear(base: KnowledgeBase, space: Space, rows: readonly Coded[], isAll: boolean): void {
   insertNear(base, space, rows)
   const upto = rows.at(-1)?.id ?? 0
   base.run('UPDATE near SET upto = greatest(upto, ?), is_ready = ? WHERE space = ?', upto, isAll ? 1 : 0, space.number)
 }
 
 /** Those that the index does not come to by itself. In a transaction of the caller. */
-export function addToNear(base: KnowledgeBase, space: VectorSpace, rows: readonly Vector[]): void {
+export function addToNear(base: KnowledgeBase, space: Space, rows: readonly Coded[]): void {
   const index = findNear(base, space.number)
   if (index !== undefined)
     insertNear(
@@ -59,7 +70,7 @@ export function addToNear(base: KnowledgeBase, space: VectorSpace, rows: readonl
     )
 }
 
-function insertNear(base: KnowledgeBase, { number, dimensions }: VectorSpace, rows: readonly Vector[]): void {
+function insertNear(base: KnowledgeBase, { number, dimensions }: Space, rows: readonly Coded[]): void {
   if (rows.length === 0) return
   const ids = rows.map(({ id }) => id)
   // Only directions are compared: the whole numbers of the code will do, and half precision holds them exactly.

@@ -1,6 +1,6 @@
 import { fold, isAscii, lower } from './fold.ts'
 import { type Language, languages, languagesOf, type Script, scriptOf, scripts, tellTales } from './languages.ts'
-import { hashOf, hashOfUnits, runGrams, wordGrams } from './ngrams.ts'
+import { hashOf, hashOfUnits, type Run, runGrams, wordGrams } from './ngrams.ts'
 import { HAN, type RunKind, SPACED, scan, scriptOfRun } from './scan.ts'
 import { stem } from './stem.ts'
 import { stopWords } from './stop-words.ts'
@@ -30,11 +30,6 @@ export interface Analysis {
   tokens: Token[]
   /** Folded runs of scripts written without spaces: what `runGrams` is made of. */
   runs: Run[]
-}
-
-export interface Run {
-  text: string
-  han: boolean
 }
 
 /** What is known of a word as written, so that it is folded, looked up and stemmed once. */

@@ -1,5 +1,9 @@
-import type { Run } from './analyse.ts'
 import { isAscii } from './fold.ts'
+
+export interface Run {
+  text: string
+  han: boolean
+}
 
 const SURROGATE = /[\ud800-\udfff]/
 

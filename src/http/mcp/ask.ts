@@ -8,17 +8,17 @@ import { ReparteeError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
 import { getSessionFor, keepUserRate } from '../admit.ts'
 import { type EventStream, toEvent } from '../event-stream.ts'
-import type { Found, Work } from './tools.ts'
+import type { ToolContext, ToolResult } from './tool.ts'
 
 /** One turn of a session, of a new one where none is named. */
-export async function ask(work: Work, input: { question: string; sessionId?: string }, agent: Agent): Promise<Found> {
+export async function ask(work: ToolContext, input: { question: string; sessionId?: string }, agent: Agent): Promise<ToolResult> {
   const { deps, key } = work
   const { session, isNew } = await openSession(work, input.sessionId, agent)
   const follower = new Follower(work)
   try {
     const asked = { agent, sessionId: session.id, session, userId: session.userId, key, message: input.question }
     const onStart = (turn: Turn) => follower.begin(turn)
-    return toFound(await sendMessage(deps, { ...asked, format: 'markdown', include: [] }, { onStart }))
+    return toResult(await sendMessage(deps, { ...asked, format: 'markdown', include: [] }, { onStart }))
   } catch (error) {
     if (!isNew) throw error
     if (follower.hasBegun) throw inSession(error, session)
@@ -31,7 +31,7 @@ export async function ask(work: Work, input: { question: string; sessionId?: str
 }
 
 async function openSession(
-  { deps, key, reply }: Work,
+  { deps, key, reply }: ToolContext,
   sessionId: string | undefined,
   { id: agentId }: Agent,
 ): Promise<{ session: Session; isNew: boolean }> {
@@ -52,7 +52,7 @@ function inSession(thrown: unknown, { id }: Session): unknown {
   return new ReparteeError(code, message, { details: told, retryAfter, quota, cause })
 }
 
-function toFound({ session, aiMessage, sources, followUps, trace }: Exchange): Found {
+function toResult({ session, aiMessage, sources, followUps, trace }: Exchange): ToolResult {
   const questions = followUps?.map(({ text }) => text)
   const cited = sources.map(({ index, title, url, page }) => {
     const place = [title, page === undefined ? '' : `page ${page}`, url ?? ''].filter((part) => part !== '')
@@ -80,14 +80,14 @@ const PIECE_CHARS = 4_096
 
 /** Tells the caller of a turn as it grows, where that is wanted; and stops it when the caller gives up. */
 class Follower {
-  readonly #work: Work
+  readonly #work: ToolContext
   #timer: NodeJS.Timeout | undefined
   #unwatch: (() => void) | undefined
   #turn: Turn | undefined
   #told = 0
   #isOver = false
 
-  constructor(work: Work) {
+  constructor(work: ToolContext) {
     this.#work = work
     const { raw } = work.reply
     if (work.stopsWithCaller) raw.once('close', () => !this.#isOver && this.#turn && stopInTurn(this.#turn))

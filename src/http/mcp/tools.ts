@@ -1,9 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { inputOf, type McpTool, type McpTools } from '../../api/mcp.ts'
 import type { Static, TObject } from '../../api/schema.ts'
 import { listAgents } from '../../chat/agents.ts'
 import { onAccountOf } from '../../chat/budgets.ts'
-import type { Deps } from '../../chat/deps.ts'
 import { retrieve } from '../../chat/retrieve.ts'
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
@@ -11,35 +9,20 @@ import { ReparteeError } from '../../core/errors.ts'
 import { pageLimit } from '../../core/limits.ts'
 import { checkScope, getAgentFor } from '../admit.ts'
 import { toReparteeError } from '../errors.ts'
-import type { EventStreams } from '../event-stream.ts'
 import { lazySerializer } from '../serializer.ts'
 import { slicingFor } from '../slicing.ts'
 import { validator } from '../validation.ts'
 import { ask } from './ask.ts'
 import type { Json } from './message.ts'
-
-/** What a tool works with. */
-export interface Work {
-  deps: Deps
-  streams: EventStreams
-  request: FastifyRequest
-  reply: FastifyReply
-  key: ApiKey
-  /** How the caller wants to be told of progress. */
-  progressToken: string | number | undefined
-  /** The caller gives up by going away. */
-  stopsWithCaller: boolean
-}
-
-/** What a tool found: as data, and as text for models that read no data. */
-export interface Found {
-  text: string
-  data: object
-}
+import type { ToolContext, ToolResult } from './tool.ts'
 
 type Name = keyof McpTools
 type InputOf<N extends Name> = Static<TObject<McpTools[N]['input']>>
-const run: { [N in Name]: (work: Work, input: InputOf<N>, agent: Agent) => Promise<Found> } = { ask, search, list_agents }
+const run: { [N in Name]: (work: ToolContext, input: InputOf<N>, agent: Agent) => Promise<ToolResult> } = {
+  ask,
+  search,
+  list_agents,
+}
 
 interface Tool {
   tool: McpTool
@@ -75,7 +58,7 @@ export class Toolbox {
   }
 
   /** Calls a tool. Whatever goes wrong is a result, too, by which a model can correct itself. */
-  async call(name: Name, input: Json, agent: Agent | undefined, work: Work): Promise<Json> {
+  async call(name: Name, input: Json, agent: Agent | undefined, work: ToolContext): Promise<Json> {
     const { tool, check, serialise } = this.#tools.get(name)!
     try {
       checkScope(tool, work.key)
@@ -83,7 +66,7 @@ export class Toolbox {
       const named = input['agent'] as string | undefined
       const own = named === undefined ? agent : await getAgentFor(work.deps, work.key, named.toLowerCase())
       if (own !== undefined) work.request.server.refuseTooMuch(own.id, work.key)
-      const find = run[name] as (work: Work, input: Json, agent: Agent | undefined) => Promise<Found>
+      const find = run[name] as (work: ToolContext, input: Json, agent: Agent | undefined) => Promise<ToolResult>
       const { text, data } = await find(work, input, own)
       return { content: [{ type: 'text', text }], structuredContent: JSON.parse(serialise(data)) }
     } catch (thrown) {
@@ -120,7 +103,7 @@ const toText = ({ code, message, details = [], retryAfter }: ReparteeError): str
     ...(retryAfter === undefined ? [] : [`Try again in ${retryAfter} s.`]),
   ].join('\n')
 
-async function search({ deps, key }: Work, { query, topK = 10 }: InputOf<'search'>, agent: Agent): Promise<Found> {
+async function search({ deps, key }: ToolContext, { query, topK = 10 }: InputOf<'search'>, agent: Agent): Promise<ToolResult> {
   const metered = onAccountOf(deps, { agent, userId: key.userId, key })
   const { hits } = await retrieve(metered, agent, { query, topK, history: [] }, new AbortController().signal)
   const passages = hits.map(({ documentId, passageId, title, heading, text, score, url }) => ({
@@ -139,7 +122,7 @@ async function search({ deps, key }: Work, { query, topK = 10 }: InputOf<'search
   return { text: shown.join('\n\n') || 'Nothing was found.', data: { passages } }
 }
 
-async function list_agents({ deps, key, request, reply }: Work, { cursor }: InputOf<'list_agents'>): Promise<Found> {
+async function list_agents({ deps, key, request, reply }: ToolContext, { cursor }: InputOf<'list_agents'>): Promise<ToolResult> {
   await request.server.listPlaces.take(request, reply)
   const input = { limit: pageLimit.max, ...(cursor === undefined ? {} : { cursor: cursor.toLowerCase() }) }
   const page = await listAgents(deps, key.agentIds, input, slicingFor(request, key))

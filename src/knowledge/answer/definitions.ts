@@ -1,16 +1,10 @@
 import { analyse } from '../../text/analyse.ts'
-import type { Places } from './features.ts'
-import { type QuestionTerms, shareOf } from './question-terms.ts'
+import { wordAsked } from '../word-asked.ts'
+import { type Places, type QuestionTerms, shareOf } from './question-terms.ts'
 
 // English, German, French, Spanish, Italian, Portuguese, Dutch, Russian; Japanese asks at the end.
 const ASKS =
   /(?:とは|って(?:何|なに|なん)|とは何)(?:ですか|でしょうか|のこと(?:ですか)?|か)?[\s?？。]*$|^[\s¿"'«]*(?:(?:so|and|ok|hi|hello),?\s+)?(?:what(?:['’]?s|\s+is|\s+are|\s+exactly\s+is)|was\s+(?:ist|sind)|qu['’]est[- ]ce\s+qu|c['’]est\s+quoi|qué\s+(?:es|son)|(?:che\s+)?cos['’]è|(?:o\s+)?que\s+(?:é|são)|wat\s+(?:is|zijn)|что\s+такое)(?!\p{L})/iu
-/** The same of a word: what it means. Of a question with single spaces. */
-const ASKS_FOR_MEANING = [
-  /^[¿"'« ]*what does (.{2,60}?) (?:mean|stand for)\W*$/iu,
-  /^[¿"'« ]*(?:was (?:bedeutet|heißt)|que (?:signifie|veut dire)|qu['’]est[- ]ce que signifie|qué significa|(?:che )?cosa significa|o que significa|wat betekent) (.{2,60}?)\W*$/iu,
-]
-const MOST_CHARS = 120
 /** "Was ist X" asks for a thing, "what is the limit of X" for one of its figures. */
 const OF = /\s(?:of|for|in|on|with|from|by|von|für|im|in|mit|de|del|du|des|pour|para|para|da|do|van)\s/iu
 const COPULA =
@@ -34,13 +28,6 @@ const MOST_OTHER_WORDS = 2
 /** The question asks what something is. */
 export const isDefinitionAsked = (question: string): boolean =>
   wordAsked(question) !== undefined || (ASKS.test(question) && !OF.test(question))
-
-/** The word of which a question asks what it means: `NEPH` of "What does NEPH mean?". Undefined for other questions. */
-export function wordAsked(question: string): string | undefined {
-  if (question.length > MOST_CHARS) return undefined
-  const text = question.replace(/\s+/g, ' ')
-  return ASKS_FOR_MEANING.map((asks) => asks.exec(text)?.[1]).find((word) => word !== undefined)
-}
 
 /**
  * Returns 0 to 1: the sentence begins with what the question is about, and says what that is. Less for a subject with further words: "the sample agent" is not any

@@ -4,7 +4,16 @@ import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
 import { defines, isDefinitionAsked } from './definitions.ts'
 import { lastHeading, Phrases, passageFeatureNames, passageFeatures } from './passage-features.ts'
 import { type PiecesHeld, QuestionPieces } from './pieces.ts'
-import { type Asking, alike, bitOf, type QuestionTerms, shareOf, type TermStatistics, termsOf } from './question-terms.ts'
+import {
+  type Asking,
+  alike,
+  bitOf,
+  type Places,
+  type QuestionTerms,
+  shareOf,
+  type TermStatistics,
+  termsOf,
+} from './question-terms.ts'
 import { isNumbered, type Unit, unitsOf } from './units.ts'
 
 /** What is weighed of a unit, each between about 0 and 1; shares are of the question's idf. In the order of the fitted weights. */
@@ -148,9 +157,6 @@ interface Reading {
   named: number
   ofPassage: number[]
 }
-
-/** Bit of each term met, with the number of words before it. */
-export type Places = { bit: number; word: number }[]
 
 interface Seen {
   mask: number

@@ -44,6 +44,9 @@ export interface QuestionTerms {
   known: Map<string, number>
 }
 
+/** Bit of each term met, with the number of words before it. */
+export type Places = { bit: number; word: number }[]
+
 /** `statistics` gives each stem its weight. */
 export function termsOf(asking: Asking, language: Language, statistics: TermStatistics): QuestionTerms {
   const { words, sequence, synonyms } = toQuestion(asking.question, asking.history, [language])

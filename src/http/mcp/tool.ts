@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../chat/deps.ts'
+import type { ApiKey } from '../../core/api-key.ts'
+import type { EventStreams } from '../event-stream.ts'
+
+/** What a tool works with. */
+export interface ToolContext {
+  deps: Deps
+  streams: EventStreams
+  request: FastifyRequest
+  reply: FastifyReply
+  key: ApiKey
+  /** How the caller wants to be told of progress. */
+  progressToken: string | number | undefined
+  /** The caller gives up by going away. */
+  stopsWithCaller: boolean
+}
+
+/** What a tool found: as data, and as text for models that read no data. */
+export interface ToolResult {
+  text: string
+  data: object
+}
