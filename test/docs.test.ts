@@ -119,7 +119,7 @@ const asked: [question: string, words: string][] = [
   ['can i use it commercially', 'allows commercial use'],
   ['how does it work', 'You create an agent and add documents.'],
   ['is it fast', 'a few milliseconds'],
-  ['how many users can it handle', 'thousands of users'],
+  ['how many users can it handle', 'There is no fixed limit.'],
   ['does it remember the conversation', 'Every message of a session is stored'],
   ['how do i change the system prompt', 'its field `instructions`'],
   ['where is the data stored', '`./data`'],

@@ -89,6 +89,6 @@ export const busy = () =>
   new ReparteeError('session_busy', 'Too many messages wait for their turn in this session.', { retryAfter: 1 })
 export const waitedTooLong = () =>
   new ReparteeError('session_busy', 'The message waited too long for its turn in this session.', { retryAfter: 1 })
-/** No turn begins, or goes on, any more. */
+/** The service is stopping: it begins no turn, and ends those that run. */
 export const stopping = (details?: ErrorDetail[]) =>
   new ReparteeError('unavailable', 'The service is stopping. Send the message again.', { retryAfter: 5, details })

@@ -5,7 +5,7 @@ import type { Deps } from '../chat/deps.ts'
 import { addressOf } from './admit.ts'
 import { statusOf, toReparteeError } from './errors.ts'
 
-/** Does the work of a request that is an act of those who run the service, and writes it down. */
+/** Runs the work of an audited operation, and adds an entry to the audit log. */
 export function withAudit<T>(deps: Deps, op: Operation, request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   const { agentId, externalUserId, ...things } = request.params as Record<string, string>
   const target = externalUserId === undefined ? Object.values(things).at(-1) : auditedUser(agentId!, externalUserId)

@@ -13,7 +13,7 @@ export interface NearIndex {
   isReady: boolean
 }
 
-/** A space of vectors: those of one embedding model. */
+/** The vectors of one embedding model. */
 interface Space {
   number: number
   dimensions: number

@@ -10,7 +10,7 @@ export interface ToolContext {
   request: FastifyRequest
   reply: FastifyReply
   key: ApiKey
-  /** How the caller wants to be told of progress. */
+  /** Goes into reports of progress; undefined if the caller wants none. */
   progressToken: string | number | undefined
   /** The caller gives up by going away. */
   stopsWithCaller: boolean

@@ -2,7 +2,7 @@ import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract,
 import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../confidence.ts'
 import { saysYesOrNo, startsAbruptly } from './abrupt.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
-import { likeness } from './likeness.ts'
+import { type IsLike, likenessTo } from './likeness.ts'
 import { isQuestion } from './passage-features.ts'
 import type { TermStatistics } from './question-terms.ts'
 import { headingAbove, isBlock, quotable, sectionOf, widthOf } from './quotable.ts'
@@ -30,7 +30,8 @@ const MOST_CHARS = 850
 export function extractAnswer(input: ExtractInput, statistics: TermStatistics): Extract {
   const { hits } = input.retrieval
   const described = describe(input, hits, statistics)
-  const asked = askedAbove(input, statistics)
+  const isLike = likenessTo(input.question, statistics)
+  const asked = askedAbove(hits, isLike)
   const ranked = preferAsked(rank(described), (candidate) => asked(candidate) === 'in words')
   const best = ranked[0]
   if (best === undefined) return noExtract
@@ -40,7 +41,7 @@ export function extractAnswer(input: ExtractInput, statistics: TermStatistics): 
   )
   const { confidence, mostConfidence = 1 } = input.retrieval
   const answerable = Math.min(mostConfidence, answerConfidence(confidence, signalsOf(best.candidate, described)))
-  const quotes = quotesOf(chosen, ranked, described, input, statistics)
+  const quotes = quotesOf(chosen, ranked, described, input, isLike)
   const isElsewhere = described.unknown > MOSTLY || mostConfidence < 1
   if (!isBlock(hits[best.candidate.hit]!.text))
     return { quotes, confidence: answerable, found: verdictOfText(answerable, isElsewhere) }
@@ -59,13 +60,13 @@ const SURE = 0.9
 const BELOW_QUESTION = 1.5
 
 /** Returns a function that compares the heading above a unit with the question: `in words` if the heading is a question itself. */
-function askedAbove({ question, retrieval: { hits } }: ExtractInput, statistics: TermStatistics) {
+function askedAbove(hits: readonly Hit[], isLike: IsLike) {
   const known = new Map<string, 'no' | 'by name' | 'in words'>()
   return ({ hit, start }: Candidate): 'no' | 'by name' | 'in words' => {
     if (!isBlock(hits[hit]!.text)) return 'no'
     const heading = headingAbove(hits[hit]!, start)
-    const isLike = () => likeness(question, heading, statistics) >= SAME_QUESTION
-    if (!known.has(heading)) known.set(heading, !isLike() ? 'no' : isQuestion(heading) ? 'in words' : 'by name')
+    if (!known.has(heading))
+      known.set(heading, !isLike(heading, SAME_QUESTION) ? 'no' : isQuestion(heading) ? 'in words' : 'by name')
     return known.get(heading)!
   }
 }
@@ -211,7 +212,7 @@ function quotesOf(
   ranked: readonly Scored[],
   described: Described,
   input: ExtractInput,
-  statistics: TermStatistics,
+  isLike: IsLike,
 ): Quote[] {
   const spans = chosen.map((candidate) => {
     const { hit, at } = candidate
@@ -236,8 +237,7 @@ function quotesOf(
     const text = passage.text.slice(start, end)
     const from = sectionOf(passage, start)
     const isApart = quotes.length > 0 && from !== quotes.at(-1)!.from
-    const isAbrupt =
-      isApart || startsAbruptly(text) || (saysYesOrNo(text) && likeness(input.question, from, statistics) < MOSTLY_ASKED)
+    const isAbrupt = isApart || startsAbruptly(text) || (saysYesOrNo(text) && !isLike(from, MOSTLY_ASKED))
     quotes.push({ hit, text, from, isAbrupt: isBlock(passage.text) && isAbrupt })
   }
   const size = quotes.reduce((sum, { text }) => sum + widthOf(text) * text.length, 0)

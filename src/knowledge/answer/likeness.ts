@@ -2,15 +2,24 @@ import { analyse, contentStems } from '../../text/analyse.ts'
 import { idfOf } from '../idf.ts'
 import type { TermStatistics } from './question-terms.ts'
 
+/** `least`: all that matters is whether the likeness reaches it. */
+export type IsLike = (heading: string, least: number) => boolean
+
 /**
- * Returns 0 to 1: the words that a question and a heading share, weighed by idf. 1 if both say the same. In the documents of Repartee, where the
- * name is in most passages, "is it fast" is like "Is Repartee fast?".
+ * Returns a function that compares a heading with the question. Their likeness is 0 to 1: the words that both share, weighed by idf; 1 if both say
+ * the same. In the documents of Repartee, where the name is in most passages, "is it fast" is like "Is Repartee fast?". Words that only the heading
+ * has are looked up only if they can decide, because in PostgreSQL that costs a round trip.
  */
-export function likeness(question: string, heading: string, statistics: TermStatistics): number {
+export function likenessTo(question: string, statistics: TermStatistics): IsLike {
   const analysed = analyse(question)
   const asked = new Set(contentStems(analysed))
-  const held = new Set(contentStems(analyse(heading, analysed.language)))
   const weigh = (stems: Set<string>): number =>
     stems.values().reduce((sum, stem) => sum + idfOf(statistics.passages, statistics.frequency(stem)), 0)
-  return (2 * weigh(asked.intersection(held))) / (weigh(asked) + weigh(held) || 1)
+  const all = weigh(asked)
+  return (heading, least) => {
+    const held = new Set(contentStems(analyse(heading, analysed.language)))
+    const shared = weigh(asked.intersection(held))
+    const likeness = (others: number): number => (2 * shared) / (all + shared + others || 1)
+    return likeness(0) >= least && likeness(weigh(held.difference(asked))) >= least
+  }
 }
