@@ -12,8 +12,8 @@ const BOUNDED: Record<string, string> = {
   'src/cli/service.ts /\\/+$/': OPERATOR,
   'src/models/http.ts /\\/+$/': OPERATOR,
   'src/models/vendors.ts /\\/+$/': OPERATOR,
-  'src/providers.ts /\\/+$/': OPERATOR,
-  'src/providers.ts /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i': OPERATOR,
+  'src/parse-providers.ts /\\/+$/': OPERATOR,
+  'src/parse-providers.ts /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i': OPERATOR,
   'console/src/queries/metrics.ts /(\\w+)="((?:[^"\\\\]|\\\\.)*)"/g': 'what the service itself counts',
   'src/chat/name-session.ts /^["\'*#\\s]+|["\'*.\\s]+$/g': '500 characters',
 }
