@@ -84,7 +84,7 @@ const groups: Group[] = [
   {
     title: 'How do I choose the data folder, the admin key and whether there is a sample?',
     intro: 'The data folder is chosen with `REPARTEE_DATA`.',
-    names: ['data', 'slowDiskMs', 'adminKey', 'sample'],
+    names: ['data', 'adminKey', 'sample'],
   },
   {
     title: 'How do I keep conversations in PostgreSQL?',

@@ -206,7 +206,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
 
 async function openDatabase(config: Config, warn: Deps['warn']): Promise<Database> {
   const { data, databaseUrl: url, databaseConnections: connections, databasePooler: pooler } = config
-  if (url === undefined) return new SqliteDatabase(data, { slowMs: config.slowDiskMs, warn })
+  if (url === undefined) return new SqliteDatabase(data, { warn })
   const { PostgresDatabase } = await import('./store/postgres.ts')
   return await PostgresDatabase.open({ url, connections, pooler, warn })
 }

@@ -62,15 +62,6 @@ export const settings = {
     about:
       'Vectors from which on a knowledge base in PostgreSQL is searched by pgvector, where the database has that extension (0.7 or newer), and no longer in the memory of each process.',
   },
-  slowDiskMs: {
-    env: 'REPARTEE_SLOW_DISK_MS',
-    kind: 'integer',
-    fallback: 2,
-    min: 0,
-    max: 60_000,
-    about:
-      'Milliseconds that the disk of the embedded store may be waited for with each commit. Where most take longer, a thread of its own writes from then on, and waits while requests go on; on a faster disk it would cost more than it saves. 0: from the start.',
-  },
   adminKey: {
     env: 'REPARTEE_ADMIN_KEY',
     kind: 'secret',

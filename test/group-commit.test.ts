@@ -4,17 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, mock, type TestContext, test } from 'node:test'
-import { Worker } from 'node:worker_threads'
 import { statement } from '../src/store/database.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
 import { SqliteConnection } from '../src/store/sqlite-connection.ts'
-import { SqliteWriter } from '../src/store/sqlite-writer.ts'
-import { until } from './support/poll.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repartee-commit-'))
 after(() => rmSync(root, { recursive: true }))
 const open = (t: TestContext): SqliteDatabase => {
-  const db = new SqliteDatabase(mkdtempSync(join(root, 'db-')), { slowMs: Number.POSITIVE_INFINITY })
+  const db = new SqliteDatabase(mkdtempSync(join(root, 'db-')))
   t.after(() => db.close())
   return db
 }
@@ -62,26 +59,4 @@ test('a transaction that takes long ends after the list it is at, and the rest f
   clock.mock.restore()
   assert.deepEqual(await ids(db), names)
   assert.ok(commits >= 4, `${commits} commits`)
-})
-
-test('the thread that writes ends while lists and a checkpoint wait: what waits is written', async (t) => {
-  const posted = mock.method(Worker.prototype, 'postMessage')
-  t.after(() => posted.mock.restore())
-  const db = new SqliteDatabase(mkdtempSync(join(root, 'db-')), { slowMs: 0 })
-  t.after(() => db.close())
-  await db.write([agent('a')])
-  const thread = posted.mock.calls[0]!.this as Worker
-  const long = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT max(i) FROM n'
-  const lost = assert.rejects(db.write([statement(long)]), { code: 'unavailable' })
-  const isSent = () => posted.mock.callCount() >= 2
-  await until('the thread is at work', isSent)
-  const queued = db.write([agent('b')])
-  db.scrub()
-  const checkpoint = mock.method(SqliteWriter.prototype, 'checkpoint')
-  t.after(() => checkpoint.mock.restore())
-  await until('a checkpoint waits', () => checkpoint.mock.callCount() > 0)
-  await thread.terminate()
-  await lost
-  await queued
-  assert.deepEqual(await ids(db), ['a', 'b'])
 })

@@ -33,14 +33,9 @@ after(() => rmSync(root, { recursive: true }))
 const folder = () => mkdtempSync(join(root, 'db-'))
 const open = async () => new SqliteDatabase(folder())
 
-const openWithThread = async () => new SqliteDatabase(folder(), { slowMs: 0 })
-
 databaseContract('SQLite', open)
 storeContract('SQLite', open)
-databaseContract('SQLite, written by a thread', openWithThread)
-storeContract('SQLite, written by a thread', openWithThread)
 slicesContract('SQLite', open)
-slicesContract('SQLite, written by a thread', openWithThread)
 textSlicesContract('SQLite', open)
 
 test('a message that waits in a session does not go to another one that has its id by then', async () => {
@@ -89,25 +84,6 @@ test('an agent that writes much does not hold up the writes of others', async ()
   await Promise.all(many)
   assert.ok(before < 5, `${before} of 200 were written before`)
   await db.close()
-})
-
-test('on a slow disk a thread takes over: what was asked for stays in order, and nothing is lost or doubled', async () => {
-  const path = folder()
-  const db = new SqliteDatabase(path, { slowMs: 0.001 })
-  const next = `INSERT INTO agent (id, name, settings, created_at, updated_at)
-    SELECT $1, (SELECT count(*) FROM agent), '{}', 1, 1 RETURNING name`
-  const asked: Promise<unknown>[] = []
-  // As long as it takes for the thread to come, and to have written some.
-  for (let n = 0, threads = 0; threads < 20; n++) {
-    asked.push(db.write([statement(next, String(n))]).then(([rows]) => assert.equal(rows![0]!.name, String(n))))
-    if (n % 3 === 0) await new Promise(setImmediate)
-    if (process.getActiveResourcesInfo().includes('MessagePort')) threads++
-  }
-  await Promise.all(asked)
-  await db.close()
-  const again = new SqliteDatabase(path)
-  assert.deepEqual(await again.readValues('SELECT count(*) FROM agent', []), [[asked.length]])
-  await again.close()
 })
 
 const agent = (id: string) =>

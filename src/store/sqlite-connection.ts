@@ -29,8 +29,6 @@ export type Outcome = { rows: Row[][] | undefined } | { error: unknown }
 /** A connection with the statements that were compiled on it, apart by what they give rows as. */
 export class SqliteConnection {
   readonly db: DatabaseSync
-  /** How long the disk was waited for last. */
-  commitMs = 0
   readonly #prepared = new Map<string, Prepared>()
   readonly #valued = new Map<string, Prepared>()
 
@@ -80,11 +78,10 @@ export class SqliteConnection {
     this.all('BEGIN IMMEDIATE', [])
     try {
       const outcomes: Outcome[] = []
-      let now = performance.now()
-      for (const until = now + MOST_MS; outcomes.length < works.length && now < until; now = performance.now())
-        outcomes.push(run(works[outcomes.length]!))
+      const until = performance.now() + MOST_MS
+      do outcomes.push(run(works[outcomes.length]!))
+      while (outcomes.length < works.length && performance.now() < until)
       this.all('COMMIT', [])
-      this.commitMs = performance.now() - now
       return outcomes
     } catch (error) {
       if (this.db.isTransaction) this.all('ROLLBACK', [])

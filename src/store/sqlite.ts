@@ -25,8 +25,6 @@ const SCRUB_AT_LEAST_EVERY_MS = 5_000
 const IDLE_READERS = 2
 
 export interface SqliteOptions {
-  /** A thread writes from when the disk is waited for longer than this more often than not; 0: from the start. */
-  slowMs?: number
   /** Lists that are read slowly are cut off when the write-ahead log is larger. */
   maxLogBytes?: number
   /** Hears of what fails without a caller. */
@@ -48,7 +46,7 @@ export class SqliteDatabase implements Database {
   /** The log is told once, and not at every try. */
   #isScrubFailing = false
 
-  constructor(folder: string, { slowMs = 2, maxLogBytes = MAX_LOG_BYTES, warn = () => {} }: SqliteOptions = {}) {
+  constructor(folder: string, { maxLogBytes = MAX_LOG_BYTES, warn = () => {} }: SqliteOptions = {}) {
     this.#warn = warn
     mkdirSync(folder, { recursive: true })
     this.#path = join(folder, MAIN)
@@ -65,7 +63,7 @@ export class SqliteDatabase implements Database {
     this.#connection = new SqliteConnection(this.#db)
     const path = this.#path
     this.#snapshots = new Snapshots(`${path}-wal`, maxLogBytes)
-    this.#writer = new SqliteWriter(this.#connection, { path, slowMs, translate: (error) => translate(error, path), warn })
+    this.#writer = new SqliteWriter(this.#connection, (error) => translate(error, path))
     if (hasLog) this.scrub()
   }
 
@@ -126,21 +124,21 @@ export class SqliteDatabase implements Database {
     clearTimeout(this.#scrubTimer)
     await this.#writer.close()
     for (const reader of this.#readers) reader.db.close()
-    await this.#checkpoint()
+    this.#checkpoint()
     this.#db.close()
   }
 
   #scrubIn(ms: number): void {
-    this.#scrubTimer ??= setTimeout(async () => {
+    this.#scrubTimer ??= setTimeout(() => {
       this.#scrubTimer = undefined
-      if (!(await this.#checkpoint())) this.#scrubIn(Math.min(2 * ms, SCRUB_AT_LEAST_EVERY_MS))
+      if (!this.#checkpoint()) this.#scrubIn(Math.min(2 * ms, SCRUB_AT_LEAST_EVERY_MS))
     }, ms).unref()
   }
 
   /** False where that must wait: for a reader, or for room on the disk. */
-  async #checkpoint(): Promise<boolean> {
+  #checkpoint(): boolean {
     try {
-      const isDone = await this.#writer.checkpoint()
+      const isDone = this.#connection.checkpoint()
       this.#isScrubFailing = false
       return isDone
     } catch (error) {

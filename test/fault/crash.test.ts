@@ -39,8 +39,7 @@ test('kills during sends, streamed and plain: every acknowledged message is ther
     await service.kill()
     killed = true
     await Promise.all(senders)
-    // Every other round is written by a thread.
-    await service.restart({ REPARTEE_SLOW_DISK_MS: round % 2 === 0 ? '0' : '2' })
+    await service.restart()
     for (const session of sessions) failures.push(...(await faultsOf(client, session, acknowledged)))
   }
   assert.deepEqual(failures, [])

@@ -20,48 +20,44 @@ function hold(path: string): () => void {
 }
 
 if (keepsFiles) {
-  for (const [who, slowDiskMs] of [
-    ['the process', '2'],
-    ['a thread', '0'],
-  ])
-    test(`held again and again while ${who} writes messages: what was acknowledged is there, once and in order`, async () => {
-      const service = await startService({ REPARTEE_SLOW_DISK_MS: slowDiskMs! })
-      after(() => service.stop())
-      const { client, model } = service
-      speakSlowly(model)
-      const agent = await service.newAgent()
-      const sessions = await Promise.all(Array.from({ length: 4 }, () => service.newSession(agent)))
-      const path = join(service.data, 'repartee.db')
-      const acknowledged: Sent[] = []
-      let refused = 0
-      let isOver = false
-      const senders = sessions.map(async (session, s) => {
-        for (let i = 0; !isOver; i++) {
-          const sent = await send(client, session, `message ${i} of ${s}`, false)
-          if (sent === undefined) refused++
-          else acknowledged.push(sent)
-        }
-      })
-      // Shortly, and the sends wait; then until some are refused.
-      for (const isLong of [false, true, false, true]) {
-        const target = acknowledged.length + 4
-        await until('some are acknowledged', () => acknowledged.length >= target)
-        const [before, heldAt, letGo] = [refused, performance.now(), hold(path)]
-        if (isLong) await until('some are refused', () => refused > before)
-        else await until('a moment is over', () => performance.now() > heldAt + A_MOMENT_MS)
-        letGo()
-        // On a machine that is slow itself, a moment may be longer.
-        if (!isLong && performance.now() - heldAt < WAITED_FOR_MS) assert.equal(refused, before, 'a moment is waited for')
+  test('held again and again while messages are written: what was acknowledged is there, once and in order', async () => {
+    const service = await startService()
+    after(() => service.stop())
+    const { client, model } = service
+    speakSlowly(model)
+    const agent = await service.newAgent()
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => service.newSession(agent)))
+    const path = join(service.data, 'repartee.db')
+    const acknowledged: Sent[] = []
+    let refused = 0
+    let isOver = false
+    const senders = sessions.map(async (session, s) => {
+      for (let i = 0; !isOver; i++) {
+        const sent = await send(client, session, `message ${i} of ${s}`, false)
+        if (sent === undefined) refused++
+        else acknowledged.push(sent)
       }
-      const target = acknowledged.length + 4
-      await until('it works again', () => acknowledged.length >= target)
-      isOver = true
-      await Promise.all(senders)
-      await service.kill()
-      await service.restart()
-      const faults = await Promise.all(sessions.map((session) => faultsOf(client, session, acknowledged)))
-      assert.deepEqual(faults.flat(), [])
     })
+    // Shortly, and the sends wait; then until some are refused.
+    for (const isLong of [false, true, false, true]) {
+      const target = acknowledged.length + 4
+      await until('some are acknowledged', () => acknowledged.length >= target)
+      const [before, heldAt, letGo] = [refused, performance.now(), hold(path)]
+      if (isLong) await until('some are refused', () => refused > before)
+      else await until('a moment is over', () => performance.now() > heldAt + A_MOMENT_MS)
+      letGo()
+      // On a machine that is slow itself, a moment may be longer.
+      if (!isLong && performance.now() - heldAt < WAITED_FOR_MS) assert.equal(refused, before, 'a moment is waited for')
+    }
+    const target = acknowledged.length + 4
+    await until('it works again', () => acknowledged.length >= target)
+    isOver = true
+    await Promise.all(senders)
+    await service.kill()
+    await service.restart()
+    const faults = await Promise.all(sessions.map((session) => faultsOf(client, session, acknowledged)))
+    assert.deepEqual(faults.flat(), [])
+  })
 
   test('a document that comes while the knowledge base is held is taken in when it is let go', async () => {
     const service = await startService()

@@ -5,11 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pauseMs } from 'node:timers/promises'
-import { faultsOf, type Sent, send, speakSlowly } from '../support/acknowledged.ts'
 import { isError, isOk } from '../support/assert.ts'
 import { limit, useUpDescriptors } from '../support/limits.ts'
 import { until } from '../support/poll.ts'
-import { keepsFiles, needsProcess, startService } from '../support/service.ts'
+import { needsProcess, startService } from '../support/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-threads-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -18,7 +17,6 @@ const service = await startService({
   NODE_OPTIONS: `--import=${new URL('../support/exhausted-thread.ts', import.meta.url)}`,
   TEST_EXHAUST: exhaust,
   REPARTEE_LOG_LEVEL: 'warn',
-  REPARTEE_SLOW_DISK_MS: '0',
 })
 after(() => service.stop())
 const { client } = service
@@ -147,37 +145,6 @@ describe('the thread that answers questions', { skip: needsProcess }, () => {
       assert.match(next.body.aiMessage.content, /nine hours/)
     }
     isOk(await client.get('^/healthz', { key: null }))
-  })
-})
-
-describe('the thread that writes', { skip: needsProcess || (keepsFiles ? false : 'writes to a file') }, () => {
-  test('dies for want of memory: what was acknowledged is there, once and in order, and writing goes on', async () => {
-    speakSlowly(service.model)
-    const agent = await service.newAgent()
-    const sessions = await Promise.all(Array.from({ length: 4 }, () => service.newSession(agent)))
-    const acknowledged: Sent[] = []
-    const rounds = async (until: () => boolean) => {
-      await Promise.all(
-        sessions.map(async (session, s) => {
-          for (let i = 0; !until(); i++) {
-            const sent = await send(client, session, `message ${i} of ${s} at ${acknowledged.length}`, false)
-            if (sent !== undefined) acknowledged.push(sent)
-          }
-        }),
-      )
-    }
-    let isGone = false
-    const sending = rounds(() => isGone)
-    writeFileSync(`${exhaust}.writer`, '')
-    await until('it has ended', () => service.printed().includes('the thread that writes has ended'))
-    isGone = true
-    await sending
-    const before = acknowledged.length
-    await rounds(() => acknowledged.length >= before + 8)
-    await service.kill()
-    await service.restart()
-    const faults = await Promise.all(sessions.map((session) => faultsOf(client, session, acknowledged)))
-    assert.deepEqual(faults.flat(), [])
   })
 })
 
