@@ -25,7 +25,6 @@ export const commands: Record<string, () => Promise<Command>> = {
   restore: async () => (await import('./backup.ts')).restore,
   move: async () => (await import('./move.ts')).move,
   check: async () => (await import('./check.ts')).check,
-  completion: async () => (await import('./completion.ts')).completion,
   doctor: async () => (await import('./doctor/doctor.ts')).doctor,
 }
 
