@@ -11,9 +11,10 @@ import { DocumentNews } from './chat/document-news.ts'
 import { KnowledgeEmbedder } from './chat/embed-knowledge.ts'
 import { KeyRing } from './chat/key-ring.ts'
 import { ensureAdminKey } from './chat/keys.ts'
+import { NoPeers, type Peers } from './chat/peers.ts'
 import { QuestionVectors } from './chat/question-vectors.ts'
 import { Rate, type Rates, type TakeShared } from './chat/rates.ts'
-import { Replicas } from './chat/replicas.ts'
+import type { Replicas } from './chat/replicas.ts'
 import { Turns } from './chat/turns.ts'
 import { startUpkeep } from './chat/upkeep.ts'
 import { openTokenSecret } from './chat/user-token.ts'
@@ -86,9 +87,9 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const agents = new AgentBook(db)
   const keys = new KeyRing(db, Date.now, await openTokenSecret(db, config.tokenSecret))
   const webhooks = new WebhookBook(db, Date.now, newId)
-  const shared = await joinOthers(config, db, { agents, keys, webhooks }, warn)
-  if (shared !== undefined) opened.push(() => shared.leave())
-  const replicas = shared?.replicas
+  const replicas = await joinReplicas(config, db, { agents, keys, webhooks }, warn)
+  const peers: Peers = replicas ?? new NoPeers(newId, () => recover(deps))
+  opened.push(() => peers.close())
   const knowledge = openKnowledge({
     place:
       config.databaseUrl === undefined
@@ -119,11 +120,11 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     ),
     agents,
     keys,
-    turns: replicas?.turns ?? new Turns(config, newId),
-    replicas,
+    turns: new Turns(config, newId, peers),
+    peers,
     webhooks,
-    courier: courierOf(config, { db, knowledge, webhooks, replicas, warn }),
-    rates: ratesOf(config, db, replicas),
+    courier: courierOf(config, { db, knowledge, webhooks, peers, warn }),
+    rates: ratesOf(config, replicas && ((id, ask) => takeFromWindow(db, id, ask))),
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
     prices,
@@ -142,20 +143,12 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const documentNews = new DocumentNews(parts)
   const deps: Deps = { ...parts, embedder, documentNews }
   checkDefaultModel(deps)
-  if (replicas === undefined) {
-    // The folder is ours alone: whoever held a session, or worked on a request, is gone.
-    await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
-    const settler = newId()
-    const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER, settler, webhooks.queueFailed(settler))
-    if (failed > 0) log.warn({ turns: failed }, 'turns that a crash cut off are marked as failed')
-  } else await replicas.start()
+  await peers.start(deps.turns)
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   knowledge.onIndexed((agentId) => {
     embedder.wake(agentId)
     documentNews.wake(agentId)
   })
-  // Of a database that others serve, or another database, this folder may hold more than what is in sight.
-  if (replicas === undefined) await removeOrphans(deps)
   await knowledge.start()
   deps.courier.start()
   deps.background.run('documents could not be looked through for news of them', () => documentNews.wakeAll())
@@ -197,7 +190,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       await deps.background.close()
       await traces?.close()
       await knowledge.close()
-      await shared?.leave()
+      await peers.close()
       await db.close()
       lock.release()
     },
@@ -219,37 +212,30 @@ async function openTraces(config: Config, warn: Deps['warn']): Promise<OpenTrace
   return openTracer(settings, warn)
 }
 
-/** Undefined where the store is of this process alone. */
-async function joinOthers(
+/** Returns undefined if this process has its database for itself. */
+async function joinReplicas(
   config: Config,
   db: Database,
   books: { agents: AgentBook; keys: KeyRing; webhooks: WebhookBook },
   warn: Deps['warn'],
-): Promise<{ replicas: Replicas; leave(): Promise<void> } | undefined> {
+): Promise<Replicas | undefined> {
   const { databaseUrl: url, databasePooler: pooler } = config
   if (url === undefined) return undefined
   const { PostgresPresence } = await import('./store/postgres-presence.ts')
+  const { Replicas } = await import('./chat/replicas.ts')
   const hear = (text: string) => replicas.hear(text)
   const presence = pooler ? undefined : new PostgresPresence({ url, db, onMessage: hear, warn })
-  const turns = (queue: Replicas) => new Turns(config, newId, { lease: (id) => queue.own(id), queue })
-  const replicas = new Replicas(newId(), turns, { db, ...books, limits: config, clock: Date.now, newId, presence, warn })
+  const replicas = new Replicas(newId(), { db, ...books, limits: config, clock: Date.now, newId, presence, warn })
   await presence?.open().catch(async (error: unknown) => {
     await presence.close()
     throw error
   })
-  return {
-    replicas,
-    async leave() {
-      // Where the database is away, the others find out by themselves.
-      await replicas.close().catch((error: unknown) => warn('the others could not be told that this process ends', error))
-      await presence?.close()
-    },
-  }
+  return replicas
 }
 
-function ratesOf(config: Config, db: Database, replicas: Replicas | undefined): Rates | undefined {
+/** `shared` counts the requests of all processes. */
+function ratesOf(config: Config, shared: TakeShared | undefined): Rates | undefined {
   if (!config.rateLimit) return undefined
-  const shared: TakeShared | undefined = replicas && ((id, ask) => takeFromWindow(db, id, ask))
   return {
     key: new Rate('key', config.keyRequestsPerMinute, Date.now, shared),
     user: new Rate('user', config.userSendsPerMinute, Date.now, shared),
@@ -267,7 +253,7 @@ const rerankerOf = (config: Config) => {
 /** The claim on a delivery outlasts any attempt at it, and the writing down of what it came to. */
 const CLAIM_MARGIN_MS = 5_000
 
-function courierOf(config: Config, deps: Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'replicas' | 'warn'>): Courier {
+function courierOf(config: Config, deps: Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'peers' | 'warn'>): Courier {
   const { webhookTimeoutMs: timeoutMs } = config
   const rules: FetchRules = { ...fetchRulesOf(config), headTimeoutMs: timeoutMs, timeoutMs }
   return new Courier({
@@ -290,7 +276,17 @@ const fetchRulesOf = (config: Config): FetchRules => ({
   userAgent: config.publicUrl === undefined ? 'Repartee' : `Repartee (+${new URL(config.publicUrl).href.replace(/\/$/, '')})`,
 })
 
-/** What a deletion that was cut off left of agents that are gone. */
+/** Settles what earlier processes left, of a folder that no other process uses. */
+async function recover(deps: Deps): Promise<void> {
+  const { db, webhooks, warn } = deps
+  await releaseLapsedClaims(db, Number.MAX_SAFE_INTEGER)
+  const settler = newId()
+  const failed = await failLapsedTurns(db, Number.MAX_SAFE_INTEGER, settler, webhooks.queueFailed(settler))
+  if (failed > 0) warn(`${failed} turns that a crash cut off are marked as failed`)
+  await removeOrphans(deps)
+}
+
+/** Removes what an interrupted deletion left of agents that are gone. */
 async function removeOrphans({ db, knowledge, warn }: Deps): Promise<void> {
   for (const agentId of knowledge.agents()) {
     if ((await findAgent(db, agentId)) !== undefined) continue

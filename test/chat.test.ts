@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isKeyLike, makeKey } from '../src/chat/key-format.ts'
+import { NoPeers } from '../src/chat/peers.ts'
 import { timeAgo } from '../src/chat/time-ago.ts'
 import { Turn } from '../src/chat/turn.ts'
 import { Turns } from '../src/chat/turns.ts'
@@ -58,8 +59,9 @@ describe('keys', () => {
 
 describe('turns', () => {
   let made = 0
+  const newTurnId = () => `turn ${++made}`
   const open = (limits: { maxWaitingSends?: number; maxWaitMs?: number; turnTimeoutMs?: number } = {}) =>
-    new Turns({ maxWaitingSends: 5, maxWaitMs: 1000, turnTimeoutMs: 60_000, ...limits }, () => `turn ${++made}`)
+    new Turns({ maxWaitingSends: 5, maxWaitMs: 1000, turnTimeoutMs: 60_000, ...limits }, newTurnId, new NoPeers(newTurnId))
 
   test('of one session run one at a time, in order of arrival; of others at once', async () => {
     const turns = open()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Deps } from '../src/chat/deps.ts'
+import { NoPeers } from '../src/chat/peers.ts'
 import { createSession } from '../src/chat/sessions.ts'
 import { eraseUser } from '../src/chat/users.ts'
 import type { Agent } from '../src/core/agent.ts'
@@ -29,6 +30,7 @@ test('a user who goes on using and making sessions is erased all the same: of th
     newId,
     clock: () => now++,
     turns: { stop() {} },
+    peers: new NoPeers(newId),
     webhooks: { queue: () => [] },
     warn() {},
   } as unknown as Deps

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Deps } from '../src/chat/deps.ts'
 import { type Claim, claimRequest } from '../src/chat/keep-answer.ts'
+import { NoPeers } from '../src/chat/peers.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Statement } from '../src/store/database.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
@@ -17,7 +18,7 @@ after(() => rmSync(folder, { recursive: true }))
 test('of long kept answers, one is sent in each round of the event loop, and short ones at once', async () => {
   const db = new SqliteDatabase(folder)
   const limits = { maxWaitMs: 1, turnTimeoutMs: 1, keepAnswersMs: 60_000 }
-  const deps = { db, clock: Date.now, newId, limits, warn() {} } as unknown as Deps
+  const deps = { db, clock: Date.now, newId, peers: new NoPeers(newId), limits, warn() {} } as unknown as Deps
   const request = (key: string) => ({ apiKeyId: 'k', key, parts: ['x'], agentId: '' })
   for (const [key, chars] of Object.entries({ long: 20_000, short: 10 })) {
     const claim = (await claimRequest(deps, request(key))) as Claim
@@ -53,7 +54,14 @@ test('a key that could not be freed is freed as soon as the store can write agai
       return db.write(statements)
     },
   })
-  const deps = { db: full, clock: Date.now, newId, limits, warn: (about: string) => warnings.push(about) } as unknown as Deps
+  const deps = {
+    db: full,
+    clock: Date.now,
+    newId,
+    peers: new NoPeers(newId),
+    limits,
+    warn: (about: string) => warnings.push(about),
+  } as unknown as Deps
   const request = { apiKeyId: 'k', key: 'a', parts: ['x'], agentId: '' }
   const claim = (await claimRequest(deps, request)) as Claim
   isFull = true

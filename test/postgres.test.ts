@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import type { Deps } from '../src/chat/deps.ts'
+import { NoPeers } from '../src/chat/peers.ts'
 import { importSession } from '../src/chat/sessions.ts'
 import type { Agent } from '../src/core/agent.ts'
 import type { ReparteeError } from '../src/core/errors.ts'
@@ -181,7 +182,15 @@ const keyed = async (db: PostgresDatabase) => {
   const agent = { ...({} as Agent), id: newId(), name: 'a', createdAt: 1, updatedAt: 1 }
   await insertAgent(db, agent)
   const limits = { maxWaitMs: 1_000, turnTimeoutMs: 1_000, keepAnswersMs: 60_000 }
-  const deps = { db, clock: Date.now, newId, limits, warn() {}, webhooks: { queue: () => [] } } as unknown as Deps
+  const deps = {
+    db,
+    clock: Date.now,
+    newId,
+    peers: new NoPeers(newId),
+    limits,
+    warn() {},
+    webhooks: { queue: () => [] },
+  } as unknown as Deps
   const request = { apiKeyId: 'k', key: 'import', parts: ['x'], agentId: agent.id }
   const kept = { status: 201, sessionId: '', toText: JSON.stringify as (answer: object) => string }
   const messages = Array.from({ length: 200 }, (_, i) => ({

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import type { Deps } from '../src/chat/deps.ts'
+import { NoPeers } from '../src/chat/peers.ts'
 import { runTurn } from '../src/chat/run-turn.ts'
 import { Turns } from '../src/chat/turns.ts'
 import type { Agent } from '../src/core/agent.ts'
@@ -40,8 +41,9 @@ textSlicesContract('SQLite', open)
 
 test('a message that waits in a session does not go to another one that has its id by then', async () => {
   const db = await open()
-  const turns = new Turns({ maxWaitingSends: 5, maxWaitMs: 60_000, turnTimeoutMs: 60_000 }, newId)
-  const deps = { db, turns, tracer: noTracer, meters: { turnEnded() {} } } as unknown as Deps
+  const peers = new NoPeers(newId)
+  const turns = new Turns({ maxWaitingSends: 5, maxWaitMs: 60_000, turnTimeoutMs: 60_000 }, newId, peers)
+  const deps = { db, turns, peers, tracer: noTracer, meters: { turnEnded() {} } } as unknown as Deps
   const made = (createdAt: number): Session => ({
     ...{ id: 's', agentId: 'a', name: 'n', userId: 'u', totalMessages: 0, lastMessageAt: createdAt, updatedAt: createdAt },
     createdAt,

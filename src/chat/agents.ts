@@ -74,7 +74,7 @@ async function changeAgent(deps: Deps, agentId: string, change: AgentChange): Pr
     const isDone = await store.updateAgent(deps.db, changed, agent)
     deps.agents.forget(agentId)
     if (!isDone) continue
-    deps.replicas?.tell({ changed: true })
+    deps.peers.announce({ changed: true })
     deps.embedder.wake(agentId)
     return changed
   }
@@ -115,7 +115,7 @@ export async function deleteAgent(deps: Deps, agentId: string): Promise<void> {
   deps.agents.forget(agentId)
   if (!found) throw agentNotFound()
   deps.turns.stopAgent(agentId, 'deleted')
-  deps.replicas?.tell({ stopAgent: agentId })
+  deps.peers.announce({ stopAgent: agentId })
   await deps.knowledge.deleteAgent(agentId)
 }
 

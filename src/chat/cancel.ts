@@ -28,10 +28,9 @@ const STOPPED_WITHIN_MS = 10_000
 
 /** Resolves when the turn does not run any more, or could not be stopped in time. */
 async function cancelElsewhere(deps: Deps, session: Session, question: MessageHead): Promise<void> {
-  const { replicas } = deps
-  if (replicas === undefined || (await turnStateOf(deps, session, question)) !== 'running') return
+  if ((await turnStateOf(deps, session, question)) !== 'running') return
   const end = performance.now() + STOPPED_WITHIN_MS
-  const isAsked = await replicas.stopElsewhere(session.agentId, session.id, question.seq)
+  const isAsked = await deps.peers.stopTurn(session, question.seq)
   for (let found = question; ; found = await getHead(deps, session, question.id)) {
     if (!isAsked || (await turnStateOf(deps, session, found)) !== 'running' || performance.now() > end) return
     await pause(LOOK_EVERY_MS)

@@ -11,10 +11,10 @@ import type { Background } from './background.ts'
 import type { Courier } from './courier.ts'
 import type { DocumentNews } from './document-news.ts'
 import type { KeyRing } from './key-ring.ts'
+import type { Peers } from './peers.ts'
 import type { Prices } from './prices.ts'
 import type { QuestionVectors } from './question-vectors.ts'
 import type { Rates } from './rates.ts'
-import type { Replicas } from './replicas.ts'
 import type { Turns } from './turns.ts'
 import type { WebhookBook } from './webhook-book.ts'
 
@@ -26,8 +26,7 @@ export interface Deps {
   agents: AgentBook
   keys: KeyRing
   turns: Turns
-  /** The others that serve the same database; undefined where there can be none. */
-  replicas: Replicas | undefined
+  peers: Peers
   webhooks: WebhookBook
   courier: Courier
   documentNews: DocumentNews

@@ -48,7 +48,7 @@ export async function endTurn(deps: Deps, turn: Turn, write: () => Promise<boole
  * as failed as soon as that can be written, and keeps its session until then.
  */
 export function takeBackBegin(deps: Deps, turn: Turn, messageId: string): void {
-  if (deps.replicas === undefined) return
+  if (!deps.db.mayLoseAnswers) return
   const detail: FailureDetail = {
     error: { code: 'unavailable', message: 'The message was stored, but its turn could not begin.' },
   }

@@ -53,7 +53,7 @@ function* piecesOf(part: string | Uint8Array): Generator<string | Uint8Array> {
 
 /** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
 export async function claimRequest(deps: Deps, request: RepeatableRequest): Promise<Claim | Kept> {
-  const { db, clock, newId, limits, replicas } = deps
+  const { db, clock, limits, peers } = deps
   const now = clock()
   const hash = createHash('sha256')
   for (const part of request.parts) {
@@ -69,7 +69,7 @@ export async function claimRequest(deps: Deps, request: RepeatableRequest): Prom
     fingerprint: hash.digest('hex'),
     agentId: request.agentId,
     userId: request.userId ?? '',
-    claim: replicas?.own(newId()) ?? newId(),
+    claim: peers.ownId(),
     claimedUntil: now + limits.maxWaitMs + limits.turnTimeoutMs + SLACK_MS,
     createdAt: now,
   }

@@ -62,9 +62,9 @@ const toRecord = (
   createdAt: now,
 })
 
-function endKey({ keys, replicas }: Deps, keyId: string, at: number): void {
+function endKey({ keys, peers }: Deps, keyId: string, at: number): void {
   keys.ends(keyId, at)
-  replicas?.tell({ changed: true })
+  peers.announce({ changed: true })
 }
 
 /** Looks which of these keys were revoked, or given an end, by another replica, and does what follows from that. */

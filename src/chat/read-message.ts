@@ -14,7 +14,6 @@ import {
   type WholeMessage,
 } from '../store/messages.ts'
 import { findSession, type Slicing } from '../store/sessions.ts'
-import { isLeased } from '../store/turns.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange, ReplyDetail } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'
@@ -63,9 +62,7 @@ export async function turnStateOf(deps: Deps, session: Session, message: Message
   if (question === undefined) return 'done'
   if (deps.turns.find(question.id)?.isReleased === false) return 'running'
   // A reply that another replica makes anew.
-  if (deps.replicas !== undefined && question.seq === session.totalMessages - 1) {
-    if (await isLeased(deps.db, session.agentId, session.id)) return 'running'
-  }
+  if (question.seq === session.totalMessages - 1 && (await deps.peers.isRunning(session))) return 'running'
   return question.turn ?? 'done' // what was brought in from elsewhere is done
 }
 
@@ -110,8 +107,7 @@ export function waitForEnd(
   messageId: string,
   isWanted: () => boolean,
 ): Promise<Exchange | ReparteeError | undefined> {
-  if (deps.replicas === undefined) return lookForEnd(deps, session, messageId, isWanted)
-  return deps.replicas.ends.join(messageId, isWanted, (isAnyWanted) => {
+  return deps.turns.ends.join(messageId, isWanted, (isAnyWanted) => {
     const result = lookForEnd(deps, session, messageId, isAnyWanted)
     return { result, done: result }
   })

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { busy, type ReparteeError, sessionNotFound, stopping, waitedTooLong } from '../core/errors.ts'
+import { busy, sessionNotFound, stopping, waitedTooLong } from '../core/errors.ts'
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
@@ -18,14 +18,15 @@ import {
   settleReplica,
   takeStopRequests,
 } from '../store/replicas.ts'
-import { enterQueue, isFree, leaveQueue } from '../store/waiting.ts'
+import { isLeased } from '../store/turns.ts'
+import { enterQueue, isFree, leaveQueue, type WaitingPosition } from '../store/waiting.ts'
 import type { AgentBook } from './agent-book.ts'
-import type { Exchange } from './exchange.ts'
 import { followTurn, publishTurn } from './follow-turn.ts'
 import type { KeyRing } from './key-ring.ts'
+import type { Announcement, FollowedTurn, Peers } from './peers.ts'
 import { SharedWork } from './shared-work.ts'
 import { type StopReason, Turn } from './turn.ts'
-import type { TurnLimits, TurnQueue, Turns } from './turns.ts'
+import type { TurnLimits, Turns } from './turns.ts'
 import type { WebhookBook } from './webhook-book.ts'
 
 /** How a replica is seen and heard at once; without it, others are known by what they write, and look for what they are told. */
@@ -33,6 +34,7 @@ export interface Presence {
   readonly lockId: number
   held(lockIds: number[]): Promise<Set<number>>
   tell(text: string): Promise<void>
+  close(): Promise<void>
 }
 
 export interface ReplicaParts {
@@ -47,8 +49,8 @@ export interface ReplicaParts {
   warn: (about: string, error?: unknown) => void
 }
 
-/** What replicas tell each other. */
-type News = { stop: string; reason: StopReason } | { follow: string } | { stopAgent: string } | { changed: true }
+/** What replicas send each other. */
+type News = { stop: string; reason: StopReason } | { follow: string } | Announcement
 
 const BEAT_EVERY_MS = 2_000
 /** One that has not written for so long, and has no lock by which it would be seen, is gone. */
@@ -61,17 +63,12 @@ const LOOK_EVERY_MS = 50
 const STOPS_EVERY_MS = 500
 const FORGET_EVERY_MS = 60_000
 
-/** A turn that another replica runs; `text` resolves when all of its text is there. */
-export interface FollowedTurn {
-  turn: Turn
-  text: Promise<void>
-}
-
 /** This process among those that serve the same database. */
-export class Replicas implements TurnQueue {
+export class Replicas implements Peers {
   readonly id: string
   readonly #parts: ReplicaParts
-  readonly #turns: Turns
+  /** Set by `start`. */
+  #turns: Turns | undefined
   readonly #timers: NodeJS.Timeout[] = []
   /** Work that a timer began and that has not ended. */
   readonly #underWay = new Set<Promise<void>>()
@@ -82,28 +79,25 @@ export class Replicas implements TurnQueue {
   readonly #published = new WeakSet<Turn>()
   /** Turns elsewhere that are read here, by lease. */
   readonly #followed = new SharedWork<FollowedTurn>()
-  /** Waits for the ends of turns elsewhere, by message. */
-  readonly ends = new SharedWork<Promise<Exchange | ReparteeError | undefined>>()
   #tellChanged: () => void = () => {}
 
-  constructor(id: string, turns: (queue: Replicas) => Turns, parts: ReplicaParts) {
+  constructor(id: string, parts: ReplicaParts) {
     this.id = id
     this.#parts = parts
-    this.#turns = turns(this)
     parts.keys.checkWith(() => this.#catchUp())
   }
 
-  get turns(): Turns {
-    return this.#turns
+  ownId(): string {
+    return ownedId(this.id, this.#parts.newId())
   }
 
-  /** An id that tells whose it is. */
-  own(id: string): string {
-    return ownedId(this.id, id)
+  leaseOf(turnId: string): string {
+    return ownedId(this.id, turnId)
   }
 
-  /** Says that it is there, and settles what those left that are gone. */
-  async start(): Promise<void> {
+  /** Registers this process, and settles what processes left that are gone. */
+  async start(turns: Turns): Promise<void> {
+    this.#turns = turns
     await this.#beat()
     if ((await this.#findLost(LOOK_AT_START_AFTER_MS)).length > 0 || this.#missed.size > 0) {
       await pause(LOOK_AT_START_AFTER_MS)
@@ -143,19 +137,22 @@ export class Replicas implements TurnQueue {
     })
     every(STOPS_EVERY_MS, 'what other replicas want could not be read', async () => {
       await this.#catchUp()
-      if (this.#turns.running === 0) return
-      for (const lease of await takeStopRequests(this.#parts.db, this.id)) this.#turns.findLease(lease)?.stop('cancelled')
+      if (turns.running === 0) return
+      for (const lease of await takeStopRequests(this.#parts.db, this.id)) turns.findLease(lease)?.stop('cancelled')
       for (const lease of await listFollowed(this.#parts.db, this.id)) this.#publish(lease)
     })
   }
 
-  /** Called whenever agents or keys were changed, here or elsewhere. */
-  onChanged(tell: () => void): void {
-    this.#tellChanged = tell
+  onChanged(callback: () => void): void {
+    this.#tellChanged = callback
   }
 
-  /** Told at once to all, and found by those who did not hear it. */
-  tell(news: News): void {
+  announce(announcement: Announcement): void {
+    this.#send(announcement)
+  }
+
+  /** Processes that miss it find out by themselves. */
+  #send(news: News): void {
     this.#parts.presence
       ?.tell(JSON.stringify(news))
       .catch((error: unknown) => this.#parts.warn('other replicas could not be told', error))
@@ -165,35 +162,34 @@ export class Replicas implements TurnQueue {
   hear(text: string): void {
     const news = readNews(text)
     if (news === undefined) return
-    if ('stop' in news) this.#turns.findLease(news.stop)?.stop(news.reason)
+    if ('stop' in news) this.#turns?.findLease(news.stop)?.stop(news.reason)
     else if ('follow' in news) this.#publish(news.follow)
-    else if ('stopAgent' in news) this.#turns.stopAgent(news.stopAgent, 'deleted')
+    else if ('stopAgent' in news) this.#turns?.stopAgent(news.stopAgent, 'deleted')
     else this.#catchUp().catch((error: unknown) => this.#parts.warn('a change could not be read', error))
   }
 
-  /** Stops the turn that another replica runs for the `seq`-th message of a session. Resolves to false where none does. */
-  async stopElsewhere(agentId: string, sessionId: string, seq: number): Promise<boolean> {
-    const lease = await askToStop(this.#parts.db, agentId, sessionId, seq, this.#parts.clock())
-    if (lease !== undefined) this.tell({ stop: lease, reason: 'cancelled' })
+  isRunning({ agentId, id }: Session): Promise<boolean> {
+    return isLeased(this.#parts.db, agentId, id)
+  }
+
+  async stopTurn({ agentId, id }: Session, seq: number): Promise<boolean> {
+    const lease = await askToStop(this.#parts.db, agentId, id, seq, this.#parts.clock())
+    if (lease !== undefined) this.#send({ stop: lease, reason: 'cancelled' })
     return lease !== undefined
   }
 
-  /** Stops the turn that another replica runs in a session that was deleted. */
   async stopDeleted(agentId: string, lease: string): Promise<void> {
-    if (lease.startsWith(this.own(''))) return
-    this.tell({ stop: lease, reason: 'deleted' })
+    if (lease.startsWith(this.leaseOf(''))) return
+    this.#send({ stop: lease, reason: 'deleted' })
     await askToStopLease(this.#parts.db, agentId, lease, this.#parts.clock())
   }
 
-  /**
-   * Returns the turn that another replica runs in a session, undefined if none does. Its text grows as it does there as long as any caller wants it:
-   * all callers share one turn.
-   */
+  /** All callers share one turn. */
   async follow({ agentId, id }: Session, isWanted: () => boolean): Promise<FollowedTurn | undefined> {
     const { db, clock, warn } = this.#parts
     const lease = await askToFollow(db, agentId, id, clock())
     if (lease === undefined) return undefined
-    this.tell({ follow: lease })
+    this.#send({ follow: lease })
     return this.#followed.join(lease, isWanted, (isAnyWanted) => {
       const turn = new Turn(agentId, id, lease.slice(lease.indexOf('/') + 1), lease)
       const text = followTurn(db, turn, isAnyWanted).catch((error: unknown) =>
@@ -204,7 +200,7 @@ export class Replicas implements TurnQueue {
   }
 
   #publish(lease: string): void {
-    const turn = this.#turns.findLease(lease)
+    const turn = this.#turns?.findLease(lease)
     if (turn === undefined || this.#published.has(turn)) return
     this.#published.add(turn)
     publishTurn(this.#parts.db, turn).catch((error: unknown) =>
@@ -212,50 +208,55 @@ export class Replicas implements TurnQueue {
     )
   }
 
+  takeOver(work: () => Promise<void>): Promise<void> {
+    return work()
+  }
+
+  positionOf({ position }: Turn): WaitingPosition {
+    return { replica: this.id, now: this.#parts.clock(), position }
+  }
+
   async enter(agentId: string, sessionId: string): Promise<number> {
     const { db, clock, limits } = this.#parts
     const now = clock()
     const waiter = { agentId, sessionId, replica: this.id, now, until: now + limits.maxWaitMs }
-    const place = await enterQueue(db, waiter, limits.maxWaitingSends)
-    if (place === 'gone') throw sessionNotFound()
-    if (place === 'full') throw busy()
-    return place
+    const position = await enterQueue(db, waiter, limits.maxWaitingSends)
+    if (position === 'gone') throw sessionNotFound()
+    if (position === 'full') throw busy()
+    return position
   }
 
-  leave(agentId: string, sessionId: string, place: number): void {
-    leaveQueue(this.#parts.db, { agentId, sessionId, replica: this.id }, place).catch(() => {}) // it ends by itself
+  leave(agentId: string, sessionId: string, position: number): void {
+    leaveQueue(this.#parts.db, { agentId, sessionId, replica: this.id }, position).catch(() => {}) // it ends by itself
   }
 
-  /** A turn that did not begin waits no longer. */
-  leaveTurn({ agentId, sessionId, place }: Turn): void {
-    if (place !== undefined) this.leave(agentId, sessionId, place)
-  }
-
-  /** Resolves when the session can be had by this turn, the first of its replica. Throws as `enter` does, and `session_busy` where it took too long. */
   async waitFor(turn: Turn): Promise<void> {
     const { db, clock, limits } = this.#parts
-    turn.place ??= await this.enter(turn.agentId, turn.sessionId)
+    turn.position ??= await this.enter(turn.agentId, turn.sessionId)
     for (;;) {
       const free = await isFree(db, turn.agentId, turn.sessionId, this.id, clock())
       if (free === undefined) throw sessionNotFound()
       if (free) return
-      if (this.#turns.isClosed) throw stopping()
+      if (this.#turns?.isClosed) throw stopping()
       if (performance.now() - turn.arrivedAt > limits.maxWaitMs) throw waitedTooLong()
       await pause(LOOK_EVERY_MS)
     }
   }
 
-  /** Whoever is asked from now on knows that this one is gone. */
+  /** If the database is away, the other processes find out by themselves that this one is gone. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     // A beat that comes later would report this process as running for 20 seconds.
     await Promise.all(this.#underWay)
-    await this.#settleOne(this.id)
+    await this.#settleOne(this.id).catch((error: unknown) =>
+      this.#parts.warn('other replicas could not be notified that this process ends', error),
+    )
+    await this.#parts.presence?.close()
   }
 
   async #settleOne(replica: string): Promise<number | undefined> {
-    const { db, newId, webhooks } = this.#parts
-    const settler = this.own(newId())
+    const { db, webhooks } = this.#parts
+    const settler = this.ownId()
     await deletePiecesOf(db, replica)
     return settleReplica(db, replica, settler, webhooks.queueFailed(settler))
   }
@@ -270,11 +271,12 @@ export class Replicas implements TurnQueue {
     this.#catchUpWith(await readGeneration(this.#parts.db))
   }
 
-  /** The same for a request to a session, which is read with it. */
-  async lookUp(agentId: string, sessionId: string): Promise<Session | undefined> {
-    const { generation, session } = await readGenerationWith(this.#parts.db, agentId, sessionId)
-    this.#catchUpWith(generation)
-    return session
+  readAhead(agentId: string, sessionId: string): () => Promise<Session | undefined> {
+    return async () => {
+      const { generation, session } = await readGenerationWith(this.#parts.db, agentId, sessionId)
+      this.#catchUpWith(generation)
+      return session
+    }
   }
 
   #catchUpWith(generation: number): void {

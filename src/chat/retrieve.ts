@@ -76,12 +76,10 @@ async function search(deps: Deps, agent: Agent, input: Query, topK: number, sign
 /** Of agents as they are remembered, where asking costs a trip to the database: an agent is forgotten when it is given its first document. */
 const basesKnown = new WeakMap<Agent, boolean>()
 
-async function find({ knowledge, replicas }: Deps, agent: Agent, words: RetrieveInput): Promise<Retrieval> {
-  if (replicas !== undefined) {
-    const hasBase = basesKnown.get(agent) ?? (await knowledge.hasBase(agent.id, words.askedBy))
-    basesKnown.set(agent, hasBase)
-    if (!hasBase) return nothingFound
-  }
+async function find({ knowledge }: Deps, agent: Agent, words: RetrieveInput): Promise<Retrieval> {
+  const hasBase = basesKnown.get(agent) ?? (await knowledge.hasBase(agent.id, words.askedBy))
+  basesKnown.set(agent, hasBase)
+  if (!hasBase) return nothingFound
   return knowledge.retrieve(agent.id, words)
 }
 

@@ -114,7 +114,7 @@ async function runInTurn(
       throw error
     }
   } finally {
-    if (turn.messageId === undefined) deps.replicas?.leaveTurn(turn)
+    if (turn.messageId === undefined && turn.position !== undefined) deps.peers.leave(agent.id, turn.sessionId, turn.position)
     if (turn.settled === undefined) deps.turns.release(turn)
     else turn.settled.then(() => deps.turns.release(turn))
     deps.turns.forget(turn)
@@ -146,9 +146,9 @@ async function openInTurn(
     try {
       return await open(turn, session)
     } catch (error) {
-      if (!(error instanceof SessionTaken) || (known === undefined && deps.replicas === undefined)) throw error
+      if (!(error instanceof SessionTaken)) throw error
     }
-    if (known === undefined) await deps.replicas!.waitFor(turn)
+    if (known === undefined) await deps.peers.waitFor(turn)
     known = undefined
   }
 }
@@ -198,7 +198,7 @@ async function store(deps: Deps, opened: Opened, reply: StoredReply, alongside: 
       return (await opened.store(reply, alongside)) || (tries > 1 && (await isStored(deps, opened, reply.id)))
     } catch (error) {
       const isPassing = error instanceof ReparteeError && error.code === 'unavailable'
-      if (deps.replicas === undefined || !isPassing || performance.now() > end) throw error
+      if (!deps.db.mayLoseAnswers || !isPassing || performance.now() > end) throw error
       await pause(TRY_AGAIN_MS)
     }
   }

@@ -115,8 +115,8 @@ export async function deleteSession(deps: Deps, session: Session, condition?: If
   deps.turns.stop(session.id, 'deleted')
   if (deleted.lease === null) return
   // The session is gone all the same: the turn finds out when it ends.
-  await deps.replicas
-    ?.stopDeleted(session.agentId, deleted.lease)
+  await deps.peers
+    .stopDeleted(session.agentId, deleted.lease)
     .catch((error: unknown) => deps.warn('a turn could not be stopped', error))
 }
 

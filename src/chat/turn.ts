@@ -27,8 +27,8 @@ export class Turn {
   readonly lease: string
   /** When the send arrived. */
   readonly arrivedAt: number
-  /** Among the sends of all replicas that wait; undefined while it does not. */
-  place: number | undefined
+  /** Among the sends of all processes that wait; undefined while it does not. */
+  position: number | undefined
   /** What must hold when it takes its session. */
   condition: Statement[] = []
   /** The message that it answers; undefined until that is stored. */

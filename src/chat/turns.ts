@@ -2,13 +2,16 @@ import { busy, type ReparteeError, stopping, waitedTooLong } from '../core/error
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { Hold, TurnPlace } from '../store/turns.ts'
+import type { WaitingPosition } from '../store/waiting.ts'
+import type { Exchange } from './exchange.ts'
+import { SharedWork } from './shared-work.ts'
 import { type StopReason, Turn } from './turn.ts'
 
 interface Waiter {
   start: () => void
   leave: (why: ReparteeError) => void
-  /** Among those of all replicas; of one alone there is none. */
-  place: Promise<number | undefined>
+  /** Among the sends of all processes; undefined if there is only this one. */
+  position: Promise<number | undefined>
 }
 
 /** A busy session: the turn that runs in it, and those who wait. The array is kept across turns: a waiter's time-out must find itself in it. */
@@ -17,23 +20,25 @@ interface Line {
   waiting: Waiter[]
 }
 
-interface Shared {
-  /** Makes the lease of a turn of its id. */
-  lease: (id: string) => string
-  queue: TurnQueue
-}
-
 export interface TurnLimits {
   maxWaitingSends: number
   maxWaitMs: number
   turnTimeoutMs: number
 }
 
-/** What orders the sends of several processes in one session. */
+/** Orders the sends of several processes in one session. */
 export interface TurnQueue {
-  /** Resolves to the place of a send that waits from now on. Throws `session_busy` where too many wait, `session_not_found` where there is no such session. */
-  enter(agentId: string, sessionId: string): Promise<number>
-  leave(agentId: string, sessionId: string, place: number): void
+  leaseOf(turnId: string): string
+  /**
+   * Resolves to the position of a send that waits from now on, undefined if there is one process only. Throws `session_busy` if too many wait,
+   * `session_not_found` if there is no such session.
+   */
+  enter(agentId: string, sessionId: string): Promise<number | undefined>
+  leave(agentId: string, sessionId: string, position: number): void
+  /** Resolves when the session is free for this turn, the first of its process. Throws as `enter` does, and `session_busy` if it takes too long. */
+  waitFor(turn: Turn): Promise<void>
+  /** The position as the store needs it. Undefined if there is one process only. */
+  positionOf(turn: Turn): WaitingPosition | undefined
 }
 
 /** The turns of this process. One at a time for each session; others wait in order of arrival, so many and so long. */
@@ -42,17 +47,18 @@ export class Turns {
   /** By the message that they answer, from when that is stored until the sender is told. */
   readonly #byMessage = new Map<string, Turn>()
   readonly #timers = new Map<Turn, NodeJS.Timeout>()
+  /** Waits for the ends of turns of other processes, by message. */
+  readonly ends = new SharedWork<Promise<Exchange | ReparteeError | undefined>>()
   readonly #limits: TurnLimits
   readonly #newId: Ids
-  readonly #shared: Shared | undefined
+  readonly #queue: TurnQueue
   #tellIdle: () => void = () => {}
   #isClosed = false
 
-  /** `shared` where other processes serve the same sessions. */
-  constructor(limits: TurnLimits, newId: Ids, shared?: Shared) {
+  constructor(limits: TurnLimits, newId: Ids, queue: TurnQueue) {
     this.#limits = limits
     this.#newId = newId
-    this.#shared = shared
+    this.#queue = queue
   }
 
   /** How many sessions are busy. */
@@ -90,9 +96,9 @@ export class Turns {
         start: () => {
           clearTimeout(timer)
           const turn = this.#open(agentId, sessionId, arrivedAt, waiting)
-          waiter.place.then(
-            (place) => {
-              turn.place = place
+          waiter.position.then(
+            (position) => {
+              turn.position = position
               resolve(turn)
             },
             (why) => {
@@ -104,25 +110,24 @@ export class Turns {
         leave: (why) => {
           clearTimeout(timer)
           waiting.splice(waiting.indexOf(waiter), 1)
-          waiter.place.then(
-            (place) => place !== undefined && this.#shared?.queue.leave(agentId, sessionId, place),
+          waiter.position.then(
+            (position) => position !== undefined && this.#queue.leave(agentId, sessionId, position),
             () => {},
           )
           reject(why)
         },
-        place: this.#enter(agentId, sessionId, waiting.at(-1)),
+        position: this.#enter(agentId, sessionId, waiting.at(-1)),
       }
       const timer = setTimeout(() => waiter.leave(waitedTooLong()), this.#limits.maxWaitMs)
       waiting.push(waiter)
-      waiter.place.catch((why) => waiting.includes(waiter) && waiter.leave(why))
+      waiter.position.catch((why) => waiting.includes(waiter) && waiter.leave(why))
     })
   }
 
-  /** Behind the one before it, which gets its place first. */
+  /** The send before it enters first. */
   async #enter(agentId: string, sessionId: string, before: Waiter | undefined): Promise<number | undefined> {
-    if (this.#shared === undefined) return undefined
-    await before?.place.catch(() => {})
-    return this.#shared.queue.enter(agentId, sessionId)
+    await before?.position.catch(() => {})
+    return this.#queue.enter(agentId, sessionId)
   }
 
   /** The message is stored: from now on the turn can be found, and its time runs. */
@@ -204,7 +209,7 @@ export class Turns {
 
   #open(agentId: string, sessionId: string, arrivedAt: number, waiting: Waiter[]): Turn {
     const id = this.#newId()
-    const turn = new Turn(agentId, sessionId, id, this.#shared?.lease(id), arrivedAt)
+    const turn = new Turn(agentId, sessionId, id, this.#queue.leaseOf(id), arrivedAt)
     this.#lines.set(sessionId, { turn, waiting })
     return turn
   }
@@ -215,13 +220,13 @@ export const toPlace = ({ agentId, sessionId, lease }: Turn): TurnPlace => ({ ag
 interface HoldDeps {
   clock: Clock
   limits: { leaseMs: number }
-  replicas: { id: string } | undefined
+  peers: TurnQueue
 }
 
 /** How a turn takes its session. */
-export const holdOf = ({ clock, limits, replicas }: HoldDeps, turn: Turn, session: Session): Hold => ({
+export const holdOf = ({ clock, limits, peers }: HoldDeps, turn: Turn, session: Session): Hold => ({
   leaseUntil: clock() + limits.leaseMs,
   messages: session.totalMessages,
   condition: turn.condition,
-  ...(replicas === undefined ? {} : { queue: { replica: replicas.id, now: clock(), place: turn.place } }),
+  queue: peers.positionOf(turn),
 })

@@ -40,8 +40,7 @@ async function deleteOld(deps: Deps): Promise<void> {
   await deleteSpendingBefore(deps.db, dayOf(deps.clock()) - 1)
   await deleteAuditBefore(deps.db, deps.clock() - deps.limits.auditDays * DAY_MS)
   await deleteDeliveriesBefore(deps.db, deps.clock() - deps.limits.webhookDays * DAY_MS)
-  // Whose process ended before it could tell.
-  if (deps.replicas !== undefined) await deps.documentNews.wakeAll()
+  await deps.peers.takeOver(() => deps.documentNews.wakeAll())
   await deleteOldSessions(deps)
 }
 

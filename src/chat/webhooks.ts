@@ -79,7 +79,7 @@ export async function retryDelivery(deps: Deps, webhookId: string, deliveryId: s
   return delivery
 }
 
-export async function setDisabled(deps: Pick<Deps, 'db' | 'webhooks' | 'replicas'>, id: string, at: number | null) {
+export async function setDisabled(deps: Pick<Deps, 'db' | 'webhooks' | 'peers'>, id: string, at: number | null) {
   await store.setDisabled(deps.db, id, at)
   changed(deps)
 }
@@ -90,7 +90,7 @@ async function getWebhook(deps: Deps, webhookId: string): Promise<Webhook> {
   return webhook
 }
 
-function changed({ webhooks, replicas }: Pick<Deps, 'webhooks' | 'replicas'>): void {
+function changed({ webhooks, peers }: Pick<Deps, 'webhooks' | 'peers'>): void {
   webhooks.forget()
-  replicas?.tell({ changed: true })
+  peers.announce({ changed: true })
 }

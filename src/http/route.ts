@@ -121,12 +121,12 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
   })
 }
 
-/** Where others use the database too, every request asks it whether anything changed: one for a session reads that along. Once, when called. */
-function readAhead({ replicas }: Deps, { agentId, sessionId }: Record<string, string>) {
-  if (replicas === undefined || agentId === undefined || sessionId === undefined) return undefined
-  if (!isUuid(agentId) || !isUuid(sessionId)) return undefined
-  let read: Promise<Session | undefined> | undefined
-  return () => (read ??= replicas.lookUp(agentId.toLowerCase(), sessionId.toLowerCase()))
+/** Returns what reads the session of a request ahead of its checks, as `Peers.readAhead`: once, when it is called first. */
+function readAhead({ peers }: Deps, { agentId, sessionId }: Record<string, string>) {
+  if (agentId === undefined || sessionId === undefined || !isUuid(agentId) || !isUuid(sessionId)) return undefined
+  const read = peers.readAhead(agentId.toLowerCase(), sessionId.toLowerCase())
+  let session: Promise<Session | undefined> | undefined
+  return read && (() => (session ??= read()))
 }
 
 /** UUIDs are taken in either case; from here on they are in lower case. */

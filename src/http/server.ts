@@ -304,7 +304,7 @@ export function openServer(options: ServerOptions): FastifyInstance {
     isReady: () => health.state === 'ready',
   })
   deps.keys.onEnd((keyId, at) => streams.endKey(keyId, at))
-  deps.replicas?.onChanged(() => {
+  deps.peers.onChanged(() => {
     endLostKeys(deps, streams.keyIds).catch((error: unknown) => deps.warn('keys of open streams could not be read', error))
   })
   app.addHook('onClose', async () => {

@@ -109,7 +109,7 @@ export async function resumeTurn(deps: Deps, streams: EventStreams, call: Call<C
     return
   }
   const isWanted = () => !reply.raw.destroyed && !reply.raw.writableEnded
-  const elsewhere = isElsewhere ? await deps.replicas?.follow(session, isWanted) : undefined
+  const elsewhere = isElsewhere ? await deps.peers.follow(session, isWanted) : undefined
   const running = turn ?? elsewhere?.turn
   if (running !== undefined) checkReaders(running)
   const stream = streams.open(reply, key)

@@ -168,7 +168,8 @@ export function openKnowledge({
     },
     ingesting: () => ingesting,
     async hasBase(agentId, askedBy) {
-      return known.has(agentId) && ('folder' in place || questions.call('hasBase', agentId, { askedBy }))
+      // In a folder, `retrieve` finds out at no cost.
+      return 'folder' in place || questions.call('hasBase', agentId, { askedBy })
     },
     async retrieve(agentId, input) {
       return known.has(agentId) ? questions.call('retrieve', agentId, input) : nothingFound

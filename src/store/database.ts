@@ -36,6 +36,8 @@ export interface Database {
   writeIf(statements: Statement[], options?: Pick<WriteOptions, 'long'>): Promise<Row[][] | undefined>
   /** One consistent view, in slices, with flat memory; rows as `readValues` gives them. Ending the iteration early frees it. */
   stream(sql: string, params: Value[], sliceRows: number): AsyncIterable<Value[][]>
+  /** True if the answer to a write may be lost although the write was committed, as with a connection that breaks. */
+  readonly mayLoseAnswers: boolean
   /** How many lists should be streamed at the same time. */
   readonly listsAtOnce: number
   /** To be called after text was deleted: soon no trace of it is left in the data files. */

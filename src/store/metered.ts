@@ -20,6 +20,7 @@ export function meterDatabase(db: Database, meters: Meters): Database {
     write: (statements, options) => timed('write', () => db.write(statements, options)),
     writeIf: (statements, options) => timed('write', () => db.writeIf(statements, options)),
     stream: (sql, params, sliceRows) => db.stream(sql, params, sliceRows),
+    mayLoseAnswers: db.mayLoseAnswers,
     listsAtOnce: db.listsAtOnce,
     scrub: () => db.scrub(),
     waitMs: () => db.waitMs(),

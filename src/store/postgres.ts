@@ -51,6 +51,7 @@ const TYPES: pg.CustomTypesConfig = {
 
 /** PostgreSQL, for any number of processes at once. A commit is on the server's disk before it is acknowledged, unless the server is set up otherwise. */
 export class PostgresDatabase implements Database {
+  readonly mayLoseAnswers = true
   readonly listsAtOnce = LISTS_AT_ONCE
   readonly #pool: pg.Pool
   readonly #scans: Limiter

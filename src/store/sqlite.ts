@@ -33,6 +33,7 @@ export interface SqliteOptions {
 
 /** The embedded engine: one file, one writer, every commit on the disk (`synchronous = FULL`) before it is acknowledged. */
 export class SqliteDatabase implements Database {
+  readonly mayLoseAnswers = false
   /** Each needs a connection, with its cache and descriptors of its own. */
   readonly listsAtOnce = 16
   readonly #path: string

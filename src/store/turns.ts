@@ -1,7 +1,7 @@
 import type { Message, TurnState } from '../core/message.ts'
 import { type Database, type Statement, statement, type Value } from './database.ts'
 import { NEWEST_VERSION } from './messages.ts'
-import { isFirst, leaveFirst, type QueuePlace } from './waiting.ts'
+import { isFirst, leaveFirst, type WaitingPosition } from './waiting.ts'
 
 /** A turn that runs: where, and the lease of the session that it holds. What was leased to another since cannot be written by it. */
 export interface TurnPlace {
@@ -42,7 +42,7 @@ const BEGIN = `UPDATE session SET message_count = message_count + 1, last_messag
 export interface Hold {
   leaseUntil: number
   messages: number
-  queue?: QueuePlace
+  queue?: WaitingPosition | undefined
   /** What must hold besides. */
   condition?: Statement[]
 }
@@ -58,7 +58,7 @@ function takeSession(
   const first = `${sql} AND ${isFirst(params.length + 1)} RETURNING id`
   return [
     statement(first, ...params, queue.replica, queue.now),
-    ...(queue.place === undefined ? [] : [leaveFirst(agentId, sessionId, queue.replica)]),
+    ...(queue.position === undefined ? [] : [leaveFirst(agentId, sessionId, queue.replica)]),
     ...condition,
   ]
 }

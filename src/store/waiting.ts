@@ -1,11 +1,11 @@
 import { type Database, type Statement, statement } from './database.ts'
 
-/** Who begins a turn, and where it waited. */
-export interface QueuePlace {
+/** The process that begins a turn, and the position in which the turn waited. */
+export interface WaitingPosition {
   replica: string
   now: number
-  /** Undefined: it has not waited. */
-  place: number | undefined
+  /** Undefined if it has not waited. */
+  position: number | undefined
 }
 
 // Places beyond all that are given.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { updateAgent as changeAgent } from '../../src/chat/agents.ts'
 import type { Deps } from '../../src/chat/deps.ts'
+import { NoPeers } from '../../src/chat/peers.ts'
 import { getOrCreateSession } from '../../src/chat/sessions.ts'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -129,7 +130,13 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
 
     test('a session under an id that was made up is made once, whoever asks; and not while one before it is still being deleted', () =>
       kept(async (db) => {
-        const deps = { db, clock: () => 1000, newId: id, webhooks: { queue: () => [] } } as unknown as Deps
+        const deps = {
+          db,
+          clock: () => 1000,
+          newId: id,
+          peers: new NoPeers(id),
+          webhooks: { queue: () => [] },
+        } as unknown as Deps
         const sessionId = id()
         const get = () => getOrCreateSession(deps, AGENT, sessionId, {})
         const made = await Promise.all(Array.from({ length: 5 }, get))
@@ -152,7 +159,13 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           },
           writeIf: db.writeIf.bind(db),
         })
-        const deps = { db: counting, clock: () => 1000, agents: { forget() {} }, embedder: { wake() {} } } as unknown as Deps
+        const deps = {
+          db: counting,
+          clock: () => 1000,
+          agents: { forget() {} },
+          peers: new NoPeers(id),
+          embedder: { wake() {} },
+        } as unknown as Deps
         const texts = ['instructions', 'greeting', 'name'] as const
         await Promise.all(Array.from({ length: 60 }, (_, i) => changeAgent(deps, AGENT, { [texts[i % 3]!]: `${i}` })))
         assert.equal(reads, 60)
@@ -336,7 +349,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
         const { session, place } = await running(db)
         const { agentId, id: sessionId } = session
         const waiter = (replica: string) => ({ agentId, sessionId, replica, now: 1, until: FAR })
-        const queue = (replica: string, at?: number) => ({ ...upTo(2), queue: { replica, now: 1, place: at } })
+        const queue = (replica: string, at?: number) => ({ ...upTo(2), queue: { replica, now: 1, position: at } })
         const begin = (replica: string, at?: number) =>
           beginTurn(db, { ...place, lease: replica }, queue(replica, at), user(replica))
         assert.equal(await enterQueue(db, waiter('b'), 2), 1)
@@ -373,7 +386,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
           await enterQueue(db, waiter('b'), 9),
           await enterQueue(db, waiter('a'), 9),
         ]
-        const hold = { ...upTo(0), queue: { replica: 'a', now: 1, place: second as number } }
+        const hold = { ...upTo(0), queue: { replica: 'a', now: 1, position: second as number } }
         assert.equal(
           await beginTurn(db, { agentId, sessionId, lease: 'l' }, hold, user('q')),
           true,

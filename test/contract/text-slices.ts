@@ -4,6 +4,7 @@ import { listAgents as listPage } from '../../src/chat/agents.ts'
 import type { Deps } from '../../src/chat/deps.ts'
 import { DocumentNews } from '../../src/chat/document-news.ts'
 import type { Past } from '../../src/chat/history.ts'
+import { NoPeers } from '../../src/chat/peers.ts'
 import { getHead, rate, turnStateOf } from '../../src/chat/read-message.ts'
 import { deleteOldSessions } from '../../src/chat/retention.ts'
 import { searchSessions } from '../../src/chat/search-sessions.ts'
@@ -211,7 +212,7 @@ function messagesContract(engine: string, withAgent: WithAgent): void {
       withAgent(async (db) => {
         const session = await insert(db, [message(0, textOf(500_000)), message(1, textOf(500_000), 'AI')])
         const { watched, reads } = watch(db)
-        const deps = { db: watched, turns: { find: () => undefined } } as unknown as Deps
+        const deps = { db: watched, turns: { find: () => undefined }, peers: new NoPeers(() => 'id') } as unknown as Deps
         await rate(deps, session, 'm0001', { rating: 'up' })
         await assert.rejects(rate(deps, session, 'm0000', null), { code: 'invalid_request' })
         await assert.rejects(rate(deps, session, 'm9999', null), { code: 'message_not_found' })
@@ -296,7 +297,14 @@ function agentsContract(engine: string, withAgent: WithAgent): void {
         const agentId = IDS.at(-1)!
         const old = { ...(await findSession(db, AGENT, 's'))!, agentId }
         await insertConversation(db, old, [])
-        const deps = { db, clock: () => 1e12, turns: { stop() {} }, webhooks: { queue: () => [] }, warn() {} } as unknown as Deps
+        const deps = {
+          db,
+          clock: () => 1e12,
+          turns: { stop() {} },
+          peers: new NoPeers(() => 'id'),
+          webhooks: { queue: () => [] },
+          warn() {},
+        } as unknown as Deps
         await servingOthers(() => deleteOldSessions(deps))
         assert.equal(await findSession(db, agentId, 's'), undefined)
         assert.ok(await findSession(db, AGENT, 's'))

@@ -24,7 +24,7 @@ export async function resumeTelling(
   const own = deps.turns.find(question.id)
   const isWanted = () => !reply.raw.destroyed && !reply.raw.writableEnded
   // Before anything is written: where it fails, the answer can still say so.
-  const elsewhere = own === undefined ? await deps.replicas?.follow(session, isWanted) : undefined
+  const elsewhere = own === undefined ? await deps.peers.follow(session, isWanted) : undefined
   const running = own ?? elsewhere?.turn
   if (running !== undefined) checkReaders(running)
   const stream = streams.open(reply, key, head)
