@@ -2,7 +2,7 @@ import { ReparteeError } from '../core/errors.ts'
 import type { Message, ReplyFormat, Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
-import { withBudgets } from './budgets.ts'
+import { checkBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { toldOf } from './fail-turn.ts'
@@ -22,8 +22,8 @@ export interface UnkeptInput extends Omit<Asked, 'sessionId' | 'session'> {
  * A turn as any other, of a conversation that the caller keeps: neither the message nor the reply is written down. Throws `quota_exceeded`,
  * `model_failed`, `model_timeout` or `turn_cancelled`.
  */
-export async function answerUnkept(service: Deps, input: UnkeptInput, window: Window = {}): Promise<Exchange> {
-  const deps = await withBudgets(service, input)
+export async function answerUnkept(deps: Deps, input: UnkeptInput, window: Window = {}): Promise<Exchange> {
+  await checkBudgets(deps, input)
   const session = toPassing(deps, input)
   const open = async (turn: Turn) => openTurn(deps, turn, session, input)
   return (await runTurn(deps, { ...input, sessionId: session.id, session }, open, window)).exchange

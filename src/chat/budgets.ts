@@ -2,8 +2,8 @@ import type { Agent } from '../core/agent.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { keyNotFound, ReparteeError } from '../core/errors.ts'
 import {
-  type ChatModel,
   EXTRACTIVE,
+  isTimeout,
   type ModelCall,
   type ModelReply,
   type ModelRequest,
@@ -11,11 +11,10 @@ import {
   NoText,
 } from '../core/model.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
-import { promptTokens } from '../core/tokens.ts'
+import { countUsage, promptTokens } from '../core/tokens.ts'
 import { findKey } from '../store/keys.ts'
 import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
 import type { Deps } from './deps.ts'
-import { counted, isTimeout } from './generate.ts'
 import { costOf, priceOf } from './prices.ts'
 
 type Cost = Omit<Spent, 'calls'>
@@ -64,37 +63,15 @@ function budgetOfKey({ id, budget }: Pick<ApiKey, 'id' | 'budget'>): Budget | un
     : { id: `key/${id}`, whose: 'key', maxTokens: budget.tokensPerDay, maxCost: budget.costPerDay }
 }
 
-/** As `onAccountOf`. Throws `quota_exceeded` if a budget is used up, before anything is done. */
-export async function withBudgets(deps: Deps, payer: Payer): Promise<Deps> {
+/** Throws `quota_exceeded` if a budget of the payer is used up. */
+export async function checkBudgets(deps: Deps, payer: Payer): Promise<void> {
   const { agent } = payer
   const budgets = budgetsOf(payer)
-  // One that goes on without a provider may always answer.
-  if (budgets.length > 0 && ![agent.model, ...agent.fallbackModels].includes(EXTRACTIVE)) {
-    const spent = await spendingOf(deps, budgets)
-    for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
-  }
-  return withModelsOf(deps, payer, budgets)
+  // The extractive model costs nothing, so an agent that may use it can always answer.
+  if (budgets.length === 0 || [agent.model, ...agent.fallbackModels].includes(EXTRACTIVE)) return
+  const spent = await spendingOf(deps, budgets)
+  for (const budget of budgets) if (isUsedUp(budget, spent(budget))) throw usedUp(deps, budget, spent(budget))
 }
-
-/**
- * Returns the same with models whose calls are the payer's: they have the slots of its key, and take what each may cost from its budgets before it, and give
- * back what it did not need. A budget holds however many calls run at once, on however many processes. A call for which too little is left throws
- * `quota_exceeded`.
- */
-export const onAccountOf = (deps: Deps, payer: Payer): Deps => withModelsOf(deps, payer, budgetsOf(payer))
-
-function withModelsOf(deps: Deps, { key }: Payer, budgets: Budget[]): Deps {
-  const find = (name: string) => {
-    const model = key === undefined ? deps.models.find(name) : ofKey(key.id, deps.models.find(name))
-    return budgets.length === 0 ? model : metered(deps, budgets, name, model)
-  }
-  const models = { ...deps.models, find }
-  return { ...deps, askedBy: key?.id, models }
-}
-
-const ofKey = (keyId: string, model: ChatModel): ChatModel => ({
-  generate: (request, call) => model.generate(request, { ...call, keyId }),
-})
 
 /** What a budget has come to today. */
 export interface BudgetUse {
@@ -149,30 +126,38 @@ const isUsedUp = ({ maxTokens, maxCost }: Budget, { tokens, cost }: Spent): bool
 /** Since 1970, UTC. */
 export const dayOf = (now: number): number => Math.floor(now / DAY_MS)
 
-function metered(deps: Deps, budgets: Budget[], name: string, model: ChatModel): ChatModel {
-  if (name === EXTRACTIVE) return model
-  return {
-    async generate(request: ModelRequest, call: ModelCall): Promise<ModelReply> {
-      const held = await setAside(deps, budgets, name, request)
-      let said = ''
-      const tell = call.onText
-      const onText = (text: string) => {
-        said += text
-        tell!(text)
-      }
-      try {
-        const own = { ...request, maxOutputTokens: held.maxOutputTokens }
-        const reply = await model.generate(own, { ...call, ...(tell === undefined ? {} : { onText }) })
-        await settle(deps, budgets, held, costed(deps, name, counted(reply.usage, request, reply.text)))
-        return reply
-      } catch (error) {
-        // A call that was stopped is paid for as far as it came, and one without text as the provider counted; one that was refused is not.
-        const noText = error instanceof ReparteeError && error.cause instanceof NoText ? error.cause : undefined
-        const isPaid = said !== '' || noText !== undefined || call.signal.aborted || isTimeout(error)
-        await settle(deps, budgets, held, isPaid ? costed(deps, name, counted(noText?.usage ?? null, request, said)) : NOTHING)
-        throw error
-      }
-    },
+/**
+ * Calls a model for a payer: it has the slots of the payer's key, takes what it may cost from the payer's budgets first, and gives back what it did not
+ * need. A budget holds however many calls run at once, on however many processes. Throws `quota_exceeded` if too little is left.
+ */
+export async function callModel(
+  deps: Deps,
+  payer: Payer,
+  name: string,
+  request: ModelRequest,
+  { signal, onText }: ModelCall,
+): Promise<ModelReply> {
+  const model = deps.models.find(name)
+  const call: ModelCall = { signal, keyId: payer.key?.id, ...(onText && { onText }) }
+  const budgets = budgetsOf(payer)
+  if (name === EXTRACTIVE || budgets.length === 0) return model.generate(request, call)
+  const held = await setAside(deps, budgets, name, request)
+  let said = ''
+  if (onText !== undefined)
+    call.onText = (text) => {
+      said += text
+      onText(text)
+    }
+  try {
+    const reply = await model.generate({ ...request, maxOutputTokens: held.maxOutputTokens }, call)
+    await settle(deps, budgets, held, costed(deps, name, countUsage(reply.usage, request, reply.text)))
+    return reply
+  } catch (error) {
+    // A call that was stopped is paid for as far as it came, and one without text as the provider counted; one that was refused is not.
+    const noText = error instanceof ReparteeError && error.cause instanceof NoText ? error.cause : undefined
+    const isPaid = said !== '' || noText !== undefined || signal.aborted || isTimeout(error)
+    await settle(deps, budgets, held, isPaid ? costed(deps, name, countUsage(noText?.usage ?? null, request, said)) : NOTHING)
+    throw error
   }
 }
 

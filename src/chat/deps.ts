@@ -40,8 +40,6 @@ export interface Deps {
   reranker: Reranker | undefined
   prices: Prices
   limits: Limits
-  /** The key whose request is worked on, where there is one: keys that ask the same agent take turns. */
-  askedBy?: string | undefined
   /** The model of an agent that names none. */
   defaultModel: string
   /** The embedding model of an agent that names none; null where there is none. */

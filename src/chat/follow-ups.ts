@@ -1,10 +1,10 @@
-import type { Agent } from '../core/agent.ts'
 import { joinHeadings } from '../core/headings.ts'
 import { ANSWER_THRESHOLD, type Retrieval, type Suggestion } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
+import { askAuxiliaryModel, hasLanguageModel, parseJsonReply, transcript } from './auxiliary-call.ts'
+import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { FollowUp } from './exchange.ts'
-import { askBeside, hasLanguageModel, parseJsonReply, transcript } from './side-call.ts'
 import { tagged } from './tagged.ts'
 
 /** The reply is stored already; a caller should not wait long for what only goes with it. */
@@ -38,10 +38,11 @@ export interface Answered {
 }
 
 /** Questions to go on with. Undefined where the agent offers none; empty where finding them failed: the reply never suffers. */
-export async function suggestFollowUps(deps: Deps, agent: Agent, answered: Answered): Promise<FollowUp[] | undefined> {
+export async function suggestFollowUps(deps: Deps, payer: Payer, answered: Answered): Promise<FollowUp[] | undefined> {
+  const { agent } = payer
   if (!agent.followUps.enabled) return undefined
   try {
-    const found = hasLanguageModel(agent) ? await fromModel(deps, agent, answered) : await fromKnowledge(deps, agent, answered)
+    const found = hasLanguageModel(agent) ? await fromModel(deps, payer, answered) : await fromKnowledge(deps, payer, answered)
     return found.slice(0, agent.followUps.count).map((s) => ({ id: deps.newId(), ...s }))
   } catch (error) {
     deps.warn('no follow-ups could be found', error)
@@ -49,12 +50,10 @@ export async function suggestFollowUps(deps: Deps, agent: Agent, answered: Answe
   }
 }
 
-async function fromKnowledge(deps: Deps, agent: Agent, { asked, retrieval }: Answered): Promise<Suggestion[]> {
+async function fromKnowledge(deps: Deps, { agent, key }: Payer, { asked, retrieval }: Answered): Promise<Suggestion[]> {
   if (retrieval.hits.length === 0) return []
   const { count } = agent.followUps
-  return orNone(
-    deps.knowledge.suggest(agent.id, { askedBy: deps.askedBy, asked, retrieval, count, filter: agent.retrieval.filter }),
-  )
+  return orNone(deps.knowledge.suggest(agent.id, { askedBy: key?.id, asked, retrieval, count, filter: agent.retrieval.filter }))
 }
 
 /** What the knowledge base finds within the limit. */
@@ -68,7 +67,8 @@ function orNone(found: Promise<Suggestion[]>): Promise<Suggestion[]> {
  * Returns the model's ideas, but no more than it was asked for. If the agent has a knowledge base, it returns only questions that the base answers, with the
  * confidence of the search.
  */
-async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: Answered): Promise<Suggestion[]> {
+async function fromModel(deps: Deps, payer: Payer, { asked, reply, retrieval }: Answered): Promise<Suggestion[]> {
+  const { agent } = payer
   const talk = transcript(
     [...asked.slice(-3).map((content) => ({ role: 'USER', content })), { role: 'AI', content: reply }],
     MAX_CHARS_SHOWN,
@@ -76,7 +76,7 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
   const topics = [...new Set(retrieval.hits.map(({ title, heading }) => joinHeadings(title, heading)))]
   const about = topics.length === 0 ? '' : `\n${tagged('topics', topics.join('\n').slice(0, MAX_CHARS_SHOWN))}`
   const wanted = 2 * agent.followUps.count
-  const text = await askBeside(deps, agent, {
+  const text = await askAuxiliaryModel(deps, payer, {
     prompt: [
       { role: 'system', content: TASK },
       {
@@ -91,7 +91,7 @@ async function fromModel(deps: Deps, agent: Agent, { asked, reply, retrieval }: 
   if (retrieval.emptyBase) return ideas
   const { filter } = agent.retrieval
   const checks = ideas.map(async ({ text: query }) => {
-    const { askedBy } = deps
+    const askedBy = payer.key?.id
     const { confidence } = await deps.knowledge.retrieve(agent.id, { askedBy, query, history: [], topK: 5, filter })
     return { text: query, confidence }
   })

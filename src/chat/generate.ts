@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Agent } from '../core/agent.ts'
 import { ReparteeError } from '../core/errors.ts'
-import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage } from '../core/model.ts'
-import { estimateTokens, promptTokens } from '../core/tokens.ts'
+import { EXTRACTIVE, isTimeout, type ModelReply, type ModelRequest } from '../core/model.ts'
+import { countUsage } from '../core/tokens.ts'
+import { callModel, type Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Attempt, Trace } from './exchange.ts'
 import type { Turn } from './turn.ts'
@@ -24,7 +24,8 @@ export interface Generated extends Omit<ModelReply, 'finish'> {
  * Asks the agent's model, again where that may help, then its fallbacks in order; the text grows in the turn. Nothing is tried again
  * once somebody may have read it. A turn that is cancelled comes back with what there is. Throws `model_failed` or `model_timeout`.
  */
-export async function generate(deps: Deps, agent: Agent, request: ModelRequest, turn: Turn): Promise<Generated> {
+export async function generate(deps: Deps, payer: Payer, request: ModelRequest, turn: Turn): Promise<Generated> {
+  const { agent } = payer
   const names = [agent.model, ...agent.fallbackModels]
   const attempts: Attempt[] = []
   for (const [i, name] of names.entries()) {
@@ -33,9 +34,10 @@ export async function generate(deps: Deps, agent: Agent, request: ModelRequest, 
       const note = (outcome: Attempt['outcome']) =>
         attempts.push({ model: name, outcome, ms: Math.round(performance.now() - startedAt) })
       try {
-        const reply = await deps.models.find(name).generate(request, { signal: turn.signal, onText: (text) => turn.append(text) })
+        const call = { signal: turn.signal, onText: (text: string) => turn.append(text) }
+        const reply = await callModel(deps, payer, name, request, call)
         note('replied')
-        const usage = name === EXTRACTIVE ? null : counted(reply.usage, request, reply.text)
+        const usage = name === EXTRACTIVE ? null : countUsage(reply.usage, request, reply.text)
         return { ...reply, usage, model: name, attempts }
       } catch (error) {
         note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
@@ -73,18 +75,9 @@ function pauseBeforeNext(
   return performance.now() + waitMs < turn.begunAt + limits.turnTimeoutMs ? waitMs : undefined
 }
 
-export const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'
-
 const partial = (request: ModelRequest, text: string, model: string): Omit<Generated, 'attempts'> => ({
   text,
   model,
-  usage: model === EXTRACTIVE ? null : counted(null, request, text),
+  usage: model === EXTRACTIVE ? null : countUsage(null, request, text),
   finish: 'cancelled',
-})
-
-/** What a call took, by the count of the provider. What that does not count, or counts as 0, is estimated: the text of the prompt and the reply. */
-export const counted = (told: ModelUsage | null, { prompt }: ModelRequest, text: string): ModelUsage => ({
-  tokensIn: told?.tokensIn || promptTokens(prompt),
-  tokensOut: told?.tokensOut || estimateTokens(text),
-  tokensCached: told?.tokensCached ?? 0,
 })

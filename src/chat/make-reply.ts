@@ -5,6 +5,8 @@ import { phrasesIn } from '../core/phrases.ts'
 import type { Hit, Retrieval } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
 import { renderHtml } from '../render/render.ts'
+import { hasLanguageModel } from './auxiliary-call.ts'
+import type { Payer } from './budgets.ts'
 import { type CiteOptions, Citer, uncited } from './cite.ts'
 import type { Deps } from './deps.ts'
 import type { ReplyDetail, Trace, Usage } from './exchange.ts'
@@ -15,13 +17,11 @@ import { costOf } from './prices.ts'
 import { buildPrompt } from './prompt.ts'
 import { traceRetrieval } from './retrieval-trace.ts'
 import { type Found, retrieveInConversation } from './rewrite.ts'
-import { hasLanguageModel } from './side-call.ts'
 import { smallTalk } from './small-talk.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { Turn } from './turn.ts'
 
-export interface ReplyInput {
-  agent: Agent
+export interface ReplyInput extends Payer {
   message: string
   additionalContext?: string | undefined
   format: ReplyFormat
@@ -48,7 +48,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const talk = agent.model === EXTRACTIVE ? smallTalk(message, agent) : undefined
   const found: Found =
     talk === undefined
-      ? await retrieveInConversation(deps, agent, message, past.messages, turn.signal)
+      ? await retrieveInConversation(deps, input, message, past.messages, turn.signal)
       : { retrieval: notSearched }
   const { retrieval } = found
   const shown = isPrompted(agent) ? passagesFor(retrieval, deps.limits.passageTokens) : []
@@ -64,7 +64,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   watch.lap('generate')
   const text = cleanText(reply.text)
   // Keys take turns at long replies, and so do the agents of a key.
-  const owner = `${deps.askedBy ?? ''}/${agent.id}`
+  const owner = `${input.key?.id ?? ''}/${agent.id}`
   const { markdown, sources, citations } = (await citer?.cite(text, owner)) ?? uncited(text)
   const grounding = reply.grounding ?? {
     answered: retrieval.emptyBase === true || sources.length > 0,
@@ -96,13 +96,8 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
 const isPrompted = (agent: Agent): boolean => hasLanguageModel(agent) || agent.fallbackModels.length > 0
 
 /** An agent with a least confidence does not ask its model at all below it. */
-function answer(
-  deps: Deps,
-  { agent, message, additionalContext, past }: ReplyInput,
-  { retrieval, rewritten }: Found,
-  hits: Hit[],
-  turn: Turn,
-): Promise<Generated> {
+function answer(deps: Deps, input: ReplyInput, { retrieval, rewritten }: Found, hits: Hit[], turn: Turn): Promise<Generated> {
+  const { agent, message, additionalContext, past } = input
   const { minScore } = agent.retrieval
   const history: HistoryEntry[] = past.messages
   if (minScore !== null && retrieval.confidence < minScore && hasLanguageModel(agent)) {
@@ -121,7 +116,7 @@ function answer(
     maxOutputTokens: agent.maxOutputTokens,
     grounding: { agentId: agent.id, question: rewritten ?? message, history, retrieval, minScore },
   }
-  return generate(deps, agent, request, turn)
+  return generate(deps, input, request, turn)
 }
 
 /** Of a message that asks nothing of the documents. */

@@ -143,7 +143,7 @@ async function readEnd(deps: Deps, session: Session, question: WholeMessage): Pr
   if ((await turnStateOf(deps, session, question)) === 'running') return undefined
   const reply = await replyTo(deps, session, question)
   if (reply === undefined) return failureOf(question)
-  const { sources = [], usage = null, followUps, include = [], trace } = await readDetail(reply, deps.askedBy ?? session.agentId)
+  const { sources = [], usage = null, followUps, include = [], trace } = await readDetail(reply, session.agentId)
   const agent = await deps.agents.get(session.agentId)
   return {
     session,

@@ -3,7 +3,7 @@ import type { ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { countVersions, findMessageAt, type MessageHead } from '../store/messages.ts'
 import { leaseSession, releaseSession, replaceReply } from '../store/turns.ts'
-import { withBudgets } from './budgets.ts'
+import { checkBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { endTurn, isGone, refusedSession, toldOf } from './fail-turn.ts'
@@ -24,8 +24,8 @@ export interface RegenerateInput extends Asked {
  * Makes the session's last reply anew: its id and place stay, what it said becomes a version. Until the new one is complete, and where it
  * fails or is cancelled, the history holds the old one. Throws as a send does.
  */
-export async function regenerate(service: Deps, input: RegenerateInput, window: Window = {}): Promise<Exchange> {
-  const deps = await withBudgets(service, input)
+export async function regenerate(deps: Deps, input: RegenerateInput, window: Window = {}): Promise<Exchange> {
+  await checkBudgets(deps, input)
   const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
   return (await runTurn(deps, input, open, window)).exchange
 }

@@ -1,8 +1,9 @@
 import type { Agent } from '../core/agent.ts'
 import type { RerankCall, Reranker } from '../core/reranker.ts'
 import type { Hit } from '../core/retrieval.ts'
+import { askAuxiliaryModel, hasLanguageModel, parseJsonReply } from './auxiliary-call.ts'
+import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
-import { askBeside, hasLanguageModel, parseJsonReply } from './side-call.ts'
 import { tagged } from './tagged.ts'
 
 /** Passages that are put in a new order; rerankers get worse again with hundreds. */
@@ -24,17 +25,18 @@ export const canRerank = ({ reranker }: Pick<Deps, 'reranker'>, agent: Agent): b
 /** The passages in the order of a model that reads them with the question; in their own where that fails, which is undefined here. */
 export async function rerank(
   deps: Deps,
-  agent: Agent,
+  payer: Payer,
   query: string,
   hits: readonly Hit[],
   signal: AbortSignal,
 ): Promise<Hit[] | undefined> {
+  const { agent, key } = payer
   if (hits.length < 2) return [...hits]
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(deps.limits.sideCallTimeoutMs)])
     return deps.reranker === undefined
-      ? await byModel(deps, agent, query, hits, within)
-      : await byReranker(deps.reranker, query, hits, { agentId: agent.id, keyId: deps.askedBy, signal: within })
+      ? await byModel(deps, payer, query, hits, within)
+      : await byReranker(deps.reranker, query, hits, { agentId: agent.id, keyId: key?.id, signal: within })
   } catch (error) {
     signal.throwIfAborted()
     deps.warn(`passages of agent ${agent.id} could not be reranked`, error)
@@ -53,9 +55,9 @@ async function byReranker(reranker: Reranker, query: string, hits: readonly Hit[
     .sort((a, b) => b.score - a.score)
 }
 
-async function byModel(deps: Deps, agent: Agent, query: string, hits: readonly Hit[], signal: AbortSignal): Promise<Hit[]> {
+async function byModel(deps: Deps, payer: Payer, query: string, hits: readonly Hit[], signal: AbortSignal): Promise<Hit[]> {
   const passages = hits.map((hit, i) => tagged('passage', textOf(hit).slice(0, MAX_CHARS_SHOWN), ` n="${i + 1}"`)).join('\n')
-  const text = await askBeside(deps, agent, {
+  const text = await askAuxiliaryModel(deps, payer, {
     prompt: [
       { role: 'system', content: TASK },
       { role: 'user', content: `${tagged('question', query)}\n${passages}` },

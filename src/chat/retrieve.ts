@@ -1,6 +1,7 @@
 import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import { nothingFound, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
+import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import { embeddingModelOf } from './embed-knowledge.ts'
 import { retrievalEnd, retrievalSpan } from './gen-ai.ts'
@@ -20,13 +21,13 @@ export interface Query {
  * there; then in the order of a reranker, where the agent asks for one. Neither provider, when it fails, keeps the question from being
  * searched.
  */
-export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
+export async function retrieve(deps: Deps, payer: Payer, input: Query, signal: AbortSignal): Promise<Retrieval> {
   const startedAt = performance.now()
   const { tracer } = deps
   const found = await tracer.span(
-    () => retrievalSpan(agent, input, tracer.tellsText),
+    () => retrievalSpan(payer.agent, input, tracer.tellsText),
     async (span) => {
-      const found = await retrieveRanked(deps, agent, input, signal)
+      const found = await retrieveRanked(deps, payer, input, signal)
       span.set(() => retrievalEnd(found))
       return found
     },
@@ -35,29 +36,32 @@ export async function retrieve(deps: Deps, agent: Agent, input: Query, signal: A
   return found
 }
 
-async function retrieveRanked(deps: Deps, agent: Agent, input: Query, signal: AbortSignal): Promise<Retrieval> {
+async function retrieveRanked(deps: Deps, payer: Payer, input: Query, signal: AbortSignal): Promise<Retrieval> {
+  const { agent } = payer
   const { topK = agent.retrieval.topK } = input
   if (!canRerank(deps, agent)) {
-    const found = await search(deps, agent, input, topK, signal)
+    const found = await search(deps, payer, input, topK, signal)
     return agent.retrieval.rerank ? { ...found, isReranked: false } : found
   }
-  const found = await search(deps, agent, { ...input, extract: false }, Math.max(topK, RERANKED), signal)
-  const reranked = await rerank(deps, agent, input.query, found.hits.slice(0, RERANKED), signal)
+  const found = await search(deps, payer, { ...input, extract: false }, Math.max(topK, RERANKED), signal)
+  const reranked = await rerank(deps, payer, input.query, found.hits.slice(0, RERANKED), signal)
   return { ...found, isReranked: reranked !== undefined, hits: (reranked ?? found.hits).slice(0, topK) }
 }
 
 /** By whose vectors an agent's base was searched last. While another model's are being made, that is the one before. */
 const modelsKnown = new WeakMap<Agent, string>()
 
-async function search(deps: Deps, agent: Agent, input: Query, topK: number, signal: AbortSignal): Promise<Retrieval> {
+async function search(deps: Deps, payer: Payer, input: Query, topK: number, signal: AbortSignal): Promise<Retrieval> {
+  const { agent } = payer
+  const askedBy = payer.key?.id
   const { filter = agent.retrieval.filter, query, history, extract = false } = input
-  const words = { askedBy: deps.askedBy, query, history, topK, filter, extract }
+  const words = { askedBy, query, history, topK, filter, extract }
   if (embeddingModelOf(deps, agent) === null) {
     const retrieval = await find(deps, agent, words)
     return agent.retrieval.mode === 'hybrid' ? { ...retrieval, withoutVectors: 'no embedding model is set' } : retrieval
   }
-  const model = modelsKnown.get(agent) ?? (await deps.knowledge.vectorModel(agent.id, deps.askedBy))
-  const values = model === undefined ? undefined : await embedQuestion(deps, agent, model, query, signal)
+  const model = modelsKnown.get(agent) ?? (await deps.knowledge.vectorModel(agent.id, askedBy))
+  const values = model === undefined ? undefined : await embedQuestion(deps, payer, model, query, signal)
   if (model === undefined || values === undefined) {
     modelsKnown.delete(agent)
     const withoutVectors = model === undefined ? 'the passages are not embedded yet' : 'the embedding model failed'
@@ -67,7 +71,7 @@ async function search(deps: Deps, agent: Agent, input: Query, topK: number, sign
   if (vectorModel !== model) {
     // Another's vectors have taken their place meanwhile.
     modelsKnown.delete(agent)
-    return search(deps, agent, input, topK, signal)
+    return search(deps, payer, input, topK, signal)
   }
   modelsKnown.set(agent, model)
   return { mode: 'lexical', ...retrieval }
@@ -86,7 +90,7 @@ async function find({ knowledge }: Deps, agent: Agent, words: RetrieveInput): Pr
 /** Undefined where the model fails. */
 async function embedQuestion(
   deps: Deps,
-  agent: Agent,
+  { agent, key }: Payer,
   name: string,
   query: string,
   signal: AbortSignal,
@@ -97,7 +101,7 @@ async function embedQuestion(
     const within = AbortSignal.any([signal, AbortSignal.timeout(deps.limits.embeddingTimeoutMs)])
     const [vector] = await deps.models
       .findEmbedding(name)
-      .embed([query], { purpose: 'question', agentId: agent.id, keyId: deps.askedBy, signal: within })
+      .embed([query], { purpose: 'question', agentId: agent.id, keyId: key?.id, signal: within })
     deps.questionVectors.set(name, query, vector!)
     return vector
   } catch (error) {

@@ -1,10 +1,10 @@
-import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
 import { EXTRACTIVE } from '../core/model.ts'
 import { ANSWER_THRESHOLD, type Retrieval } from '../core/retrieval.ts'
+import { askAuxiliaryModel, hasLanguageModel, transcript } from './auxiliary-call.ts'
+import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import { retrieve } from './retrieve.ts'
-import { askBeside, hasLanguageModel, transcript } from './side-call.ts'
 
 const EXCHANGES_SHOWN = 6
 const MAX_CHARS_SHOWN = 1_500
@@ -25,17 +25,18 @@ export interface Found {
  */
 export async function retrieveInConversation(
   deps: Deps,
-  agent: Agent,
+  payer: Payer,
   query: string,
   history: HistoryEntry[],
   signal: AbortSignal,
 ): Promise<Found> {
-  const asked = await retrieve(deps, agent, { query, history, extract: agent.model === EXTRACTIVE }, signal)
+  const { agent } = payer
+  const asked = await retrieve(deps, payer, { query, history, extract: agent.model === EXTRACTIVE }, signal)
   if (asked.elliptical !== true || !deps.limits.queryRewriting || !hasLanguageModel(agent)) return { retrieval: asked }
   try {
-    const rewritten = await rewrite(deps, agent, query, history, signal)
+    const rewritten = await rewrite(deps, payer, query, history, signal)
     if (rewritten === undefined) return { retrieval: asked }
-    const retrieval = await retrieve(deps, agent, { query: rewritten, history: [] }, signal)
+    const retrieval = await retrieve(deps, payer, { query: rewritten, history: [] }, signal)
     const isBetter = retrieval.confidence >= Math.min(ANSWER_THRESHOLD, asked.confidence)
     return isBetter ? { retrieval, rewritten } : { retrieval: asked }
   } catch (error) {
@@ -47,7 +48,7 @@ export async function retrieveInConversation(
 
 async function rewrite(
   deps: Deps,
-  agent: Agent,
+  payer: Payer,
   query: string,
   history: HistoryEntry[],
   signal: AbortSignal,
@@ -57,7 +58,7 @@ async function rewrite(
     { role: 'system' as const, content: TASK },
     { role: 'user' as const, content: talk },
   ]
-  const text = await askBeside(deps, agent, { prompt, maxOutputTokens: 200, signal })
+  const text = await askAuxiliaryModel(deps, payer, { prompt, maxOutputTokens: 200, signal })
   const question = text.trim().replace(/^"(.*)"$/s, '$1')
   // A model that has nothing to put in says the question again; what was found with the conversation is then the better.
   const isNew = question !== '' && question.toLowerCase() !== query.trim().toLowerCase()

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Agent } from '../core/agent.ts'
 import { ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { Extra, Message, ReplyFormat } from '../core/message.ts'
 import type { Outcome } from '../core/meters.ts'
@@ -30,16 +29,13 @@ export interface Window {
   alongside?: (exchange: Exchange) => Statement[]
 }
 
-export interface Asked {
-  agent: Agent
+export interface Asked extends Payer {
   sessionId: string
   /** As it was a moment ago; read anew where that is not how it is any more. */
   session?: Session | undefined
   additionalContext?: string | undefined
   include: Extra[]
-  /** The end user, and the key that it is asked with: whose budgets it must fit in. */
   userId: string
-  key?: Payer['key']
 }
 
 /** A turn that has its session for itself. */
@@ -101,7 +97,7 @@ async function runInTurn(
       await storeReply(deps, turn, opened, exchange, draft, window)
       watch.lap('store')
       deps.turns.release(turn)
-      if (turn.stopped === undefined) await addFollowUps(deps, agent, opened, exchange, draft)
+      if (turn.stopped === undefined) await addFollowUps(deps, asked, opened, exchange, draft)
       watch.lap('followUps')
       meterTurn(deps, turn, exchange.trace?.finish === 'cancelled' ? 'cancelled' : 'ok')
       span.set(() => agentEnd(exchange, deps.tracer.tellsText))
@@ -212,16 +208,17 @@ async function isStored({ db }: Deps, { session, versions }: Opened, replyId: st
 /** What is found is kept beside the reply, so that it can be read again. */
 async function addFollowUps(
   deps: Deps,
-  agent: Agent,
+  payer: Payer,
   { past, versions, isPassing }: Opened,
   exchange: Exchange,
   draft: Draft,
 ): Promise<void> {
   const { session, userMessage, aiMessage } = exchange
+  const { agent } = payer
   if (!agent.followUps.enabled || !draft.trace.grounding.answered) return
   const asked = [...past.messages, userMessage].filter(({ role }) => role === 'USER').map((m) => m.content)
   const reply = draft.markdown ?? draft.content
-  const followUps = await suggestFollowUps(deps, agent, { asked, reply, retrieval: draft.retrieval })
+  const followUps = await suggestFollowUps(deps, payer, { asked, reply, retrieval: draft.retrieval })
   if (followUps === undefined || followUps.length === 0) return
   exchange.followUps = followUps
   if (isPassing) return

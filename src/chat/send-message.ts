@@ -2,7 +2,7 @@ import type { Message, ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { findMessageAt } from '../store/messages.ts'
 import { beginTurn, completeTurn, continueTurn } from '../store/turns.ts'
-import { withBudgets } from './budgets.ts'
+import { checkBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { failTurn, refusedSession, takeBackBegin } from './fail-turn.ts'
@@ -25,12 +25,12 @@ export interface SendInput extends Asked {
  * Runs to its end whether or not the caller still listens. Throws `quota_exceeded`, `session_busy`, `session_not_found`, `turn_cancelled`, or `model_failed`
  * and `model_timeout` with the message kept: the same text, sent next, continues it.
  */
-export async function sendMessage(service: Deps, input: SendInput, window: Window = {}): Promise<Exchange> {
-  const deps = await withBudgets(service, input)
+export async function sendMessage(deps: Deps, input: SendInput, window: Window = {}): Promise<Exchange> {
+  await checkBudgets(deps, input)
   const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
   const { exchange, opened } = await runTurn(deps, input, open, window)
-  nameAfterFirstTurn(deps, input.agent, opened.session, exchange)
-  summariseIfLong(deps, input.agent, opened.session, opened.past)
+  nameAfterFirstTurn(deps, input, opened.session, exchange)
+  summariseIfLong(deps, input, opened.session, opened.past)
   return exchange
 }
 

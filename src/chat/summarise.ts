@@ -1,12 +1,12 @@
-import type { Agent } from '../core/agent.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { bytesOfTokens } from '../core/tokens.ts'
 import { listRecent, type RecentMessage } from '../store/messages.ts'
 import { findSummary, putSummary } from '../store/summaries.ts'
+import { askAuxiliaryModel, hasLanguageModel, transcript } from './auxiliary-call.ts'
+import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import { NEWEST, type Past, STEP, withinBudget } from './history.ts'
-import { askBeside, hasLanguageModel, transcript } from './side-call.ts'
 import { tagged } from './tagged.ts'
 
 const MAX_CHARS_SHOWN = 4_000
@@ -24,16 +24,16 @@ const KEPT_SHARE = 0.5
  * Once the history outgrows its budget, its older part is summed up in the background, so that turn 1,000 costs what turn 20 costs.
  * Where that fails, prompts go on without the older part, and a later turn tries again.
  */
-export function summariseIfLong(deps: Deps, agent: Agent, session: Session, past: Past): void {
-  if (!hasLanguageModel(agent) || !isLong(past, deps.limits.historyTokens)) return
-  deps.background.runOnce(`summary ${session.id}`, 'a session could not be summed up', () => summarise(deps, agent, session))
+export function summariseIfLong(deps: Deps, payer: Payer, session: Session, past: Past): void {
+  if (!hasLanguageModel(payer.agent) || !isLong(past, deps.limits.historyTokens)) return
+  deps.background.runOnce(`summary ${session.id}`, 'a session could not be summed up', () => summarise(deps, payer, session))
 }
 
 /** With the turn that has just ended the next prompt would leave a step of messages out. */
 const isLong = ({ messages }: Past, budget: number): boolean =>
   messages.length + 2 >= NEWEST + STEP || withinBudget(messages, budget).length < messages.length
 
-async function summarise(deps: Deps, agent: Agent, session: Session): Promise<void> {
+async function summarise(deps: Deps, payer: Payer, session: Session): Promise<void> {
   const { agentId, id, totalMessages } = session
   const before = await findSummary(deps.db, agentId, id)
   const first = Math.max((before?.upto ?? 0) + 1, totalMessages - MOST_AT_ONCE + 1)
@@ -43,7 +43,7 @@ async function summarise(deps: Deps, agent: Agent, session: Session): Promise<vo
   const last = old.at(-1)
   if (last === undefined) return
   const earlier = before === undefined ? '' : `${tagged('summary', before.text)}\n`
-  const text = await askBeside(deps, agent, {
+  const text = await askAuxiliaryModel(deps, payer, {
     prompt: [
       { role: 'system', content: TASK },
       { role: 'user', content: `${earlier}${transcript(old, MAX_CHARS_SHOWN)}` },

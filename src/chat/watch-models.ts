@@ -11,9 +11,9 @@ import {
   type ModelRequest,
   type Models,
 } from '../core/model.ts'
+import { countUsage } from '../core/tokens.ts'
 import type { Span, Tracer } from '../core/tracer.ts'
 import { chatEnd, chatSpan, embeddingSpan } from './gen-ai.ts'
-import { counted } from './generate.ts'
 import { costOf, type Prices } from './prices.ts'
 
 export interface ModelWatch {
@@ -62,7 +62,7 @@ async function metered(
   const told = { model: name, usage: null, cost: null }
   try {
     const reply = await model.generate(request, tell === undefined ? call : { ...call, onText })
-    const usage = name === EXTRACTIVE ? null : counted(reply.usage, request, reply.text)
+    const usage = name === EXTRACTIVE ? null : countUsage(reply.usage, request, reply.text)
     const cost = usage && costOf(prices, name, usage)
     meters.modelCalled({ ...told, outcome: 'ok', ms: performance.now() - startedAt, firstTextMs, usage, cost })
     span.set(() => chatEnd(reply, usage, firstTextMs, tracer.tellsText))

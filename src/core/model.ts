@@ -22,7 +22,7 @@ export interface ModelRequest {
 export interface ModelCall {
   signal: AbortSignal
   /** The key of the request that it is made for. Keys that use the same agent divide its slots. */
-  keyId?: string
+  keyId?: string | undefined
   /**
    * Given: the reply is asked for as a stream, and each piece of its text is handed over as it comes.
    * A piece without text only says that the model is at work (it reasons, or the provider keeps the line open).
@@ -125,3 +125,5 @@ export function whyUnusable(find: (name: string) => unknown, name: string): stri
     throw error
   }
 }
+
+export const isTimeout = (error: unknown): boolean => error instanceof ReparteeError && error.code === 'model_timeout'

@@ -1,3 +1,5 @@
+import type { ModelRequest, ModelUsage } from './model.ts'
+
 const BYTES_OF_TOKEN = 3.5
 
 /**
@@ -15,3 +17,10 @@ export const bytesOfTokens = (tokens: number): number => Math.floor(tokens * BYT
 /** The same, of all that is sent. */
 export const promptTokens = (messages: { content: string }[]): number =>
   messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+
+/** Returns the usage of a call as the provider counted it. What it does not count, or counts as 0, is estimated from the prompt and the reply. */
+export const countUsage = (usage: ModelUsage | null, { prompt }: Pick<ModelRequest, 'prompt'>, text: string): ModelUsage => ({
+  tokensIn: usage?.tokensIn || promptTokens(prompt),
+  tokensOut: usage?.tokensOut || estimateTokens(text),
+  tokensCached: usage?.tokensCached ?? 0,
+})

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { BodyOf } from '../api/operation.ts'
 import { invalidCursor, keepOnlyOfAgent } from '../chat/agents.ts'
-import { onAccountOf } from '../chat/budgets.ts'
 import type { Deps } from '../chat/deps.ts'
 import { traceRetrieval } from '../chat/retrieval-trace.ts'
 import { retrieve } from '../chat/retrieve.ts'
@@ -125,12 +124,8 @@ export function documentRoutes(app: FastifyInstance, deps: Deps, contract: Contr
   route(app, deps, contract.search, async ({ agent, body, key }) => {
     const { query, topK = 10, history = [], filter, include = [] } = body
     const asked = { query, topK, history, ...(filter === undefined ? {} : { filter: filter as Metadata }) }
-    const retrieval = await retrieve(
-      onAccountOf(deps, { agent, userId: key.userId, key }),
-      agent,
-      asked,
-      new AbortController().signal,
-    )
+    const payer = { agent, userId: key.userId, key }
+    const retrieval = await retrieve(deps, payer, asked, new AbortController().signal)
     const { hits, confidence } = retrieval
     const trace = { grounding: { confidence }, ...traceRetrieval(agent, retrieval) }
     return { hits, ...(include.includes('trace') ? { trace } : {}) }

@@ -250,7 +250,9 @@ function messagesContract(engine: string, withAgent: WithAgent): void {
           },
         } as unknown as Deps
         const past = { messages: Array.from({ length: 30 }, () => ({ content: '', bytes: 0 })) } as unknown as Past
-        summariseIfLong(deps, { id: AGENT, model: 'm' } as Agent, session, past)
+        const budget = { tokensPerDay: null, costPerDay: null, tokensPerUserPerDay: null }
+        const agent = { id: AGENT, model: 'm', budget } as Agent
+        summariseIfLong(deps, { agent }, session, past)
         await servingOthers(() => done!)
         const summed = Array.from({ length: 90 }, (_, i) => `User: text ${i + 26}`)
         assert.deepEqual(String(prompt[1]!.content).match(/User: text \d+/g), summed)

@@ -1,7 +1,6 @@
 import { inputOf, type McpTool, type McpTools } from '../../api/mcp.ts'
 import type { Static, TObject } from '../../api/schema.ts'
 import { listAgents } from '../../chat/agents.ts'
-import { onAccountOf } from '../../chat/budgets.ts'
 import { retrieve } from '../../chat/retrieve.ts'
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
@@ -104,8 +103,8 @@ const toText = ({ code, message, details = [], retryAfter }: ReparteeError): str
   ].join('\n')
 
 async function search({ deps, key }: ToolContext, { query, topK = 10 }: InputOf<'search'>, agent: Agent): Promise<ToolResult> {
-  const metered = onAccountOf(deps, { agent, userId: key.userId, key })
-  const { hits } = await retrieve(metered, agent, { query, topK, history: [] }, new AbortController().signal)
+  const payer = { agent, userId: key.userId, key }
+  const { hits } = await retrieve(deps, payer, { query, topK, history: [] }, new AbortController().signal)
   const passages = hits.map(({ documentId, passageId, title, heading, text, score, url }) => ({
     documentId,
     passageId,

@@ -2,12 +2,13 @@ import type { Agent } from '../core/agent.ts'
 import { EXTRACTIVE, type PromptMessage } from '../core/model.ts'
 import { nothingFound } from '../core/retrieval.ts'
 import { cleanText } from '../core/text.ts'
+import { callModel, type Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import { tagged } from './tagged.ts'
 
 export const hasLanguageModel = (agent: Agent): boolean => agent.model !== EXTRACTIVE
 
-export interface SideCall {
+export interface AuxiliaryCall {
   prompt: PromptMessage[]
   maxOutputTokens: number
   json?: { name: string; schema: object }
@@ -15,10 +16,15 @@ export interface SideCall {
   signal?: AbortSignal
 }
 
-/** Asks the agent's model for something that only goes with a reply: once, and not for long. Rejects where that comes to nothing. */
-export async function askBeside(deps: Deps, agent: Agent, { prompt, maxOutputTokens, json, signal }: SideCall): Promise<string> {
+/** Asks the agent's model for something that accompanies a reply, once and not for long. Rejects if the call fails. */
+export async function askAuxiliaryModel(deps: Deps, payer: Payer, call: AuxiliaryCall): Promise<string> {
+  const { prompt, maxOutputTokens, json, signal } = call
+  const { agent } = payer
   const late = AbortSignal.timeout(deps.limits.sideCallTimeoutMs)
-  const { text } = await deps.models.find(agent.model).generate(
+  const { text } = await callModel(
+    deps,
+    payer,
+    agent.model,
     {
       prompt,
       temperature: null,
