@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import type { Deps } from '../src/chat/deps.ts'
 import { NoPeers } from '../src/chat/peers.ts'
-import { runTurn } from '../src/chat/run-turn.ts'
+import { runTurn, sessionsFor } from '../src/chat/run-turn.ts'
 import { Turns } from '../src/chat/turns.ts'
 import type { Agent } from '../src/core/agent.ts'
 import { newId } from '../src/core/ids.ts'
@@ -52,7 +52,10 @@ test('a message that waits in a session does not go to another one that has its 
   await insertSession(db, made(1))
   const first = await turns.take('a', 's')
   const asked = { agent: { id: 'a' } as Agent, sessionId: 's', session: made(1), include: [], userId: 'u' }
-  const waiting = runTurn(deps, asked, () => assert.fail('it must not begin'), {})
+  const waiting = runTurn(deps, asked, {}, async (turn) => {
+    for await (const _ of sessionsFor(deps, turn, asked)) assert.fail('it must not begin')
+    return assert.fail('a session is yielded, or an error is thrown')
+  })
   await deleteSession(db, made(1))
   await insertSession(db, made(2))
   turns.release(first)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { busy, type ErrorDetail, ReparteeError, sessionNotFound, stopping } from '../core/errors.ts'
+import { type ErrorDetail, ReparteeError, sessionNotFound, stopping } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import { findSession } from '../store/sessions.ts'
 import { abandonTurn } from '../store/turns.ts'
@@ -14,14 +14,14 @@ export interface FailureDetail {
   error: { code: ReparteeError['code']; message: string }
 }
 
-/** Marks the turn as failed, or cancelled, and says what the sender is told. Where the session was deleted meanwhile, nothing is left to mark. */
+/** Marks the turn as failed or cancelled. Resolves to the error for the sender. */
 export async function failTurn(deps: Deps, turn: Turn, { id }: Message, thrown: unknown): Promise<ReparteeError> {
-  const error = toldOf(turn, id, thrown)
+  const error = errorOf(turn, id, thrown)
   const detail: FailureDetail = { run: turn.run, error: { code: error.code, message: error.message } }
   const state = turn.stopped === 'cancelled' ? 'cancelled' : 'failed'
   const news = state === 'failed' ? newsOf(deps, turn, id) : []
   const isMarked = await endTurn(deps, turn, () => abandonTurn(deps.db, toPlace(turn), id, state, JSON.stringify(detail), news))
-  return !isMarked && (await isGone(deps, turn)) ? sessionNotFound() : error
+  return !isMarked && (await isGone(deps, turn).catch(() => false)) ? sessionNotFound() : error
 }
 
 const newsOf = ({ webhooks }: Deps, { agentId, sessionId }: Turn, target: string) =>
@@ -71,18 +71,6 @@ async function settle({ turns, clock, limits }: Deps, write: () => Promise<boole
 export const isGone = async (deps: Deps, { agentId, sessionId }: Turn): Promise<boolean> =>
   (await findSession(deps.db, agentId, sessionId)) === undefined
 
-/** Another turn holds the session. */
-export class SessionTaken extends ReparteeError {
-  constructor() {
-    const { code, message, retryAfter } = busy()
-    super(code, message, { retryAfter })
-  }
-}
-
-/** Why a turn could not have its session. */
-export const refusedSession = async (deps: Deps, turn: Turn): Promise<ReparteeError> =>
-  (await isGone(deps, turn)) ? sessionNotFound() : new SessionTaken()
-
 /** Why a turn that was running could not be ended in the store. */
 export const lostSession = async (deps: Deps, turn: Turn): Promise<ReparteeError> =>
   (await isGone(deps, turn))
@@ -97,8 +85,8 @@ export const storedAs = (messageId: string, isContinuable: boolean): ErrorDetail
   message: `is stored as ${messageId}${isContinuable ? '; the same text, sent as the next message, continues it' : ''}`,
 })
 
-/** What the sender of a turn is told that came to nothing. */
-export function toldOf({ stopped }: Turn, messageId: string, thrown: unknown): ReparteeError {
+/** Returns the error for the sender of a turn that failed. */
+export function errorOf({ stopped }: Turn, messageId: string, thrown: unknown): ReparteeError {
   const details = [storedAs(messageId, stopped !== 'cancelled')]
   if (stopped === 'deleted') return sessionNotFound()
   if (stopped === 'cancelled') {

@@ -18,7 +18,6 @@ import { buildPrompt } from './prompt.ts'
 import { traceRetrieval } from './retrieval-trace.ts'
 import { type Found, retrieveInConversation } from './rewrite.ts'
 import { smallTalk } from './small-talk.ts'
-import type { Stopwatch } from './stopwatch.ts'
 import type { Turn } from './turn.ts'
 
 export interface ReplyInput extends Payer {
@@ -43,7 +42,8 @@ export interface Draft {
 }
 
 /** What the agent says to a message: retrieved, generated, its citations checked, rendered. */
-export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch: Stopwatch): Promise<Draft> {
+export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn): Promise<Draft> {
+  const { stopwatch } = turn
   const { agent, message, past } = input
   const talk = agent.model === EXTRACTIVE ? smallTalk(message, agent) : undefined
   const found: Found =
@@ -52,7 +52,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
       : { retrieval: notSearched }
   const { retrieval } = found
   const shown = isPrompted(agent) ? passagesFor(retrieval, deps.limits.passageTokens) : []
-  watch.lap('retrieve')
+  stopwatch.lap('retrieve')
   // Without documents there is nothing to cite, and a [1] is whatever the model means by it. A model that quotes has seen all passages.
   const citerOf = (quotes?: CiteOptions['quotes']) =>
     retrieval.emptyBase ? undefined : new Citer(quotes === undefined ? shown : retrieval.hits, { quotes, question: message })
@@ -61,7 +61,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const reply = talk === undefined ? await answer(deps, input, found, shown, turn) : saidByItself(talk)
   if (reply.quotes !== undefined) citer = citerOf(reply.quotes)
   if (turn.length === 0) turn.append(reply.text) // of models that do not stream
-  watch.lap('generate')
+  stopwatch.lap('generate')
   const text = cleanText(reply.text)
   // Keys take turns at long replies, and so do the agents of a key.
   const owner = `${input.key?.id ?? ''}/${agent.id}`
@@ -73,14 +73,14 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn, watch
   const isHtml = input.format === 'html'
   const content = isHtml ? await renderHtml(markdown, agent.imageHosts, owner) : markdown
   const usage = reply.usage && { ...reply.usage, cost: costOf(deps.prices, reply.model, reply.usage) }
-  watch.lap('render')
+  stopwatch.lap('render')
   const trace: Trace = {
     grounding,
     ...traceRetrieval(agent, retrieval),
     citations,
     attempts: reply.attempts,
     finish: reply.finish,
-    timings: watch.laps,
+    timings: stopwatch.laps,
   }
   const { include } = input
   const detail: ReplyDetail = {

@@ -1,58 +1,78 @@
 import { invalid, ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
-import { countVersions, findMessageAt, type MessageHead } from '../store/messages.ts'
+import { countVersions, findMessageAt } from '../store/messages.ts'
 import { leaseSession, releaseSession, replaceReply } from '../store/turns.ts'
 import { checkBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
-import { endTurn, isGone, refusedSession, toldOf } from './fail-turn.ts'
+import { endTurn, errorOf, isGone } from './fail-turn.ts'
 import { readPast } from './history.ts'
 import { getHead } from './read-message.ts'
-import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
+import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
+import { storeReply } from './store-reply.ts'
 import type { Turn } from './turn.ts'
 import { holdOf, toPlace } from './turns.ts'
 
-export interface RegenerateInput extends Asked {
-  /** The reply that is to be made anew. */
+export interface RegenerateInput extends TurnInput {
+  /** The reply to regenerate. */
   messageId: string
   /** Undefined: as it was. */
   format: ReplyFormat | undefined
 }
 
 /**
- * Makes the session's last reply anew: its id and place stay, what it said becomes a version. Until the new one is complete, and where it
- * fails or is cancelled, the history holds the old one. Throws as a send does.
+ * Regenerates the last reply of a session. Its id and position stay, and its text becomes a version. Until the new reply is complete, and if it fails or is
+ * cancelled, the history contains the old one. Throws as `sendMessage` does.
  */
-export async function regenerate(deps: Deps, input: RegenerateInput, window: Window = {}): Promise<Exchange> {
+export async function regenerate(deps: Deps, input: RegenerateInput, observer: TurnObserver = {}): Promise<Exchange> {
   await checkBudgets(deps, input)
-  const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
-  return (await runTurn(deps, input, open, window)).exchange
+  return runTurn(deps, input, observer, async (turn) => {
+    const open = await takeSession(deps, turn, input)
+    const { userMessage, createdAt } = open
+    try {
+      const draft = await draftReply(deps, turn, open, input, observer)
+      return await storeReply(
+        deps,
+        turn,
+        { open, draft, createdAt },
+        {
+          input,
+          observer,
+          write: async (reply, alongside) => {
+            if (turn.stopped === 'cancelled') throw errorOf(turn, userMessage.id, undefined)
+            const replacedAt = Math.max(deps.clock(), userMessage.createdAt)
+            return replaceReply(deps.db, toPlace(turn), userMessage.id, reply, replacedAt, alongside)
+          },
+        },
+      )
+    } catch (thrown) {
+      throw await giveBack(deps, turn, open.replyId, thrown)
+    }
+  })
 }
 
-async function openTurn(deps: Deps, turn: Turn, session: Session, { messageId, format }: RegenerateInput): Promise<Opened> {
-  const { db, clock } = deps
-  const place = toPlace(turn)
-  const { question, reply } = await findLastTurn(deps, session, messageId)
-  const past = await readPast(deps, session, question.seq - 1)
-  const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
-  const hold = holdOf(deps, turn, session)
-  if (!(await leaseSession(db, place, hold))) throw await refusedSession(deps, turn)
-  turn.replyId = reply.id
-  const { id, content, createdAt } = question
-  return {
-    session,
-    userMessage: { id, role: 'USER', content, createdAt },
-    past,
-    format: format ?? (reply.isHtml ? 'html' : 'markdown'),
-    versions,
-    reply: () => ({ id: reply.id, createdAt: reply.createdAt }),
-    store: (anew, alongside) => {
-      if (turn.stopped === 'cancelled') throw toldOf(turn, question.id, undefined)
-      return replaceReply(db, place, question.id, anew, Math.max(clock(), createdAt), alongside)
-    },
-    fail: (thrown) => giveBack(deps, turn, reply, thrown),
+/** Leases the session. Resolves to the turn with the time at which the reply was created. */
+async function takeSession(deps: Deps, turn: Turn, input: RegenerateInput): Promise<OpenTurn & { createdAt: number }> {
+  const { db } = deps
+  for await (const session of sessionsFor(deps, turn, input)) {
+    const { question, reply } = await findLastTurn(deps, session, input.messageId)
+    const past = await readPast(deps, session, question.seq - 1)
+    const versions = 1 + (await countVersions(db, session.agentId, session.id, reply.id))
+    if (!(await leaseSession(db, toPlace(turn), holdOf(deps, turn, session)))) continue
+    turn.replyId = reply.id
+    const { id, content, createdAt } = question
+    return {
+      session,
+      userMessage: { id, role: 'USER', content, createdAt },
+      past,
+      format: input.format ?? (reply.isHtml ? 'html' : 'markdown'),
+      replyId: reply.id,
+      versions,
+      createdAt: reply.createdAt,
+    }
   }
+  throw sessionNotFound()
 }
 
 /** The reply, which must be the last of its session, and the message that it answers. */
@@ -66,16 +86,16 @@ async function findLastTurn(deps: Deps, session: Session, messageId: string) {
   return { question, reply }
 }
 
-/** The history is as it was; the session is free again. */
-async function giveBack(deps: Deps, turn: Turn, { id }: MessageHead, thrown: unknown): Promise<ReparteeError> {
-  const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toPlace(turn)))
-  if (!isReleased && (await isGone(deps, turn))) return sessionNotFound()
-  const { code, message, retryAfter, quota, cause } = toldOf(turn, id, thrown)
+/** Releases the session with its history as it was. Resolves to the error for the sender. */
+async function giveBack(deps: Deps, turn: Turn, replyId: string, thrown: unknown): Promise<ReparteeError> {
+  const { code, message, retryAfter, quota, cause } = errorOf(turn, replyId, thrown)
   const isCancelled = code === 'turn_cancelled'
-  return new ReparteeError(code, isCancelled ? 'The turn was cancelled before the new reply was complete.' : message, {
-    details: [{ path: 'aiMessage', message: `${id} stays as it was` }],
+  const error = new ReparteeError(code, isCancelled ? 'The turn was cancelled before the new reply was complete.' : message, {
+    details: [{ path: 'aiMessage', message: `${replyId} stays as it was` }],
     retryAfter,
     quota,
     cause,
   })
+  const isReleased = await endTurn(deps, turn, () => releaseSession(deps.db, toPlace(turn)))
+  return !isReleased && (await isGone(deps, turn).catch(() => false)) ? sessionNotFound() : error
 }

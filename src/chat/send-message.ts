@@ -1,3 +1,4 @@
+import { sessionNotFound } from '../core/errors.ts'
 import type { Message, ReplyFormat } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { findMessageAt } from '../store/messages.ts'
@@ -5,63 +6,77 @@ import { beginTurn, completeTurn, continueTurn } from '../store/turns.ts'
 import { checkBudgets } from './budgets.ts'
 import type { Deps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
-import { failTurn, refusedSession, takeBackBegin } from './fail-turn.ts'
+import { failTurn, takeBackBegin } from './fail-turn.ts'
 import { type Past, readPast } from './history.ts'
 import { nameAfterFirstTurn } from './name-session.ts'
-import { type Asked, type Opened, runTurn, type Window } from './run-turn.ts'
+import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
+import { storeReply } from './store-reply.ts'
 import { summariseIfLong } from './summarise.ts'
 import type { Turn } from './turn.ts'
 import { holdOf, toPlace } from './turns.ts'
 
-export interface SendInput extends Asked {
+export interface SendInput extends TurnInput {
   message: string
   format: ReplyFormat
-  /** Called when it is the turn of the message. Throws where the session, as it is then, may not have it. */
+  /** Called before the message takes the session. Throws if the session, as it is then, must not have it. */
   refuse?: (session: Session) => Promise<void>
 }
 
 /**
- * Specification 4.6. The message is on the disk before anything is asked of a model; the reply is on the disk before it is answered.
+ * Answers a message (specification 4.6). The message is on the disk before a model is asked; the reply is on the disk before it is answered.
  * Runs to its end whether or not the caller still listens. Throws `quota_exceeded`, `session_busy`, `session_not_found`, `turn_cancelled`, or `model_failed`
- * and `model_timeout` with the message kept: the same text, sent next, continues it.
+ * and `model_timeout` with the message stored: the same text, sent next, continues it.
  */
-export async function sendMessage(deps: Deps, input: SendInput, window: Window = {}): Promise<Exchange> {
+export async function sendMessage(deps: Deps, input: SendInput, observer: TurnObserver = {}): Promise<Exchange> {
   await checkBudgets(deps, input)
-  const open = (turn: Turn, session: Session) => openTurn(deps, turn, session, input)
-  const { exchange, opened } = await runTurn(deps, input, open, window)
-  nameAfterFirstTurn(deps, input, opened.session, exchange)
-  summariseIfLong(deps, input, opened.session, opened.past)
-  return exchange
+  return runTurn(deps, input, observer, async (turn) => {
+    const open = await storeQuestion(deps, turn, input)
+    const { session, userMessage, past } = open
+    let exchange: Exchange
+    try {
+      const draft = await draftReply(deps, turn, open, input, observer)
+      const createdAt = Math.max(deps.clock(), userMessage.createdAt)
+      exchange = await storeReply(
+        deps,
+        turn,
+        { open, draft, createdAt },
+        {
+          input,
+          observer,
+          write: (reply, alongside) => {
+            const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
+            return completeTurn(deps.db, toPlace(turn), open.seq, state, reply, alongside)
+          },
+        },
+      )
+    } catch (thrown) {
+      throw await failTurn(deps, turn, userMessage, thrown)
+    }
+    nameAfterFirstTurn(deps, input, session, exchange)
+    summariseIfLong(deps, input, session, past)
+    return exchange
+  })
 }
 
-/** Puts the message down; or, where it is the session's last, failed, and says the same, takes it up again. */
-async function openTurn(deps: Deps, turn: Turn, session: Session, { message, format, refuse }: SendInput): Promise<Opened> {
-  const { db, clock, newId } = deps
-  await refuse?.(session)
-  const place = toPlace(turn)
-  const { userMessage, past, isContinued } = await readTurn(deps, session, message)
-  const hold = holdOf(deps, turn, session)
-  const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
-  begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
-  if (!(await begun)) throw await refusedSession(deps, turn)
-  const replyId = newId()
-  turn.replyId = replyId
-  return {
-    session,
-    userMessage,
-    past,
-    format,
-    versions: 0,
-    reply: () => ({ id: replyId, createdAt: Math.max(clock(), userMessage.createdAt) }),
-    store: (reply, alongside) => {
-      const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
-      return completeTurn(db, place, isContinued ? session.totalMessages : session.totalMessages + 1, state, reply, alongside)
-    },
-    fail: (thrown) => failTurn(deps, turn, userMessage, thrown),
+/** Appends the message to the session, or continues the last one if that failed and says the same. Resolves to the turn with the position of its message. */
+async function storeQuestion(deps: Deps, turn: Turn, input: SendInput): Promise<OpenTurn & { seq: number }> {
+  const { db, newId } = deps
+  for await (const session of sessionsFor(deps, turn, input)) {
+    await input.refuse?.(session)
+    const { userMessage, past, isContinued } = await readQuestion(deps, session, input.message)
+    const hold = holdOf(deps, turn, session)
+    const place = toPlace(turn)
+    const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
+    begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
+    if (!(await begun)) continue
+    turn.replyId = newId()
+    const seq = isContinued ? session.totalMessages : session.totalMessages + 1
+    return { session, userMessage, past, format: input.format, replyId: turn.replyId, versions: 0, seq }
   }
+  throw sessionNotFound()
 }
 
-async function readTurn(
+async function readQuestion(
   deps: Deps,
   session: Session,
   content: string,

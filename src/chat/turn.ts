@@ -2,6 +2,7 @@ import type { ReparteeError } from '../core/errors.ts'
 import { cleanText } from '../core/text.ts'
 import type { Statement } from '../store/database.ts'
 import type { Exchange } from './exchange.ts'
+import { Stopwatch } from './stopwatch.ts'
 
 /** Text that is kept apart for those who keep up. */
 const RECENT_CHARS = 8_192
@@ -29,6 +30,8 @@ export class Turn {
   readonly arrivedAt: number
   /** Among the sends of all processes that wait; undefined while it does not. */
   position: number | undefined
+  /** Nothing else ran or waited in the session when the send arrived. */
+  wasFree = false
   /** What must hold when it takes its session. */
   condition: Statement[] = []
   /** The message that it answers; undefined until that is stored. */
@@ -36,6 +39,8 @@ export class Turn {
   /** The reply will have this id. Undefined where another process makes it. */
   replyId: string | undefined
   startedAt = 0
+  /** Started by `Turns.start`. */
+  stopwatch = new Stopwatch()
   /** The same on the clock of `performance`, which nobody sets. */
   begunAt = 0
   /** What a beginning of the text comes to once its citations are checked. */

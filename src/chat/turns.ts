@@ -5,6 +5,7 @@ import type { Hold, TurnPlace } from '../store/turns.ts'
 import type { WaitingPosition } from '../store/waiting.ts'
 import type { Exchange } from './exchange.ts'
 import { SharedWork } from './shared-work.ts'
+import { Stopwatch } from './stopwatch.ts'
 import { type StopReason, Turn } from './turn.ts'
 
 interface Waiter {
@@ -135,6 +136,7 @@ export class Turns {
     turn.messageId = messageId
     turn.startedAt = now
     turn.begunAt = performance.now()
+    turn.stopwatch = new Stopwatch()
     this.#byMessage.set(messageId, turn)
     this.#timers.set(
       turn,

@@ -10,7 +10,7 @@ import {
   previewAgent,
   updateAgent,
 } from '../chat/agents.ts'
-import { answerUnkept } from '../chat/answer-unkept.ts'
+import { answerOnce } from '../chat/answer-once.ts'
 import type { Deps } from '../chat/deps.ts'
 import type { Agent } from '../core/agent.ts'
 import { pageLimit } from '../core/limits.ts'
@@ -68,7 +68,7 @@ export function agentRoutes(app: FastifyInstance, deps: Deps, contract: Contract
     const { changes = {}, history = [], include = [], ...asked } = call.body
     const agent = previewAgent(deps, call.agent, changes as AgentChange)
     const input = { ...asked, agent, history, include, userId: deps.newId(), key: call.key }
-    return answerTurn(deps, streams, call, (window) => answerUnkept(deps, input, window))
+    return answerTurn(deps, streams, call, (observer) => answerOnce(deps, input, observer))
   })
 
   route(app, deps, contract.deleteAgent, async ({ agent }) => {

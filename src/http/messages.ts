@@ -45,7 +45,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
       format,
       include,
     }
-    return answerTurn(deps, streams, call, (window) => sendMessage(deps, input, window))
+    return answerTurn(deps, streams, call, (observer) => sendMessage(deps, input, observer))
   })
 
   route(app, deps, contract.regenerateMessage, (call) => {
@@ -63,7 +63,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
       format,
       include,
     }
-    return answerTurn(deps, streams, call, (window) => regenerate(deps, input, window))
+    return answerTurn(deps, streams, call, (observer) => regenerate(deps, input, observer))
   })
 
   route(app, deps, contract.streamMessage, (call) => resumeTurn(deps, streams, call))

@@ -4,7 +4,7 @@ import type { Deps } from '../chat/deps.ts'
 import type { Exchange } from '../chat/exchange.ts'
 import type { Kept } from '../chat/keep-answer.ts'
 import { findEndedRun, getQuestion, turnStateOf, waitForEnd } from '../chat/read-message.ts'
-import type { Window } from '../chat/run-turn.ts'
+import type { TurnObserver } from '../chat/run-turn.ts'
 import type { Turn } from '../chat/turn.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
@@ -33,7 +33,7 @@ export async function answerTurn(
   deps: Deps,
   streams: EventStreams,
   call: TurnCall,
-  run: (window: Window) => Promise<Exchange>,
+  run: (observer: TurnObserver) => Promise<Exchange>,
 ): Promise<Answer | Kept | undefined> {
   const asEvents = wantsEvents(call.request.headers.accept)
   let open: { stream: EventStream; turn: Turn } | undefined

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from '../../api/schema.ts'
-import { answerUnkept } from '../../chat/answer-unkept.ts'
+import { answerOnce } from '../../chat/answer-once.ts'
 import type { Deps } from '../../chat/deps.ts'
-import type { Window } from '../../chat/run-turn.ts'
+import type { TurnObserver } from '../../chat/run-turn.ts'
 import { sendMessage } from '../../chat/send-message.ts'
 import { type ReparteeError, sessionNotFound } from '../../core/errors.ts'
 import { isUuid } from '../../core/ids.ts'
@@ -61,10 +61,10 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
       userId,
       key,
     }
-    const run = (window: Window) =>
+    const run = (observer: TurnObserver) =>
       session === undefined
-        ? answerUnkept(deps, { ...asked, history: given.history }, window)
-        : sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, window)
+        ? answerOnce(deps, { ...asked, history: given.history }, observer)
+        : sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, observer)
     const teller = body.stream ? new ChunkTeller(body.model, body.stream_options?.include_usage === true) : undefined
     const unkeptFor = session === undefined ? userId : undefined
     const same = { agentId: agent.id, sessionId: session?.id ?? '', userId: unkeptFor, parts: () => [JSON.stringify(body)] }

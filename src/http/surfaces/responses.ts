@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from '../../api/schema.ts'
-import { answerUnkept } from '../../chat/answer-unkept.ts'
+import { answerOnce } from '../../chat/answer-once.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { getMessage } from '../../chat/read-message.ts'
-import type { Window } from '../../chat/run-turn.ts'
+import type { TurnObserver } from '../../chat/run-turn.ts'
 import { sendMessage } from '../../chat/send-message.ts'
 import { createSession, deleteIfThere, importSession } from '../../chat/sessions.ts'
 import type { Agent } from '../../core/agent.ts'
@@ -76,8 +76,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       userId,
       key,
     }
-    const run = async (window: Window, keep: Keep) => {
-      if (!isKept) return answerUnkept(deps, { ...asked, history }, window)
+    const run = async (observer: TurnObserver, keep: Keep) => {
+      if (!isKept) return answerOnce(deps, { ...asked, history }, observer)
       const make = () => makeSession(deps, agent, userId, history, keep)
       const session =
         known ??
@@ -85,7 +85,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
         (await importInTurn({ request, reply, agentId: agent.id }, history.length, make))
       try {
         const refuse = (now: Session) => refuseBranch(deps, now, body.previous_response_id)
-        return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown', refuse }, window)
+        return await sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown', refuse }, observer)
       } catch (error) {
         // Nobody was told of it.
         if (known === undefined) await deleteIfThere(deps, session)

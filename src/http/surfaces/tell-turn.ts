@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stopInTurn } from '../../chat/cancel.ts'
 import type { Deps } from '../../chat/deps.ts'
 import type { Exchange } from '../../chat/exchange.ts'
-import type { Window } from '../../chat/run-turn.ts'
+import type { TurnObserver } from '../../chat/run-turn.ts'
 import { SettledText } from '../../chat/settled-text.ts'
 import type { Turn } from '../../chat/turn.ts'
 import type { ApiKey } from '../../core/api-key.ts'
@@ -38,7 +38,7 @@ export interface Telling {
   unkeptFor?: string | undefined
   /** Nobody else will ever see the reply: where the caller leaves, it need not be made. */
   isPassing?: boolean
-  run(window: Window, keep: Keep): Promise<Exchange>
+  run(observer: TurnObserver, keep: Keep): Promise<Exchange>
 }
 
 const NO_HEAD: StreamHead = { headers: {}, text: '' }

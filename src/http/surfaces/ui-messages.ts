@@ -3,7 +3,7 @@ import { type Static, Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
 import { turnStateOf, waitForEnd } from '../../chat/read-message.ts'
 import { regenerate } from '../../chat/regenerate.ts'
-import type { Asked, Window } from '../../chat/run-turn.ts'
+import type { TurnInput, TurnObserver } from '../../chat/run-turn.ts'
 import { sendMessage } from '../../chat/send-message.ts'
 import { getOrCreateSession } from '../../chat/sessions.ts'
 import type { Agent } from '../../core/agent.ts'
@@ -66,12 +66,12 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
       key,
     }
     const isSent = body.trigger !== 'regenerate-message'
-    const run = async (window: Window) => {
-      if (!isSent) return makeAnew(deps, input, session, asked.text, window)
+    const run = async (observer: TurnObserver) => {
+      if (!isSent) return makeAnew(deps, input, session, asked.text, observer)
       const refuse = async (now: Session) => {
         if (body.messageId !== undefined) await refuseEdit(deps, now)
       }
-      return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown', refuse }, window)
+      return sendMessage(deps, { ...input, session, message: asked.text, format: 'markdown', refuse }, observer)
     }
     // A message that is sent once more is the same one.
     const named = isSent && asked.id ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
@@ -157,7 +157,7 @@ async function refuseEdit(deps: Deps, session: Session): Promise<void> {
 }
 
 /** The session's last reply is made anew; a message that got none is answered now. */
-async function makeAnew(deps: Deps, input: Asked, session: Session, text: string, window: Window) {
+async function makeAnew(deps: Deps, input: TurnInput, session: Session, text: string, observer: TurnObserver) {
   const running = await findRunning(deps, session)
   if (running !== undefined) {
     await deps.turns.find(running.id)?.finished
@@ -165,9 +165,9 @@ async function makeAnew(deps: Deps, input: Asked, session: Session, text: string
   }
   const now = (await findSession(deps.db, session.agentId, session.id)) ?? session
   const last = await lastOf(deps, now)
-  if (last?.role !== 'AI') return sendMessage(deps, { ...input, session: now, message: text, format: 'markdown' }, window)
+  if (last?.role !== 'AI') return sendMessage(deps, { ...input, session: now, message: text, format: 'markdown' }, observer)
   const question = await findMessageAt(deps.db, now.agentId, now.id, last.seq - 1)
   if (question?.content !== text)
     throw invalid('body.messages', "must end with the session's last message: only its reply can be made anew")
-  return regenerate(deps, { ...input, session: now, messageId: last.id, format: 'markdown' }, window)
+  return regenerate(deps, { ...input, session: now, messageId: last.id, format: 'markdown' }, observer)
 }
