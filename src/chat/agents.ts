@@ -3,7 +3,7 @@ import { agentNotFound, invalid, ReparteeError } from '../core/errors.ts'
 import { Limiter } from '../core/limiter.ts'
 import { whyUnusable } from '../core/model.ts'
 import { nextSlice } from '../core/pacer.ts'
-import type { Page, PageInput } from '../core/page.ts'
+import { invalidCursor, type Page, type PageInput, toPage } from '../core/page.ts'
 import * as store from '../store/agents.ts'
 import type { Database, Statement } from '../store/database.ts'
 import { deleteAgentRows } from '../store/deletion.ts'
@@ -183,13 +183,3 @@ async function readAgents(
     if (!isWanted()) return items
   }
 }
-
-/** One item more than the page was read, to know whether there is more. */
-export function toPage<T>(items: T[], limit: number, total: number): Page<T> {
-  return { items: items.slice(0, limit), hasMore: items.length > limit, total }
-}
-
-export const invalidCursor = (what: string) =>
-  new ReparteeError('invalid_cursor', `query.cursor is not the id of ${what} in this list`, {
-    details: [{ path: 'query.cursor', message: `must be the id of ${what} in this list` }],
-  })

@@ -4,8 +4,8 @@ import { cleanText } from '../core/text.ts'
 import { askAuxiliaryModel, hasLanguageModel, parseJsonReply, transcript } from './auxiliary-call.ts'
 import type { Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
-import type { FollowUp } from './exchange.ts'
 import { tagged } from './tagged.ts'
+import type { FollowUp } from './trace.ts'
 
 /** The reply is stored already; a caller should not wait long for what only goes with it. */
 const LIMIT_MS = 1_000

@@ -2,7 +2,6 @@ import type { Agent } from '../core/agent.ts'
 import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitModelName } from '../core/model.ts'
 import type { Retrieval } from '../core/retrieval.ts'
 import type { Attributes, SpanStart } from '../core/tracer.ts'
-import type { Exchange } from './exchange.ts'
 
 /** What spans say, in the words of OpenTelemetry's conventions for generative AI (semantic conventions 1.41). Ours beside them begin with `repartee.`. */
 
@@ -38,7 +37,15 @@ export const agentSpan = (agent: Agent, sessionId: string): SpanStart => ({
   },
 })
 
-export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: Exchange, tellsText: boolean): Attributes => ({
+interface AnsweredTurn {
+  userMessage: { content: string }
+  aiMessage: { content: string; model: string }
+  sources: unknown[]
+  usage: ModelUsage | null
+  trace: { finish: string; grounding: { answered: boolean; confidence: number } } | undefined
+}
+
+export const agentEnd = ({ aiMessage, userMessage, sources, usage, trace }: AnsweredTurn, tellsText: boolean): Attributes => ({
   'gen_ai.response.model': modelOf(aiMessage.model)['gen_ai.request.model'],
   ...toUsage(usage),
   ...(trace === undefined

@@ -4,8 +4,8 @@ import { EXTRACTIVE, isTimeout, type ModelReply, type ModelRequest } from '../co
 import { countUsage } from '../core/tokens.ts'
 import { callModel, type Payer } from './budgets.ts'
 import type { Deps } from './deps.ts'
-import type { Attempt, Trace } from './exchange.ts'
-import type { Turn } from './turn.ts'
+import type { ReplyTarget } from './reply-target.ts'
+import type { Attempt, Trace } from './trace.ts'
 
 /** The first pause before another try, doubled with each; drawn from half of it to all, so that many senders do not come back at once. */
 const FIRST_PAUSE_MS = 400
@@ -24,7 +24,7 @@ export interface Generated extends Omit<ModelReply, 'finish'> {
  * Asks the agent's model, again where that may help, then its fallbacks in order; the text grows in the turn. Nothing is tried again
  * once somebody may have read it. A turn that is cancelled comes back with what there is. Throws `model_failed` or `model_timeout`.
  */
-export async function generate(deps: Deps, payer: Payer, request: ModelRequest, turn: Turn): Promise<Generated> {
+export async function generate(deps: Deps, payer: Payer, request: ModelRequest, target: ReplyTarget): Promise<Generated> {
   const { agent } = payer
   const names = [agent.model, ...agent.fallbackModels]
   const attempts: Attempt[] = []
@@ -34,26 +34,27 @@ export async function generate(deps: Deps, payer: Payer, request: ModelRequest, 
       const note = (outcome: Attempt['outcome']) =>
         attempts.push({ model: name, outcome, ms: Math.round(performance.now() - startedAt) })
       try {
-        const call = { signal: turn.signal, onText: (text: string) => turn.append(text) }
+        const call = { signal: target.signal, onText: (text: string) => target.append(text) }
         const reply = await callModel(deps, payer, name, request, call)
         note('replied')
         const usage = name === EXTRACTIVE ? null : countUsage(reply.usage, request, reply.text)
         return { ...reply, usage, model: name, attempts }
       } catch (error) {
-        note(turn.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
-        if (turn.stopped === 'cancelled' && turn.text.trim() !== '') return { ...partial(request, turn.text, name), attempts }
-        if (turn.signal.aborted) throw error
+        note(target.signal.aborted ? 'stopped' : isTimeout(error) ? 'timed out' : 'failed')
+        if (target.stopped === 'cancelled' && target.text.trim() !== '')
+          return { ...partial(request, target.text, name), attempts }
+        if (target.signal.aborted) throw error
         deps.warn(`model ${name} of agent ${agent.id} failed`, error)
-        if (turn.wasShown) throw error
+        if (target.wasShown) throw error
         // At once, and not when the next try begins: whoever comes to read meanwhile must not see what will be taken back.
-        turn.restart()
+        target.restart()
         const isLast = i === names.length - 1
-        const waitMs = pauseBeforeNext(deps, turn, error, tries, isLast)
+        const waitMs = pauseBeforeNext(deps, target, error, tries, isLast)
         if (waitMs === undefined) {
           if (isLast) throw error
           break
         }
-        await pause(waitMs, undefined, { signal: turn.signal })
+        await pause(waitMs, undefined, { signal: target.signal })
       }
     }
   }
@@ -63,7 +64,7 @@ export async function generate(deps: Deps, payer: Payer, request: ModelRequest, 
 /** Milliseconds until the same model is asked again; undefined where that makes no sense, or does not fit in the turn's time. */
 function pauseBeforeNext(
   { limits, random }: Deps,
-  turn: Turn,
+  target: ReplyTarget,
   error: unknown,
   tries: number,
   isLast: boolean,
@@ -72,7 +73,7 @@ function pauseBeforeNext(
   const asked = (error.retryAfter ?? 0) * 1000
   const waitMs = Math.max(asked, FIRST_PAUSE_MS * 2 ** tries * (0.5 + random() / 2))
   if (!isLast && waitMs > PATIENCE_MS) return undefined
-  return performance.now() + waitMs < turn.begunAt + limits.turnTimeoutMs ? waitMs : undefined
+  return performance.now() + waitMs < target.begunAt + limits.turnTimeoutMs ? waitMs : undefined
 }
 
 const partial = (request: ModelRequest, text: string, model: string): Omit<Generated, 'attempts'> => ({

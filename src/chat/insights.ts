@@ -4,8 +4,8 @@ import { toIso } from '../core/time.ts'
 import { listReplies, type ReplyRow, type Span } from '../store/insights.ts'
 import type { Slicing } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
-import type { ReplyDetail } from './exchange.ts'
 import type { Feedback } from './read-message.ts'
+import type { ReplyDetail } from './trace.ts'
 import { UnansweredQuestions } from './unanswered.ts'
 
 const MAX_UNANSWERED = 100

@@ -9,16 +9,16 @@ import { hasLanguageModel } from './auxiliary-call.ts'
 import type { Payer } from './budgets.ts'
 import { type CiteOptions, Citer, uncited } from './cite.ts'
 import type { Deps } from './deps.ts'
-import type { ReplyDetail, Trace, Usage } from './exchange.ts'
 import { type Generated, generate } from './generate.ts'
 import type { Past } from './history.ts'
 import { passagesFor } from './passages.ts'
 import { costOf } from './prices.ts'
 import { buildPrompt } from './prompt.ts'
+import type { ReplyTarget } from './reply-target.ts'
 import { traceRetrieval } from './retrieval-trace.ts'
 import { type Found, retrieveInConversation } from './rewrite.ts'
 import { smallTalk } from './small-talk.ts'
-import type { Turn } from './turn.ts'
+import type { ReplyDetail, Trace, Usage } from './trace.ts'
 
 export interface ReplyInput extends Payer {
   message: string
@@ -42,13 +42,13 @@ export interface Draft {
 }
 
 /** What the agent says to a message: retrieved, generated, its citations checked, rendered. */
-export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn): Promise<Draft> {
-  const { stopwatch } = turn
+export async function makeReply(deps: Deps, input: ReplyInput, target: ReplyTarget): Promise<Draft> {
+  const { stopwatch } = target
   const { agent, message, past } = input
   const talk = agent.model === EXTRACTIVE ? smallTalk(message, agent) : undefined
   const found: Found =
     talk === undefined
-      ? await retrieveInConversation(deps, input, message, past.messages, turn.signal)
+      ? await retrieveInConversation(deps, input, message, past.messages, target.signal)
       : { retrieval: notSearched }
   const { retrieval } = found
   const shown = isPrompted(agent) ? passagesFor(retrieval, deps.limits.passageTokens) : []
@@ -57,10 +57,10 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn): Prom
   const citerOf = (quotes?: CiteOptions['quotes']) =>
     retrieval.emptyBase ? undefined : new Citer(quotes === undefined ? shown : retrieval.hits, { quotes, question: message })
   let citer = citerOf()
-  turn.settle = (text) => citer?.settle(text) ?? text
-  const reply = talk === undefined ? await answer(deps, input, found, shown, turn) : saidByItself(talk)
+  target.settle = (text) => citer?.settle(text) ?? text
+  const reply = talk === undefined ? await answer(deps, input, found, shown, target) : saidByItself(talk)
   if (reply.quotes !== undefined) citer = citerOf(reply.quotes)
-  if (turn.length === 0) turn.append(reply.text) // of models that do not stream
+  if (target.length === 0) target.append(reply.text) // of models that do not stream
   stopwatch.lap('generate')
   const text = cleanText(reply.text)
   // Keys take turns at long replies, and so do the agents of a key.
@@ -84,7 +84,7 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn): Prom
   }
   const { include } = input
   const detail: ReplyDetail = {
-    run: turn.run,
+    run: target.run,
     ...(sources.length === 0 && usage === null ? {} : { sources, usage }),
     ...(include.length === 0 ? {} : { include }),
     ...(deps.limits.keepTraces || include.includes('trace') ? { trace } : {}),
@@ -96,7 +96,13 @@ export async function makeReply(deps: Deps, input: ReplyInput, turn: Turn): Prom
 const isPrompted = (agent: Agent): boolean => hasLanguageModel(agent) || agent.fallbackModels.length > 0
 
 /** An agent with a least confidence does not ask its model at all below it. */
-function answer(deps: Deps, input: ReplyInput, { retrieval, rewritten }: Found, hits: Hit[], turn: Turn): Promise<Generated> {
+function answer(
+  deps: Deps,
+  input: ReplyInput,
+  { retrieval, rewritten }: Found,
+  hits: Hit[],
+  target: ReplyTarget,
+): Promise<Generated> {
   const { agent, message, additionalContext, past } = input
   const { minScore } = agent.retrieval
   const history: HistoryEntry[] = past.messages
@@ -116,7 +122,7 @@ function answer(deps: Deps, input: ReplyInput, { retrieval, rewritten }: Found, 
     maxOutputTokens: agent.maxOutputTokens,
     grounding: { agentId: agent.id, question: rewritten ?? message, history, retrieval, minScore },
   }
-  return generate(deps, input, request, turn)
+  return generate(deps, input, request, target)
 }
 
 /** Of a message that asks nothing of the documents. */

@@ -15,8 +15,9 @@ import {
 } from '../store/messages.ts'
 import { findSession, type Slicing } from '../store/sessions.ts'
 import type { Deps } from './deps.ts'
-import type { Exchange, ReplyDetail } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'
+import type { ReplyDetail } from './trace.ts'
 
 /** A long message waits for a slice of its own before it is read. Throws `message_not_found`, and `unavailable` if the caller leaves. */
 export async function getMessage(

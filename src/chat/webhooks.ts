@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { invalid, ReparteeError, webhookNotFound } from '../core/errors.ts'
-import type { Page, PageInput } from '../core/page.ts'
+import { invalidCursor, type Page, type PageInput, toPage } from '../core/page.ts'
 import type { Delivery, Webhook, WebhookEvent } from '../core/webhook.ts'
 import { findAgent } from '../store/agents.ts'
 import { countDeliveries, findDelivery, insertTest, listDeliveries, redeliver } from '../store/deliveries.ts'
 import * as store from '../store/webhooks.ts'
-import { invalidCursor, toPage } from './agents.ts'
 import type { Deps } from './deps.ts'
 
 export interface NewWebhook {

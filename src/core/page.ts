@@ -1,3 +1,5 @@
+import { ReparteeError } from './errors.ts'
+
 export interface PageInput {
   limit: number
   /** Id of the item after which the page starts. */
@@ -16,3 +18,13 @@ export interface Page<T> {
   /** All items, not only this page's. */
   total: number
 }
+
+/** One item more than the page was read, to know whether there is more. */
+export function toPage<T>(items: T[], limit: number, total: number): Page<T> {
+  return { items: items.slice(0, limit), hasMore: items.length > limit, total }
+}
+
+export const invalidCursor = (what: string) =>
+  new ReparteeError('invalid_cursor', `query.cursor is not the id of ${what} in this list`, {
+    details: [{ path: 'query.cursor', message: `must be the id of ${what} in this list` }],
+  })

@@ -1,6 +1,6 @@
 import { type Static, Type } from '../../api/schema.ts'
 import type { Deps } from '../../chat/deps.ts'
-import type { Usage } from '../../chat/exchange.ts'
+import type { Usage } from '../../chat/trace.ts'
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { invalid, ReparteeError } from '../../core/errors.ts'
