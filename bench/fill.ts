@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AgentBook } from '../src/chat/agent-book.ts'
-import { createAgent } from '../src/chat/agents.ts'
-import type { Deps } from '../src/chat/deps.ts'
+import { AgentCache } from '../src/agents/agent-cache.ts'
+import { createAgent } from '../src/agents/agents.ts'
 import { newId } from '../src/core/ids.ts'
+import type { Deps } from '../src/http/deps.ts'
 import { type Cell, CONVERSATIONS, type Target } from '../src/store/move/place.ts'
 import { SHARDS } from '../src/store/sessions.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
@@ -108,7 +108,7 @@ async function settingsOfAgent(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'repartee-fill-'))
   const db = new SqliteDatabase(folder)
   const models = { find: () => ({}) }
-  const parts = { db, agents: new AgentBook(db), models, clock: Date.now, newId }
+  const parts = { db, agents: new AgentCache(db), models, clock: Date.now, newId }
   await createAgent({ ...parts, defaultModel: 'extractive' } as unknown as Deps, { name: 'Template', model: 'openai/short' })
   const [row] = await db.read('SELECT settings FROM agent', [])
   await db.close()

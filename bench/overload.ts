@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { makeKey } from '../src/chat/key-format.ts'
+import { makeKey } from '../src/access/key-format.ts'
 import { type Program, startProgram } from './processes.ts'
 import { MAIN } from './stage.ts'
 

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { growthPlot, performancePage, searchPlot } from '../bench/performance-page.ts'
 import { contract } from '../src/api/contract.ts'
 import { toOpenApi } from '../src/api/openapi.ts'
-import { loadConfig } from '../src/config.ts'
+import { loadConfig } from '../src/config/config.ts'
+import { type Setting, type SettingName, settings } from '../src/config/settings.ts'
 import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
 import { statusOf } from '../src/http/errors.ts'
-import { type Setting, type SettingName, settings } from '../src/settings.ts'
 import { clientTypes } from './generate-client.ts'
 import { scatter } from './scatter.ts'
 
@@ -242,7 +242,7 @@ function toItem(name: SettingName): string {
   return `- \`${env}\` (${kinds[kind]}${range}; ${standard}${alias}; in the file \`${name}\`): ${about}`
 }
 
-/** The page of all settings, from `src/settings.ts`. */
+/** The page of all settings, from `src/config/settings.ts`. */
 export function configurationPage(): string {
   const told = groups.flatMap(({ names }) => names)
   const missing = Object.keys(settings).filter((name) => told.filter((n) => n === name).length !== 1)

@@ -2,29 +2,25 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { KeyCache } from './access/key-cache.ts'
+import { ensureAdminKey } from './access/keys.ts'
+import { Rate, type Rates, type TakeShared } from './access/rates.ts'
+import { openTokenSecret } from './access/user-token.ts'
+import { AgentCache } from './agents/agent-cache.ts'
 import { contract } from './api/contract.ts'
-import { AgentBook } from './chat/agent-book.ts'
-import { Background } from './chat/background.ts'
-import { Courier } from './chat/courier.ts'
-import type { Deps } from './chat/deps.ts'
-import { DocumentNews } from './chat/document-news.ts'
-import { KnowledgeEmbedder } from './chat/embed-knowledge.ts'
-import { KeyRing } from './chat/key-ring.ts'
-import { ensureAdminKey } from './chat/keys.ts'
-import { NoPeers, type Peers } from './chat/peers.ts'
-import { QuestionVectors } from './chat/question-vectors.ts'
-import { Rate, type Rates, type TakeShared } from './chat/rates.ts'
-import type { Replicas } from './chat/replicas.ts'
-import { Turns } from './chat/turns.ts'
-import { startUpkeep } from './chat/upkeep.ts'
-import { openTokenSecret } from './chat/user-token.ts'
-import { watchModels } from './chat/watch-models.ts'
-import { WebhookBook } from './chat/webhook-book.ts'
-import { setDisabled } from './chat/webhooks.ts'
-import { type Config, ConfigError, parseSeconds } from './config.ts'
+import { type Config, ConfigError, parseSeconds } from './config/config.ts'
+import { readPrices } from './config/price-table.ts'
+import { defaultEmbeddingModel, providersOf } from './config/providers.ts'
+import { traceSettingsOf } from './config/trace-settings.ts'
 import { newId } from './core/ids.ts'
 import { whyUnusable } from './core/model.ts'
 import { noTracer } from './core/tracer.ts'
+import { Background } from './events/background.ts'
+import { DocumentEvents } from './events/document-events.ts'
+import { WebhookCache } from './events/webhook-cache.ts'
+import { WebhookWorker } from './events/webhook-worker.ts'
+import { setDisabled } from './events/webhooks.ts'
+import type { Deps } from './http/deps.ts'
 import { Listeners } from './http/listeners.ts'
 import { Metrics } from './http/metrics/metrics.ts'
 import { openServer } from './http/server.ts'
@@ -35,9 +31,10 @@ import { openLog, toLogged } from './log.ts'
 import { guardModels, guardReranker } from './models/guard.ts'
 import { openModels } from './models/models.ts'
 import { openReranker } from './models/reranker.ts'
+import { watchModels } from './models/watch-models.ts'
 import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
-import { readPrices } from './price-table.ts'
-import { defaultEmbeddingModel, providersOf } from './providers.ts'
+import { KnowledgeEmbedder } from './retrieval/embed-knowledge.ts'
+import { QuestionVectors } from './retrieval/question-vectors.ts'
 import { findAgent } from './store/agents.ts'
 import type { Database } from './store/database.ts'
 import { releaseLapsedClaims } from './store/kept-answers.ts'
@@ -46,8 +43,11 @@ import { meterDatabase } from './store/metered.ts'
 import { takeFromWindow } from './store/rate-windows.ts'
 import { SqliteDatabase } from './store/sqlite.ts'
 import { failLapsedTurns } from './store/turns.ts'
-import { traceSettingsOf } from './trace-settings.ts'
 import type { OpenTracer } from './traces/open.ts'
+import { NoPeers, type Peers } from './turns/peers.ts'
+import type { Replicas } from './turns/replicas.ts'
+import { Turns } from './turns/turns.ts'
+import { startUpkeep } from './upkeep.ts'
 
 export interface App {
   deps: Deps
@@ -84,9 +84,9 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   const tracer = traces?.tracer ?? noTracer
   const db = meterDatabase(await openDatabase(config, warn), metrics)
   opened.push(() => db.close())
-  const agents = new AgentBook(db)
-  const keys = new KeyRing(db, Date.now, await openTokenSecret(db, config.tokenSecret))
-  const webhooks = new WebhookBook(db, Date.now, newId)
+  const agents = new AgentCache(db)
+  const keys = new KeyCache(db, Date.now, await openTokenSecret(db, config.tokenSecret))
+  const webhooks = new WebhookCache(db, Date.now, newId)
   const replicas = await joinReplicas(config, db, { agents, keys, webhooks }, warn)
   const peers: Peers = replicas ?? new NoPeers(newId, () => recover(deps))
   opened.push(() => peers.close())
@@ -111,7 +111,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
   })
   knowledge.onDocumentEnded((outcome) => metrics.documentEnded(outcome))
   const prices = readPrices(config)
-  const parts: Omit<Deps, 'embedder' | 'documentNews'> = {
+  const parts: Omit<Deps, 'embedder'> = {
     db,
     knowledge,
     models: watchModels(
@@ -123,7 +123,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     turns: new Turns(config, newId, peers),
     peers,
     webhooks,
-    courier: courierOf(config, { db, knowledge, webhooks, peers, warn }),
+    webhookWorker: webhookWorkerOf(config, { db, knowledge, webhooks, peers, warn }),
     rates: ratesOf(config, replicas && ((id, ask) => takeFromWindow(db, id, ask))),
     questionVectors: new QuestionVectors(),
     background: new Background(warn),
@@ -140,21 +140,21 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
     warn,
   }
   const embedder = new KnowledgeEmbedder(parts)
-  const documentNews = new DocumentNews(parts)
-  const deps: Deps = { ...parts, embedder, documentNews }
+  const documentEvents = new DocumentEvents(parts)
+  const deps: Deps = { ...parts, embedder }
   checkDefaultModel(deps)
   await peers.start(deps.turns)
   const newAdminKey = await ensureAdminKey(deps, config.adminKey)
   knowledge.onIndexed((agentId) => {
     embedder.wake(agentId)
-    documentNews.wake(agentId)
+    documentEvents.wake(agentId)
   })
   await knowledge.start()
-  deps.courier.start()
-  deps.background.run('documents could not be looked through for news of them', () => documentNews.wakeAll())
+  deps.webhookWorker.start()
+  deps.background.run('documents could not be looked through for news of them', () => documentEvents.wakeAll())
   deps.background.run('agents could not be looked through', () => embedder.start())
 
-  const upkeep = startUpkeep(deps)
+  const upkeep = startUpkeep({ ...deps, documentEvents })
   const health: Health = { state: 'starting' }
   const server = openServer({
     deps,
@@ -186,7 +186,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
       await drain(deps, server, listeners, config.drainMs)
       upkeep.stop()
       embedder.close()
-      await deps.courier.close()
+      await deps.webhookWorker.close()
       await deps.background.close()
       await traces?.close()
       await knowledge.close()
@@ -216,13 +216,13 @@ async function openTraces(config: Config, warn: Deps['warn']): Promise<OpenTrace
 async function joinReplicas(
   config: Config,
   db: Database,
-  books: { agents: AgentBook; keys: KeyRing; webhooks: WebhookBook },
+  books: { agents: AgentCache; keys: KeyCache; webhooks: WebhookCache },
   warn: Deps['warn'],
 ): Promise<Replicas | undefined> {
   const { databaseUrl: url, databasePooler: pooler } = config
   if (url === undefined) return undefined
   const { PostgresPresence } = await import('./store/postgres-presence.ts')
-  const { Replicas } = await import('./chat/replicas.ts')
+  const { Replicas } = await import('./turns/replicas.ts')
   const hear = (text: string) => replicas.hear(text)
   const presence = pooler ? undefined : new PostgresPresence({ url, db, onMessage: hear, warn })
   const replicas = new Replicas(newId(), { db, ...books, limits: config, clock: Date.now, newId, presence, warn })
@@ -253,10 +253,10 @@ const rerankerOf = (config: Config) => {
 /** The claim on a delivery outlasts any attempt at it, and the writing down of what it came to. */
 const CLAIM_MARGIN_MS = 5_000
 
-function courierOf(config: Config, deps: Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'peers' | 'warn'>): Courier {
+function webhookWorkerOf(config: Config, deps: Pick<Deps, 'db' | 'knowledge' | 'webhooks' | 'peers' | 'warn'>): WebhookWorker {
   const { webhookTimeoutMs: timeoutMs } = config
   const rules: FetchRules = { ...fetchRulesOf(config), headTimeoutMs: timeoutMs, timeoutMs }
-  return new Courier({
+  return new WebhookWorker({
     ...deps,
     clock: Date.now,
     random: Math.random,

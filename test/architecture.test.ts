@@ -9,7 +9,11 @@ const FLOORS = [
   ['api', 'text', 'render', 'net', 'traces'],
   ['store', 'models'],
   ['knowledge'],
-  ['chat'],
+  ['access', 'agents', 'events'],
+  ['retrieval'],
+  ['reply'],
+  ['turns'],
+  ['sessions', 'config'],
   ['http'],
   ['cli'],
 ]

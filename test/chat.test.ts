@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { isKeyLike, makeKey } from '../src/chat/key-format.ts'
-import { NoPeers } from '../src/chat/peers.ts'
-import { timeAgo } from '../src/chat/time-ago.ts'
-import { Turn } from '../src/chat/turn.ts'
-import { Turns } from '../src/chat/turns.ts'
+import { isKeyLike, makeKey } from '../src/access/key-format.ts'
 import { toIso } from '../src/core/time.ts'
+import { timeAgo } from '../src/reply/time-ago.ts'
+import { NoPeers } from '../src/turns/peers.ts'
+import { Turn } from '../src/turns/turn.ts'
+import { Turns } from '../src/turns/turns.ts'
 
 describe('timeAgo', () => {
   const s = 1000

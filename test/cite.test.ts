@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Citer, cite } from '../src/chat/cite.ts'
-import { supportingText } from '../src/chat/snippet.ts'
-import { toClaim, Witness } from '../src/chat/support.ts'
 import type { Hit } from '../src/core/retrieval.ts'
+import { Citer, cite } from '../src/reply/cite.ts'
+import { supportingText } from '../src/reply/snippet.ts'
+import { toClaim, Witness } from '../src/reply/support.ts'
 
 const hit = (text: string, title = ''): Hit => ({
   documentId: text,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CitedDocuments } from '../src/chat/insights.ts'
+import { CitedDocuments } from '../src/sessions/insights.ts'
 
 test('documents are listed by how often they were cited, with the ratings of those replies', () => {
   const cited = new CitedDocuments()

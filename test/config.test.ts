@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { makeKey } from '../src/chat/key-format.ts'
-import { ConfigError, loadConfig } from '../src/config.ts'
-import { settings } from '../src/settings.ts'
+import { makeKey } from '../src/access/key-format.ts'
+import { ConfigError, loadConfig } from '../src/config/config.ts'
+import { settings } from '../src/config/settings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-config-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EmbeddingPace } from '../src/chat/embedding-pace.ts'
+import { EmbeddingPace } from '../src/retrieval/embedding-pace.ts'
 
 const { signal } = new AbortController()
 

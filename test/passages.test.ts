@@ -1,8 +1,8 @@
 // Which of the passages found go into a prompt
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { passagesFor } from '../src/chat/passages.ts'
 import type { Hit, Retrieval } from '../src/core/retrieval.ts'
+import { passagesFor } from '../src/reply/passages.ts'
 
 const hit = (text: string, score: number): Hit => ({
   documentId: 'd',

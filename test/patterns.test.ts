@@ -12,10 +12,10 @@ const BOUNDED: Record<string, string> = {
   'src/cli/service.ts /\\/+$/': OPERATOR,
   'src/models/http.ts /\\/+$/': OPERATOR,
   'src/models/vendors.ts /\\/+$/': OPERATOR,
-  'src/parse-providers.ts /\\/+$/': OPERATOR,
-  'src/parse-providers.ts /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i': OPERATOR,
+  'src/config/parse-providers.ts /\\/+$/': OPERATOR,
+  'src/config/parse-providers.ts /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i': OPERATOR,
   'console/src/queries/metrics.ts /(\\w+)="((?:[^"\\\\]|\\\\.)*)"/g': 'what the service itself counts',
-  'src/chat/name-session.ts /^["\'*#\\s]+|["\'*.\\s]+$/g': '500 characters',
+  'src/turns/name-session.ts /^["\'*#\\s]+|["\'*.\\s]+$/g': '500 characters',
 }
 
 function slowOnes(patterns: readonly Pattern[]): string[] {
@@ -48,7 +48,12 @@ test('patterns of the source are linear, or what they are used on is short', () 
 })
 
 test('patterns that are built from texts are, too', async () => {
-  const files = ['src/chat/tagged.ts', 'src/chat/user-token.ts', 'src/knowledge/answer/answer-types.ts', 'src/render/html.ts']
+  const files = [
+    'src/retrieval/tagged.ts',
+    'src/access/user-token.ts',
+    'src/knowledge/answer/answer-types.ts',
+    'src/render/html.ts',
+  ]
   const built = await builtPatterns(files)
   assert.ok(built.length >= files.length)
   assert.deepEqual(slowOnes(built), [])

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { ConfigError, loadConfig } from '../src/config.ts'
-import { toOllamaUrl } from '../src/parse-providers.ts'
-import { providersOf } from '../src/providers.ts'
+import { ConfigError, loadConfig } from '../src/config/config.ts'
+import { toOllamaUrl } from '../src/config/parse-providers.ts'
+import { providersOf } from '../src/config/providers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-providers-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -1,8 +1,8 @@
 // A reply with many sources is read in turns: parsing and sending it takes milliseconds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readDetail } from '../src/chat/read-message.ts'
 import type { WholeMessage } from '../src/store/messages.ts'
+import { readDetail } from '../src/turns/read-message.ts'
 
 const reply = (chars: number) => ({ content: '', detail: JSON.stringify({ run: 'x'.repeat(chars) }) }) as WholeMessage
 

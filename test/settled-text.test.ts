@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { Citer } from '../src/chat/cite.ts'
-import { SettledText } from '../src/chat/settled-text.ts'
 import type { Hit } from '../src/core/retrieval.ts'
+import { Citer } from '../src/reply/cite.ts'
+import { SettledText } from '../src/reply/settled-text.ts'
 
 const hit = (text: string) => ({
   documentId: 'd',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SharedWork } from '../src/chat/shared-work.ts'
+import { SharedWork } from '../src/turns/shared-work.ts'
 
 test('work under one name is begun once for all that wait for it, is wanted as long as one of them wants it, and is begun again when it is done', async () => {
   const work = new SharedWork<number>()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { smallTalk } from '../src/chat/small-talk.ts'
+import { smallTalk } from '../src/reply/small-talk.ts'
 
 const agent = { name: 'Lumen', greeting: '' }
 

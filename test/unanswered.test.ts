@@ -1,7 +1,7 @@
 // Unanswered questions are put together by the words that they share.
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { UnansweredQuestions } from '../src/chat/unanswered.ts'
+import { UnansweredQuestions } from '../src/sessions/unanswered.ts'
 import { analyse, contentStems } from '../src/text/analyse.ts'
 
 /** Numbered words that are no words. */

@@ -5,9 +5,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { KeyRing } from '../src/chat/key-ring.ts'
-import { createKey, type IssuedKey, type NewKey } from '../src/chat/keys.ts'
-import { openTokenSecret } from '../src/chat/user-token.ts'
+import { KeyCache } from '../src/access/key-cache.ts'
+import { createKey, type IssuedKey, type NewKey } from '../src/access/keys.ts'
+import { openTokenSecret } from '../src/access/user-token.ts'
 import { newId } from '../src/core/ids.ts'
 import { statement } from '../src/store/database.ts'
 import { SqliteDatabase } from '../src/store/sqlite.ts'
@@ -24,7 +24,7 @@ const db = new SqliteDatabase(folder)
 endsBy('the database', () => db.close())
 for (const id of [agent, other])
   await db.write([statement("INSERT INTO agent (id, name, settings, created_at, updated_at) VALUES ($1, 'a', '{}', 1, 1)", id)])
-const ring = new KeyRing(db, clock, await openTokenSecret(db))
+const ring = new KeyCache(db, clock, await openTokenSecret(db))
 const newKey = (more: Partial<NewKey> = {}): Promise<IssuedKey> =>
   createKey({ db, clock, newId }, { name: 'k', scopes: ['chat'], ...more })
 const tokenOf = ({ key }: IssuedKey, agentId = agent, expiresAt = NOW + HOUR) =>

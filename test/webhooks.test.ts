@@ -1,18 +1,18 @@
 // What becomes of news while the database is away, or while others are being delivered
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { Background } from '../src/chat/background.ts'
-import { Courier } from '../src/chat/courier.ts'
-import { DocumentNews } from '../src/chat/document-news.ts'
-import { WebhookBook } from '../src/chat/webhook-book.ts'
+import { Background } from '../src/events/background.ts'
+import { DocumentEvents } from '../src/events/document-events.ts'
+import { WebhookCache } from '../src/events/webhook-cache.ts'
+import { WebhookWorker } from '../src/events/webhook-worker.ts'
 import { until } from './support/poll.ts'
 
-type NewsDeps = ConstructorParameters<typeof DocumentNews>[0]
+type NewsDeps = ConstructorParameters<typeof DocumentEvents>[0]
 /** All that can be done without waiting. */
 const done = () => new Promise(setImmediate)
 const A_WAKE_MS = 100
-type BookDatabase = ConstructorParameters<typeof WebhookBook>[0]
-type CourierParts = ConstructorParameters<typeof Courier>[0]
+type BookDatabase = ConstructorParameters<typeof WebhookCache>[0]
+type CourierParts = ConstructorParameters<typeof WebhookWorker>[0]
 
 test('news of documents that could not be put down are put down with the next', async () => {
   const warnings: string[] = []
@@ -32,14 +32,14 @@ test('news of documents that could not be put down are put down with the next', 
       },
     },
     background: new Background((about) => warnings.push(about)),
-    courier: { wake() {} },
+    webhookWorker: { wake() {} },
     clock: () => 1,
   }
-  const documentNews = new DocumentNews(deps as unknown as NewsDeps)
-  documentNews.wake('one')
+  const documentEvents = new DocumentEvents(deps as unknown as NewsDeps)
+  documentEvents.wake('one')
   await until('it failed', () => warnings.length === 1)
   isAway = false
-  documentNews.wake('two')
+  documentEvents.wake('two')
   await until('both are told', () => told.length === 2)
   assert.deepEqual(told.sort(), ['one', 'two'])
   await deps.background.close()
@@ -63,11 +63,11 @@ test('what is queued while deliveries are looked for is found at once, and not a
     clock: () => 1,
     warn: assert.fail,
   }
-  const courier = new Courier(parts as unknown as CourierParts)
+  const webhookWorker = new WebhookWorker(parts as unknown as CourierParts)
   try {
-    courier.start()
+    webhookWorker.start()
     await done()
-    courier.wake()
+    webhookWorker.wake()
     mock.timers.tick(A_WAKE_MS)
     await done()
     assert.equal(looked, 1)
@@ -78,7 +78,7 @@ test('what is queued while deliveries are looked for is found at once, and not a
     assert.equal(looked, 2)
   } finally {
     mock.timers.reset()
-    const closed = courier.close()
+    const closed = webhookWorker.close()
     goOn()
     await closed
   }
@@ -89,7 +89,7 @@ test('a send of an agent that no webhook is told of writes nothing for them, onc
     ...{ id: 'a', url: 'http://a.example/', secret: '', created_at: 1, disabled_at: null },
     ...{ events: '["message.completed"]', agent_ids: '["mine"]' },
   }
-  const book = new WebhookBook({ read: async () => [row] } as unknown as BookDatabase, Date.now, () => 'id')
+  const book = new WebhookCache({ read: async () => [row] } as unknown as BookDatabase, Date.now, () => 'id')
   const statements = (agentId: string, event: 'message.completed' | 'turn.failed') =>
     book.queue({ event, agentId, sessionId: '', target: '' }).length
   assert.equal(statements('other', 'turn.failed'), 1)

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import type { BackedUpFile } from '../store/backup.ts'
 import type { Tell } from '../store/tell.ts'
 import { type Command, exitCodes, jsonOption, type Terminal } from './command.ts'

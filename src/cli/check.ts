@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import { type Command, exitCodes, jsonOption } from './command.ts'
 import { Progress } from './progress.ts'
 import { plural, printJson } from './show.ts'

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Sample } from '../sample.ts'
 import type { Terminal } from './command.ts'
 import { program } from './program.ts'

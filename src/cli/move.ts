@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import { isDatabase } from '../store/move/place.ts'
 import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { Progress } from './progress.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config/config.ts'
 import { version } from '../core/version.ts'
 import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from './command.ts'
 import { commandHelp, overview, usageLine } from './help.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/config.ts'
 import { CommandError, exitCodes } from './command.ts'
 
 /** Holds the address and a key that lives as long as the process, for the commands beside a running service. */

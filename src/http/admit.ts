@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../chat/deps.ts'
 import type { Agent } from '../core/agent.ts'
 import { type ApiKey, callerIdOf, type Scope } from '../core/api-key.ts'
 import { agentNotFound, ReparteeError, sessionNotFound } from '../core/errors.ts'
@@ -7,6 +6,7 @@ import type { Session } from '../core/session.ts'
 import { callerAddress, networkOf } from '../net/address.ts'
 import { findSession } from '../store/sessions.ts'
 import { readKey } from './credentials.ts'
+import type { Deps } from './deps.ts'
 import { keepAddressRate, keepRate } from './rate-limit.ts'
 
 declare module 'fastify' {
@@ -36,7 +36,7 @@ export interface Gate {
 }
 
 /**
- * Lets a caller in: by a key that is good, from a page that may use it, and not too often. `ahead` as `catchUp` of `KeyRing.identify`. Throws
+ * Lets a caller in: by a key that is good, from a page that may use it, and not too often. `ahead` as `catchUp` of `KeyCache.identify`. Throws
  * `unauthorized`, `forbidden` or `rate_limited`.
  */
 export async function admit(

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { Contract } from '../api/contract.ts'
 import {
   AGENTS_A_SLICE,
   type AgentChange,
@@ -9,12 +8,13 @@ import {
   listAgents,
   previewAgent,
   updateAgent,
-} from '../chat/agents.ts'
-import { answerOnce } from '../chat/answer-once.ts'
-import type { Deps } from '../chat/deps.ts'
+} from '../agents/agents.ts'
+import type { Contract } from '../api/contract.ts'
 import type { Agent } from '../core/agent.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
+import { answerOnce } from '../turns/answer-once.ts'
+import type { Deps } from './deps.ts'
 import type { EventStreams } from './event-stream.ts'
 import { answerList } from './list-answer.ts'
 import { toPagination } from './pagination.ts'

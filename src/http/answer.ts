@@ -1,9 +1,9 @@
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
-import type { Exchange } from '../chat/exchange.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Message } from '../core/message.ts'
 import { toIso } from '../core/time.ts'
+import type { Exchange } from '../turns/exchange.ts'
 import { visibleTo } from './include.ts'
 
 export const toMessage = ({ id, role, content, createdAt }: Message) => ({

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import type { Deps } from '../chat/deps.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
 import { countAuditEntries, listAuditEntries } from '../store/audit.ts'
+import type { Deps } from './deps.ts'
 import { route } from './route.ts'
 
 export function auditRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {

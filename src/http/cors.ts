@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import type { AgentBook } from '../chat/agent-book.ts'
+import type { AgentCache } from '../agents/agent-cache.ts'
 import { own } from '../core/own.ts'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
@@ -23,11 +23,11 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** The origins of pages whose scripts may read answers (Fetch standard, CORS): those of the deployment, and those that an agent names, about itself. None unless set. */
 export class AllowedOrigins {
   readonly #origins: ReadonlySet<string>
-  readonly #agents: AgentBook
+  readonly #agents: AgentCache
   readonly #publicOrigin: string | undefined
 
   /** `text`: with commas between; `*` is any. `publicUrl`: the address under which callers reach the service. */
-  constructor(text: string | undefined, agents: AgentBook, publicUrl: string | undefined) {
+  constructor(text: string | undefined, agents: AgentCache, publicUrl: string | undefined) {
     this.#publicOrigin = originOf(publicUrl)
     this.#origins = new Set(text?.split(',').map((origin) => origin.trim()))
     this.#agents = agents

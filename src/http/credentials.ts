@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { isKeyLike } from '../chat/key-format.ts'
-import { unauthorized } from '../chat/key-ring.ts'
-import { isTokenLike } from '../chat/user-token.ts'
+import { unauthorized } from '../access/key-cache.ts'
+import { isKeyLike } from '../access/key-format.ts'
+import { isTokenLike } from '../access/user-token.ts'
 import { ReparteeError } from '../core/errors.ts'
 
 const BEARER = /^Bearer +(\S+)$/i

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
-import type { Turn } from '../chat/turn.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Clock } from '../core/ports.ts'
+import type { Turn } from '../turns/turn.ts'
 import { overloaded } from './errors.ts'
 import { writingTurns } from './writing-turns.ts'
 

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from '../api/operation.ts'
-import type { Deps } from '../chat/deps.ts'
-import { claimRequest, inProgress, type Kept, type RepeatableRequest, readIdempotencyKey } from '../chat/keep-answer.ts'
 import { callerIdOf } from '../core/api-key.ts'
 import { invalid } from '../core/errors.ts'
 import { ConditionFailed, type Statement } from '../store/database.ts'
+import { claimRequest, inProgress, type Kept, type RepeatableRequest, readIdempotencyKey } from '../turns/idempotency.ts'
+import type { Deps } from './deps.ts'
 import { lazySerializer } from './serializer.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import type { Deps } from '../chat/deps.ts'
-import { findInsights } from '../chat/insights.ts'
 import { invalid } from '../core/errors.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
+import { findInsights } from '../sessions/insights.ts'
+import type { Deps } from './deps.ts'
 import { route } from './route.ts'
 import { slicingFor } from './slicing.ts'
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { createKey, deleteKey, listKeys, rollKey } from '../access/keys.ts'
 import type { Contract } from '../api/contract.ts'
-import type { Deps } from '../chat/deps.ts'
-import { createKey, deleteKey, listKeys, rollKey } from '../chat/keys.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
+import type { Deps } from './deps.ts'
 import { toPagination } from './pagination.ts'
 import { route } from './route.ts'
 

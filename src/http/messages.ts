@@ -1,19 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
-import { cancelTurn } from '../chat/cancel.ts'
-import type { Deps } from '../chat/deps.ts'
-import { messageSlices, SLICE_CHARS } from '../chat/message-slices.ts'
-import { getMessage, rate, readDetail, toFeedback, turnStateOf } from '../chat/read-message.ts'
-import { regenerate } from '../chat/regenerate.ts'
-import { sendMessage } from '../chat/send-message.ts'
-import type { ReplyDetail } from '../chat/trace.ts'
 import { type ApiKey, callerIdOf } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
 import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
+import type { ReplyDetail } from '../reply/trace.ts'
+import { messageSlices, SLICE_CHARS } from '../sessions/message-slices.ts'
 import {
   findPlace,
   listMessagesAfter,
@@ -22,7 +17,12 @@ import {
   type MessageVersion,
   type WholeMessage,
 } from '../store/messages.ts'
+import { cancelTurn } from '../turns/cancel.ts'
+import { getMessage, rate, readDetail, toFeedback, turnStateOf } from '../turns/read-message.ts'
+import { regenerate } from '../turns/regenerate.ts'
+import { sendMessage } from '../turns/send-message.ts'
 import { toMessage } from './answer.ts'
+import type { Deps } from './deps.ts'
 import type { EventStreams } from './event-stream.ts'
 import { checkInclude } from './include.ts'
 import { answerList } from './list-answer.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import type { Deps } from '../chat/deps.ts'
+import type { Deps } from './deps.ts'
 import { route } from './route.ts'
 
 export function modelRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type Rate, type Rates, type Standing, WINDOW_MS } from '../chat/rates.ts'
+import { type Rate, type Rates, type Standing, WINDOW_MS } from '../access/rates.ts'
 import { ReparteeError } from '../core/errors.ts'
 
 const OVER: Record<keyof Rates, string> = {

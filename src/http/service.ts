@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import { toOpenApi } from '../api/openapi.ts'
-import type { Deps } from '../chat/deps.ts'
+import type { Deps } from './deps.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

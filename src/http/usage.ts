@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import { usageOfAgent, usageOfKey } from '../access/budgets.ts'
 import type { Contract } from '../api/contract.ts'
-import { usageOfAgent, usageOfKey } from '../chat/budgets.ts'
-import type { Deps } from '../chat/deps.ts'
+import type { Deps } from './deps.ts'
 import { route } from './route.ts'
 
 export function usageRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {

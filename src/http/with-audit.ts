@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
+import { audited, auditedUser } from '../access/audit.ts'
 import type { Operation } from '../api/operation.ts'
-import { audited, auditedUser } from '../chat/audit.ts'
-import type { Deps } from '../chat/deps.ts'
 import { addressOf } from './admit.ts'
+import type { Deps } from './deps.ts'
 import { statusOf, toReparteeError } from './errors.ts'
 
 /** Runs the work of an audited operation, and adds an entry to the audit log. */

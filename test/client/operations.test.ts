@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { Repartee } from '../../client/src/index.ts'
 import { contract } from '../../src/api/contract.ts'
 import type { Operation } from '../../src/api/operation.ts'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 
 interface Sent {
   method: string

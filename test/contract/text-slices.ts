@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { listAgents as listPage } from '../../src/chat/agents.ts'
-import type { Deps } from '../../src/chat/deps.ts'
-import { DocumentNews } from '../../src/chat/document-news.ts'
-import type { Past } from '../../src/chat/history.ts'
-import { NoPeers } from '../../src/chat/peers.ts'
-import { getHead, rate, turnStateOf } from '../../src/chat/read-message.ts'
-import { deleteOldSessions } from '../../src/chat/retention.ts'
-import { searchSessions } from '../../src/chat/search-sessions.ts'
-import { summariseIfLong } from '../../src/chat/summarise.ts'
-import { exportUser, type Kept } from '../../src/chat/users.ts'
+import { listAgents as listPage } from '../../src/agents/agents.ts'
 import type { Agent } from '../../src/core/agent.ts'
 import type { Message } from '../../src/core/message.ts'
 import type { PromptMessage } from '../../src/core/model.ts'
 import type { Session } from '../../src/core/session.ts'
+import { DocumentEvents } from '../../src/events/document-events.ts'
+import type { Deps } from '../../src/http/deps.ts'
+import type { Past } from '../../src/reply/history.ts'
+import { deleteOldSessions } from '../../src/sessions/retention.ts'
+import { searchSessions } from '../../src/sessions/search-sessions.ts'
+import { exportUser, type Kept } from '../../src/sessions/users.ts'
 import { insertAgent, listAgents } from '../../src/store/agents.ts'
 import { type Database, type Row, statement, type Value } from '../../src/store/database.ts'
 import { findLastReply, findMessage, insertConversation } from '../../src/store/messages.ts'
 import { findSession } from '../../src/store/sessions.ts'
 import { findSummary } from '../../src/store/summaries.ts'
 import { listKeptMessages, listKeptVersions } from '../../src/store/users.ts'
+import { NoPeers } from '../../src/turns/peers.ts'
+import { getHead, rate, turnStateOf } from '../../src/turns/read-message.ts'
+import { summariseIfLong } from '../../src/turns/summarise.ts'
 
 const AGENT = '01980000-0000-7000-8000-00000000000a'
 const MINE = { owner: 'one', isWanted: () => true }
@@ -323,7 +323,7 @@ function agentsContract(engine: string, withAgent: WithAgent): void {
         }
         const webhooks = { list: async () => [{ events: ['document.ready'] }] }
         const deps = { db: watched, webhooks, knowledge: { listNews } }
-        const news = new DocumentNews(deps as unknown as ConstructorParameters<typeof DocumentNews>[0])
+        const news = new DocumentEvents(deps as unknown as ConstructorParameters<typeof DocumentEvents>[0])
         await servingOthers(() => news.wakeAll())
         assert.deepEqual(asked, [...IDS, AGENT])
         assert.ok(reads.flat(2).every((value) => String(value).length < 100))

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadConfig } from '../../config.ts'
+import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { type Command, exitCodes, jsonOption, type Terminal } from '../command.ts'
 import { printJson } from '../show.ts'
 import { type EffectiveSetting, effectiveSettings, unknownNames } from './effective-settings.ts'

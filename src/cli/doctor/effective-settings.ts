@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, loadConfig } from '../../config.ts'
+import { ConfigError, loadConfig } from '../../config/config.ts'
+import { type Setting, type SettingName, settings } from '../../config/settings.ts'
 import type { Provider } from '../../models/provider.ts'
-import { type Setting, type SettingName, settings } from '../../settings.ts'
 import { nearest } from '../nearest.ts'
 
 /** One setting as the service would see it; a secret's value is never here. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, rmdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const LEAST_NODE = 24

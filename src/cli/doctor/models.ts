@@ -1,8 +1,8 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
+import { providersOf } from '../../config/providers.ts'
 import { EXTRACTIVE, whyUnusable } from '../../core/model.ts'
 import { noExtract } from '../../core/retrieval.ts'
 import { openModels } from '../../models/models.ts'
-import { providersOf } from '../../providers.ts'
 import { type Finding, fail, ok } from './finding.ts'
 
 /** Which models the settings make usable. Whether a provider answers is not tried: it would cost money, and nothing leaves the house unasked. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { connectTo, ServiceError } from '../client.ts'
 import { CommandError } from '../command.ts'
 import { findService, type Service } from '../service.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { lockFolder } from '../../store/lock.ts'
 import { quickCheck } from '../../store/quick-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'

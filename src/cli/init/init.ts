@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/config.ts'
 import { type Agent, type Answer, type Client, connect, connectTo, listAll } from '../client.ts'
 import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from '../command.ts'
 import { keyLines } from '../greeting.ts'

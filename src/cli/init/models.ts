@@ -1,8 +1,8 @@
-import { type Config, loadConfig } from '../../config.ts'
+import { type Config, loadConfig } from '../../config/config.ts'
+import { providersOf } from '../../config/providers.ts'
 import { EXTRACTIVE, type ModelListing } from '../../core/model.ts'
 import { noExtract } from '../../core/retrieval.ts'
 import { openModels } from '../../models/models.ts'
-import { providersOf } from '../../providers.ts'
 import type { Client } from '../client.ts'
 import type { Asker } from './ask.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/config.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { newId } from '../../core/ids.ts'
 import type { Database } from '../../store/database.ts'
@@ -53,7 +53,7 @@ async function createInDatabase(url: string, name: string): Promise<Issued> {
 }
 
 async function createIn(db: Database, name: string): Promise<Issued> {
-  const [{ createKey }, { auditLocal }] = await Promise.all([import('../../chat/keys.ts'), import('../../chat/audit.ts')])
+  const [{ createKey }, { auditLocal }] = await Promise.all([import('../../access/keys.ts'), import('../../access/audit.ts')])
   const deps = { db, clock: Date.now, newId }
   try {
     const { key, secret } = await createKey(deps, { name, scopes: ['admin'] })

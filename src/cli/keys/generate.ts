@@ -1,4 +1,4 @@
-import { makeKey } from '../../chat/key-format.ts'
+import { makeKey } from '../../access/key-format.ts'
 import { type Command, exitCodes } from '../command.ts'
 
 export const keysGenerate: Command = {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Deps } from '../../chat/deps.ts'
 import type { ApiKey } from '../../core/api-key.ts'
+import type { Deps } from '../deps.ts'
 import type { EventStreams } from '../event-stream.ts'
 
 /** What a tool works with. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../chat/deps.ts'
 import { admit, checkScope, type Gate } from '../admit.ts'
+import type { Deps } from '../deps.ts'
 import type { Metrics } from './metrics.ts'
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'

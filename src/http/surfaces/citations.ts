@@ -1,5 +1,5 @@
-import type { Source } from '../../chat/cite.ts'
-import { findMarks } from '../../chat/statements.ts'
+import type { Source } from '../../reply/cite.ts'
+import { findMarks } from '../../reply/statements.ts'
 
 /** One mark `[n]` of a reply. Offsets count Unicode code points, from 0. */
 export interface Citation {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Deps } from '../../chat/deps.ts'
 import { type ErrorCode, ReparteeError } from '../../core/errors.ts'
+import type { Deps } from '../deps.ts'
 import { statusOf, toReparteeError } from '../errors.ts'
 import type { EventStreams } from '../event-stream.ts'
 import { tellError } from '../send-error.ts'

@@ -1,13 +1,13 @@
-import type { Source } from '../../chat/cite.ts'
-import type { Deps } from '../../chat/deps.ts'
-import type { Exchange } from '../../chat/exchange.ts'
-import { readDetail } from '../../chat/read-message.ts'
-import type { FollowUp, Trace, Usage } from '../../chat/trace.ts'
-import type { Turn } from '../../chat/turn.ts'
 import { type ApiKey, callerIdOf } from '../../core/api-key.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
+import type { Source } from '../../reply/cite.ts'
+import type { FollowUp, Trace, Usage } from '../../reply/trace.ts'
 import { findMessageAt, type WholeMessage } from '../../store/messages.ts'
+import type { Exchange } from '../../turns/exchange.ts'
+import { readDetail } from '../../turns/read-message.ts'
+import type { Turn } from '../../turns/turn.ts'
+import type { Deps } from '../deps.ts'
 
 /** A turn as every protocol tells of it when it begins. */
 export interface Begun {

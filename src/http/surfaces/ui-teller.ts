@@ -1,5 +1,5 @@
-import type { Source } from '../../chat/cite.ts'
 import type { ReparteeError } from '../../core/errors.ts'
+import type { Source } from '../../reply/cite.ts'
 import type { StreamHead } from '../event-stream.ts'
 import type { Begun, Outcome } from './outcome.ts'
 import type { Teller } from './tell-turn.ts'

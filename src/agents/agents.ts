@@ -1,0 +1,185 @@
+import type { Agent } from '../core/agent.ts'
+import { agentNotFound, invalid, ReparteeError } from '../core/errors.ts'
+import { Limiter } from '../core/limiter.ts'
+import { whyUnusable } from '../core/model.ts'
+import { nextSlice } from '../core/pacer.ts'
+import { invalidCursor, type Page, type PageInput, toPage } from '../core/page.ts'
+import * as store from '../store/agents.ts'
+import type { Database, Statement } from '../store/database.ts'
+import { deleteAgentRows } from '../store/deletion.ts'
+import { countMessages, countSessions, type Slicing } from '../store/sessions.ts'
+import type { AgentDeps } from './deps.ts'
+
+/** What a caller may set; nested objects need not be whole. */
+export type AgentChange = Partial<Omit<Agent, 'id' | 'createdAt' | 'updatedAt' | 'followUps' | 'retrieval' | 'budget'>> & {
+  followUps?: Partial<Agent['followUps']>
+  retrieval?: Partial<Agent['retrieval']>
+  budget?: Partial<Agent['budget']>
+}
+
+const toAgent = (deps: AgentDeps, name: string): Agent => {
+  const now = deps.clock()
+  return {
+    id: deps.newId(),
+    name,
+    instructions: '',
+    greeting: '',
+    starters: [],
+    model: deps.defaultModel,
+    fallbackModels: [],
+    temperature: null,
+    maxOutputTokens: null,
+    followUps: { enabled: false, count: 3 },
+    autoName: false,
+    retrieval: { topK: 6, minScore: null, mode: 'lexical', rerank: false, filter: null },
+    embeddingModel: null,
+    budget: { tokensPerDay: null, costPerDay: null, tokensPerUserPerDay: null },
+    retentionDays: null,
+    allowedOrigins: [],
+    imageHosts: [],
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+export async function createAgent(
+  deps: AgentDeps,
+  input: AgentChange & { name: string },
+  alongside?: (agent: Agent) => Statement[],
+): Promise<Agent> {
+  const agent = merge(toAgent(deps, input.name), input)
+  checkModels(deps, agent)
+  await store.insertAgent(deps.db, agent, alongside?.(agent))
+  return agent
+}
+
+/** By database: changes of agents, one after the other. Of many at once, all but one would have to read and write again, each time. */
+const changes = new WeakMap<Database, Limiter>()
+
+/** Nested objects are merged field by field. Of two changes at once none is lost. Agents take turns. */
+export async function updateAgent(deps: AgentDeps, agentId: string, change: AgentChange): Promise<Agent> {
+  checkModels(deps, change)
+  const inTurn = changes.get(deps.db) ?? new Limiter(1)
+  changes.set(deps.db, inTurn)
+  return inTurn.run({ id: agentId }, () => changeAgent(deps, agentId, change))
+}
+
+async function changeAgent(deps: AgentDeps, agentId: string, change: AgentChange): Promise<Agent> {
+  // Another process may change it between reading and writing.
+  for (;;) {
+    const agent = await store.findAgent(deps.db, agentId)
+    if (agent === undefined) throw agentNotFound()
+    // Every change has a time of its own, by which the next tells whether it knows of it.
+    const changed = { ...merge(agent, change), updatedAt: Math.max(deps.clock(), agent.updatedAt + 1) }
+    const isDone = await store.updateAgent(deps.db, changed, agent)
+    deps.agents.forget(agentId)
+    if (!isDone) continue
+    deps.peers.announce({ changed: true })
+    deps.embedder.wake(agentId)
+    return changed
+  }
+}
+
+/** The agent as a change would make it. Throws as the change itself would; nothing is written. */
+export function previewAgent(deps: AgentDeps, agent: Agent, change: AgentChange): Agent {
+  checkModels(deps, change, 'body.changes')
+  return merge(agent, change)
+}
+
+function merge(agent: Agent, { followUps, retrieval, budget, ...change }: AgentChange): Agent {
+  return {
+    ...agent,
+    ...change,
+    followUps: { ...agent.followUps, ...followUps },
+    retrieval: { ...agent.retrieval, ...retrieval },
+    budget: { ...agent.budget, ...budget },
+  }
+}
+
+/** A name that no turn could use is refused now, not at the first message. Names that do not change are left alone: their provider may be away for a day. */
+function checkModels({ models }: AgentDeps, change: AgentChange, path = 'body'): void {
+  const { model, fallbackModels = [], embeddingModel = null } = change
+  if (model !== undefined) checkModel(models.find, model, `${path}.model`)
+  for (const [i, name] of fallbackModels.entries()) checkModel(models.find, name, `${path}.fallbackModels[${i}]`)
+  if (embeddingModel !== null) checkModel(models.findEmbedding, embeddingModel, `${path}.embeddingModel`)
+}
+
+function checkModel(find: (name: string) => unknown, name: string, path: string): void {
+  const why = whyUnusable(find, name)
+  if (why !== undefined) throw invalid(path, why)
+}
+
+/** The agent, its sessions and its knowledge base, for good. */
+export async function deleteAgent(deps: AgentDeps, agentId: string): Promise<void> {
+  const found = await deleteAgentRows(deps.db, agentId)
+  deps.agents.forget(agentId)
+  if (!found) throw agentNotFound()
+  deps.turns.stopAgent(agentId, 'deleted')
+  deps.peers.announce({ stopAgent: agentId })
+  await deps.knowledge.deleteAgent(agentId)
+}
+
+/** To be called when something was added to a knowledge base: where its agent was deleted meanwhile, nothing of it stays. Throws `agent_not_found`. */
+export async function keepOnlyOfAgent({ agents, knowledge }: AgentDeps, agentId: string): Promise<void> {
+  try {
+    await agents.get(agentId)
+  } catch (error) {
+    if (error instanceof ReparteeError && error.code === 'agent_not_found') await knowledge.deleteAgent(agentId)
+    throw error
+  }
+}
+
+export interface AgentStats {
+  sessions: number
+  messages: number
+  documents: number
+  passages: number
+}
+
+/** Counts what an agent has. Stops early when the caller has left; then the counts are too low. `askedBy`: the key that asks. */
+export async function countAgent(deps: AgentDeps, agentId: string, slicing: Slicing, askedBy: string): Promise<AgentStats> {
+  const [sessions, messages, knowledge] = await Promise.all([
+    countSessions(deps.db, { agentId }, slicing),
+    countMessages(deps.db, agentId, slicing),
+    deps.knowledge.count(agentId, askedBy),
+  ])
+  return { sessions, messages, ...knowledge }
+}
+
+/** Lists the agents that the caller's key may see, newest first. If the caller has left, it stops early and the page is incomplete. */
+export async function listAgents(
+  deps: AgentDeps,
+  visible: string[] | null,
+  { limit, cursor }: PageInput,
+  slicing: Slicing,
+): Promise<Page<Agent>> {
+  const after = cursor === undefined ? undefined : await store.findAgent(deps.db, cursor)
+  if (cursor !== undefined && (after === undefined || visible?.includes(cursor) === false)) throw invalidCursor('an agent')
+  const [items, total] = await Promise.all([
+    readAgents(deps, visible, after, limit + 1, slicing),
+    store.countAgents(deps.db, visible),
+  ])
+  return toPage(items, limit, total)
+}
+
+/** The settings of an agent may take 60 kB. */
+export const AGENTS_A_SLICE = 10
+
+/** Reads agents in slices: other requests are answered in between. */
+async function readAgents(
+  { db }: AgentDeps,
+  visible: string[] | null,
+  after: Agent | undefined,
+  most: number,
+  { owner, isWanted = () => true }: Slicing,
+): Promise<Agent[]> {
+  const items: Agent[] = []
+  for (;;) {
+    const limit = Math.min(AGENTS_A_SLICE, most - items.length)
+    const slice = await store.listAgents(db, visible, items.at(-1) ?? after, limit)
+    items.push(...slice)
+    if (slice.length === 0 || items.length === most) return items
+    await nextSlice(owner)
+    if (!isWanted()) return items
+  }
+}

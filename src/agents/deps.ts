@@ -1,0 +1,20 @@
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Models } from '../core/model.ts'
+import type { Clock, Ids } from '../core/ports.ts'
+import type { Database } from '../store/database.ts'
+import type { AgentCache } from './agent-cache.ts'
+
+/** What the operations on agents work with. */
+export interface AgentDeps {
+  db: Database
+  knowledge: Knowledge
+  models: Models
+  agents: AgentCache
+  turns: { stopAgent(agentId: string, reason: 'deleted'): void }
+  peers: { announce(announcement: { changed: true } | { stopAgent: string }): void }
+  embedder: { wake(agentId: string): void }
+  /** The model of an agent that names none. */
+  defaultModel: string
+  clock: Clock
+  newId: Ids
+}

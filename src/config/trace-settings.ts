@@ -1,0 +1,24 @@
+import type { TraceSettings } from '../traces/open.ts'
+import type { Config } from './config.ts'
+
+/** The variables of OpenTelemetry are taken as it describes them, whatever the case of their words. */
+const TRUE = /^true$/i
+const TEXT_ON_SPANS = /^(true|span_only|span_and_event)$/i
+
+/** What the settings say of traces; undefined where they go nowhere. */
+export function traceSettingsOf(config: Config): TraceSettings | undefined {
+  const { otlpEndpoint, otlpTracesEndpoint } = config
+  const url = otlpTracesEndpoint ?? (otlpEndpoint && `${otlpEndpoint.replace(/\/$/, '')}/v1/traces`)
+  if (url === undefined || TRUE.test(config.otelDisabled)) return undefined
+  return {
+    url,
+    headers: config.otlpHeaders,
+    serviceName: config.otelServiceName,
+    resourceAttributes: config.otelResourceAttributes,
+    sampler: config.otelSampler,
+    samplerArgument: config.otelSamplerArgument,
+    timeoutMs: config.otlpTimeoutMs,
+    everyMs: config.otelEveryMs,
+    tellsText: TEXT_ON_SPANS.test(config.otelCapture),
+  }
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { Document } from '../core/document.ts'
+import type { Knowledge } from '../core/knowledge.ts'
+import { nextSlice } from '../core/pacer.ts'
+import type { Clock } from '../core/ports.ts'
+import { type AgentHead, listAgentHeads } from '../store/agents.ts'
+import type { Database } from '../store/database.ts'
+import { queueEvent } from '../store/deliveries.ts'
+import type { Background } from './background.ts'
+import type { WebhookCache } from './webhook-cache.ts'
+import type { WebhookWorker } from './webhook-worker.ts'
+
+interface NewsDeps {
+  db: Database
+  knowledge: Knowledge
+  webhooks: WebhookCache
+  webhookWorker: WebhookWorker
+  background: Background
+  clock: Clock
+}
+
+const AT_ONCE = 200
+const AGENTS_AT_ONCE = 100
+/** The owner of the slices. */
+const NEWS = 'document news'
+
+/**
+ * Tells webhooks what became of documents. A knowledge base notes that itself, together with the change; from there it is put down for
+ * delivery, and then the note is taken away. Cut off in between it is done again, and under the same ids, which are put down once.
+ */
+export class DocumentEvents {
+  readonly #deps: NewsDeps
+  readonly #due = new Set<string>()
+
+  constructor(deps: NewsDeps) {
+    this.#deps = deps
+  }
+
+  /** Called when documents of an agent may have become ready, or failed. */
+  wake(agentId: string): void {
+    this.#due.add(agentId)
+    this.#deps.background.runOnce('news', 'news of documents could not be put down for webhooks', () => this.#work())
+  }
+
+  /** Looks at every agent: what came up while nobody wanted to know, or was cut off. */
+  async wakeAll(): Promise<void> {
+    if (!(await this.#isWanted())) return
+    let last: AgentHead | undefined
+    for (;;) {
+      const agents = await listAgentHeads(this.#deps.db, last, AGENTS_AT_ONCE)
+      for (const { id } of agents) await this.#tell(id)
+      if (agents.length < AGENTS_AT_ONCE) return
+      last = agents.at(-1)
+      await nextSlice(NEWS)
+    }
+  }
+
+  async #work(): Promise<void> {
+    if (!(await this.#isWanted())) this.#due.clear()
+    for (const agentId of this.#due) {
+      this.#due.delete(agentId)
+      try {
+        await this.#tell(agentId)
+      } catch (error) {
+        // It is told with the next news, of whichever agent.
+        this.#due.add(agentId)
+        throw error
+      }
+    }
+  }
+
+  async #isWanted(): Promise<boolean> {
+    return (await this.#deps.webhooks.list()).some(({ events }) => events.some((event) => event.startsWith('document.')))
+  }
+
+  async #tell(agentId: string): Promise<void> {
+    const { db, knowledge, clock, webhookWorker } = this.#deps
+    for (;;) {
+      const documents = await knowledge.listNews(agentId, AT_ONCE)
+      if (documents.length === 0) return
+      const now = clock()
+      await db.write(
+        documents.map((document) => {
+          const event = document.status === 'failed' ? 'document.failed' : 'document.ready'
+          return queueEvent(idOf(document), { event, agentId, sessionId: '', target: document.id }, now, document.updatedAt)
+        }),
+      )
+      await knowledge.endNews(
+        agentId,
+        documents.map(({ id, updatedAt }) => ({ id, updatedAt })),
+      )
+      webhookWorker.wake()
+    }
+  }
+}
+
+/** The same news have the same id, which tells the time as those of other events do: a UUID of version 7. */
+function idOf({ id, status, updatedAt }: Document): string {
+  const hash = createHash('sha256').update(`${id}/${status}/${updatedAt}`).digest('hex')
+  const time = updatedAt.toString(16).padStart(12, '0')
+  const variant = ((Number.parseInt(hash[3]!, 16) & 3) | 8).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`
+}

@@ -1,0 +1,181 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock } from '../core/ports.ts'
+import { type Delivery, TEST_EVENT, type Webhook } from '../core/webhook.ts'
+import type { Database } from '../store/database.ts'
+import { claimDue, dropDelivery, endAttempt, isAnyDue } from '../store/deliveries.ts'
+import type { WebhookCache } from './webhook-cache.ts'
+
+/** What an attempt came to: the status of the answer, or why there was none. */
+export type Posted = { status: number } | { failed: string }
+
+export interface CourierParts {
+  db: Database
+  webhooks: WebhookCache
+  clock: Clock
+  /** From 0 to 1. */
+  random: () => number
+  /** Before each attempt but the first. */
+  retryAfterMs: readonly number[]
+  /** Longer than any attempt takes. */
+  claimMs: number
+  /** What is sent; undefined where there is nothing to tell of any more. */
+  bodyOf(delivery: Delivery): Promise<string | undefined>
+  post(webhook: Webhook, delivery: Delivery, body: string, signal: AbortSignal): Promise<Posted>
+  /** The receiver is gone for good. */
+  disable(webhook: Webhook): Promise<void>
+  warn(about: string, error?: unknown): void
+}
+
+/** Attempts at once, for one webhook: one that is slow does not hold up the others. */
+const AT_ONCE = 8
+/** What was queued is soon committed. */
+const WAKE_MS = 20
+/** Other processes queue, too, and retries fall due. */
+const LOOK_EVERY_MS = 1_000
+/** Delays are stretched by up to so much, so that receivers that come back are not met by all at once. */
+const JITTER = 0.2
+const GONE = 410
+
+/** Delivers what is queued for webhooks, at least once: an attempt that a crash cuts off is made again when its claim has lapsed. */
+export class WebhookWorker {
+  readonly #parts: CourierParts
+  readonly #running = new Map<string, number>()
+  /** By webhook: the agent whose turn was last. */
+  readonly #lastAgent = new Map<string, string>()
+  readonly #attempts = new Set<Promise<unknown>>()
+  readonly #stop = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #wakeTimer: NodeJS.Timeout | undefined
+  #looking: Promise<void> | undefined
+  #isFailing = false
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts
+    parts.webhooks.onQueued(() => this.wake())
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS)
+    this.#look()
+  }
+
+  wake(): void {
+    if (this.#timer === undefined || this.#stop.signal.aborted) return
+    this.#wakeTimer ??= setTimeout(() => {
+      this.#wakeTimer = undefined
+      // A look that is under way may have passed what is new.
+      if (this.#looking === undefined) this.#look()
+      else this.#looking.then(() => this.wake())
+    }, WAKE_MS)
+  }
+
+  /** One attempt, now. `claim` puts the delivery down, claimed until a time. */
+  async attempt(webhook: Webhook, claim: (now: number, until: number) => Promise<Delivery>): Promise<Delivery> {
+    const now = this.#parts.clock()
+    return this.#attempt(webhook, await claim(now, now + this.#parts.claimMs))
+  }
+
+  /** What is under way is cut off, and made again by whoever comes next. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    clearTimeout(this.#wakeTimer)
+    this.#stop.abort()
+    await this.#looking
+    await Promise.all(this.#attempts)
+  }
+
+  #look(): void {
+    this.#looking ??= this.#takeDue()
+      .then(
+        () => {
+          this.#isFailing = false
+        },
+        (error: unknown) => {
+          // Said once, and not every second for as long as the database is away.
+          if (!this.#isFailing) this.#parts.warn('what is to be delivered to webhooks could not be read', error)
+          this.#isFailing = true
+        },
+      )
+      .finally(() => {
+        this.#looking = undefined
+      })
+  }
+
+  async #takeDue(): Promise<void> {
+    const { db, webhooks, clock, claimMs } = this.#parts
+    const all = await webhooks.list()
+    const listed = new Set(all.map(({ id }) => id))
+    for (const id of this.#lastAgent.keys()) if (!listed.has(id)) this.#lastAgent.delete(id)
+    for (const webhook of all) {
+      const free = AT_ONCE - (this.#running.get(webhook.id) ?? 0)
+      if (this.#stop.signal.aborted || webhook.disabledAt !== null || free <= 0) continue
+      const now = clock()
+      if (!(await isAnyDue(db, webhook.id, now))) continue
+      const after = this.#lastAgent.get(webhook.id) ?? ''
+      const due = await claimDue(db, webhook.id, { now, claimedUntil: now + claimMs, most: free, after })
+      if (due.length > 0) this.#lastAgent.set(webhook.id, due.at(-1)!.agentId)
+      for (const delivery of due) this.#begin(webhook, delivery)
+    }
+  }
+
+  #begin(webhook: Webhook, delivery: Delivery): void {
+    this.#running.set(webhook.id, (this.#running.get(webhook.id) ?? 0) + 1)
+    const attempt = this.#attempt(webhook, delivery)
+      .catch((error: unknown) => this.#parts.warn('a delivery to a webhook could not be made', error))
+      .finally(() => {
+        this.#attempts.delete(attempt)
+        const running = this.#running.get(webhook.id)! - 1
+        if (running > 0) this.#running.set(webhook.id, running)
+        else this.#running.delete(webhook.id)
+        this.wake()
+      })
+    this.#attempts.add(attempt)
+  }
+
+  async #attempt(webhook: Webhook, delivery: Delivery): Promise<Delivery> {
+    const { db, bodyOf, post, disable, clock } = this.#parts
+    const body = await bodyOf(delivery)
+    if (body === undefined) {
+      await dropDelivery(db, delivery)
+      return delivery
+    }
+    const posted = await post(webhook, delivery, body, this.#stop.signal)
+    const outcome = this.#stop.signal.aborted && 'failed' in posted ? cutOff(delivery, clock()) : this.#judge(delivery, posted)
+    await this.#keep(delivery, outcome)
+    if (outcome.responseStatus === GONE && webhook.disabledAt === null) await disable(webhook)
+    return { ...delivery, ...outcome }
+  }
+
+  /** Where the database is away for a moment, what is known is not lost. */
+  async #keep(delivery: Delivery, outcome: Outcome): Promise<void> {
+    try {
+      await endAttempt(this.#parts.db, delivery, outcome)
+    } catch {
+      await pause(LOOK_EVERY_MS)
+      await endAttempt(this.#parts.db, delivery, outcome)
+    }
+  }
+
+  #judge({ attempts, event }: Delivery, posted: Posted): Outcome {
+    const responseStatus = 'status' in posted ? posted.status : null
+    if (responseStatus !== null && responseStatus >= 200 && responseStatus < 300)
+      return { state: 'delivered', nextAt: null, responseStatus, error: null, attempts }
+    const error = 'failed' in posted ? posted.failed : `was answered with status ${posted.status}`
+    const delay = this.#parts.retryAfterMs[attempts - 1]
+    if (delay === undefined || responseStatus === GONE || event === TEST_EVENT)
+      return { state: 'failed', nextAt: null, responseStatus, error, attempts }
+    const nextAt = this.#parts.clock() + Math.round(delay * (1 + JITTER * this.#parts.random()))
+    return { state: 'waiting', nextAt, responseStatus, error, attempts }
+  }
+}
+
+type Outcome = Pick<Delivery, 'state' | 'nextAt' | 'responseStatus' | 'error' | 'attempts'>
+
+/** By the end of this process: the receiver is not to blame, and it is due at once. */
+const cutOff = ({ attempts, error }: Delivery, now: number): Outcome => ({
+  state: 'waiting',
+  nextAt: now,
+  responseStatus: null,
+  error,
+  attempts: attempts - 1,
+})

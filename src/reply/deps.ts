@@ -1,0 +1,9 @@
+import type { Ids } from '../core/ports.ts'
+import type { RetrievalDeps } from '../retrieval/deps.ts'
+
+/** What making a reply works with. */
+export interface ReplyDeps extends RetrievalDeps {
+  /** Returns a number from 0 to 1. */
+  random: () => number
+  newId: Ids
+}

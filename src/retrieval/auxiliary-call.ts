@@ -1,0 +1,56 @@
+import { callModel, type Payer } from '../access/budgets.ts'
+import type { Agent } from '../core/agent.ts'
+import { EXTRACTIVE, type PromptMessage } from '../core/model.ts'
+import { nothingFound } from '../core/retrieval.ts'
+import { cleanText } from '../core/text.ts'
+import type { RetrievalDeps } from './deps.ts'
+import { tagged } from './tagged.ts'
+
+export const hasLanguageModel = (agent: Agent): boolean => agent.model !== EXTRACTIVE
+
+export interface AuxiliaryCall {
+  prompt: PromptMessage[]
+  maxOutputTokens: number
+  json?: { name: string; schema: object }
+  /** Ends it before its time. */
+  signal?: AbortSignal
+}
+
+/** Asks the agent's model for something that accompanies a reply, once and not for long. Rejects if the call fails. */
+export async function askAuxiliaryModel(deps: RetrievalDeps, payer: Payer, call: AuxiliaryCall): Promise<string> {
+  const { prompt, maxOutputTokens, json, signal } = call
+  const { agent } = payer
+  const late = AbortSignal.timeout(deps.limits.sideCallTimeoutMs)
+  const { text } = await callModel(
+    deps,
+    payer,
+    agent.model,
+    {
+      prompt,
+      temperature: null,
+      maxOutputTokens,
+      ...(json === undefined ? {} : { json }),
+      grounding: { agentId: agent.id, question: '', history: [], retrieval: nothingFound, minScore: null },
+    },
+    { signal: signal === undefined ? late : AbortSignal.any([signal, late]) },
+  )
+  return cleanText(text)
+}
+
+/** What is asked for takes a few thousand. A model may send as much as a reply may hold, and parsing takes long. */
+const MAX_JSON_CHARS = 20_000
+
+/** The value of a JSON text, also where a model put it in a block of code. Throws where there is none, or it is far too long. */
+export function parseJsonReply(text: string): unknown {
+  if (text.length > MAX_JSON_CHARS) throw new Error('the model sent too much')
+  const start = text.search(/[[{]/)
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
+  return JSON.parse(text.slice(start, end + 1))
+}
+
+/** Messages, each of so many characters at most, as a transcript that a model is to read and not to continue. */
+export const transcript = (messages: { role: string; content: string }[], maxChars: number): string =>
+  tagged(
+    'conversation',
+    messages.map(({ role, content }) => `${role === 'AI' ? 'Agent' : 'User'}: ${content.slice(0, maxChars)}`).join('\n'),
+  )

@@ -1,0 +1,20 @@
+import type { SpendingDeps } from '../access/deps.ts'
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Limits } from '../core/limits.ts'
+import type { Meters } from '../core/meters.ts'
+import type { Reranker } from '../core/reranker.ts'
+import type { Tracer } from '../core/tracer.ts'
+import type { QuestionVectors } from './question-vectors.ts'
+
+/** What finding the passages for a question works with. */
+export interface RetrievalDeps extends SpendingDeps {
+  knowledge: Knowledge
+  questionVectors: QuestionVectors
+  /** Undefined if the deployment has none. */
+  reranker: Reranker | undefined
+  /** The embedding model of an agent that names none; null if there is none. */
+  defaultEmbeddingModel: string | null
+  limits: Limits
+  meters: Meters
+  tracer: Tracer
+}

@@ -1,0 +1,18 @@
+import type { Knowledge } from '../core/knowledge.ts'
+import type { Clock, Ids, Warn } from '../core/ports.ts'
+import type { WebhookCache } from '../events/webhook-cache.ts'
+import type { Database } from '../store/database.ts'
+import type { Peers } from '../turns/peers.ts'
+import type { Turns } from '../turns/turns.ts'
+
+/** What the operations on sessions and users work with. */
+export interface SessionDeps {
+  db: Database
+  knowledge: Knowledge
+  turns: Turns
+  peers: Peers
+  webhooks: WebhookCache
+  clock: Clock
+  newId: Ids
+  warn: Warn
+}

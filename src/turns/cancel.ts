@@ -1,0 +1,38 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { nextSlice } from '../core/pacer.ts'
+import type { Session } from '../core/session.ts'
+import type { MessageHead, WholeMessage } from '../store/messages.ts'
+import type { TurnDeps } from './deps.ts'
+import { checkQuestion, getHead, getMessage, turnStateOf } from './read-message.ts'
+import type { Turn } from './turn.ts'
+
+/** Stops the turn that answers a message. What was generated is stored, and the session free, when it resolves. A turn that has ended stays as it is. */
+export async function cancelTurn(deps: TurnDeps, session: Session, messageId: string): Promise<WholeMessage> {
+  const question = await getHead(deps, session, messageId)
+  checkQuestion(question)
+  const turn = deps.turns.find(question.id)
+  if (turn === undefined) await cancelElsewhere(deps, session, question)
+  else {
+    turn.stop('cancelled')
+    await turn.released
+  }
+  return getMessage(deps, session, messageId)
+}
+
+/** Stops a turn whose caller has left. A thousand may leave at the same moment, and what follows takes half a millisecond for each. */
+export const stopInTurn = (turn: Turn): Promise<void> => nextSlice(turn.agentId).then(() => turn.stop('cancelled'))
+
+const LOOK_EVERY_MS = 50
+/** A replica that does not stop a turn for so long does not run it any more. */
+const STOPPED_WITHIN_MS = 10_000
+
+/** Resolves when the turn does not run any more, or could not be stopped in time. */
+async function cancelElsewhere(deps: TurnDeps, session: Session, question: MessageHead): Promise<void> {
+  if ((await turnStateOf(deps, session, question)) !== 'running') return
+  const end = performance.now() + STOPPED_WITHIN_MS
+  const isAsked = await deps.peers.stopTurn(session, question.seq)
+  for (let found = question; ; found = await getHead(deps, session, question.id)) {
+    if (!isAsked || (await turnStateOf(deps, session, found)) !== 'running' || performance.now() > end) return
+    await pause(LOOK_EVERY_MS)
+  }
+}

@@ -1,0 +1,96 @@
+import { checkBudgets } from '../access/budgets.ts'
+import { sessionNotFound } from '../core/errors.ts'
+import type { Message, ReplyFormat } from '../core/message.ts'
+import type { Session } from '../core/session.ts'
+import { type Past, readPast } from '../reply/history.ts'
+import { findMessageAt } from '../store/messages.ts'
+import { beginTurn, completeTurn, continueTurn } from '../store/turns.ts'
+import type { TurnDeps } from './deps.ts'
+import type { Exchange } from './exchange.ts'
+import { failTurn, takeBackBegin } from './fail-turn.ts'
+import { nameAfterFirstTurn } from './name-session.ts'
+import { draftReply, type OpenTurn, runTurn, sessionsFor, type TurnInput, type TurnObserver } from './run-turn.ts'
+import { storeReply } from './store-reply.ts'
+import { summariseIfLong } from './summarise.ts'
+import type { Turn } from './turn.ts'
+import { holdOf, toPlace } from './turns.ts'
+
+export interface SendInput extends TurnInput {
+  message: string
+  format: ReplyFormat
+  /** Called before the message takes the session. Throws if the session, as it is then, must not have it. */
+  refuse?: (session: Session) => Promise<void>
+}
+
+/**
+ * Answers a message (specification 4.6). The message is on the disk before a model is asked; the reply is on the disk before it is answered.
+ * Runs to its end whether or not the caller still listens. Throws `quota_exceeded`, `session_busy`, `session_not_found`, `turn_cancelled`, or `model_failed`
+ * and `model_timeout` with the message stored: the same text, sent next, continues it.
+ */
+export async function sendMessage(deps: TurnDeps, input: SendInput, observer: TurnObserver = {}): Promise<Exchange> {
+  await checkBudgets(deps, input)
+  return runTurn(deps, input, observer, async (turn) => {
+    const open = await storeQuestion(deps, turn, input)
+    const { session, userMessage, past } = open
+    let exchange: Exchange
+    try {
+      const draft = await draftReply(deps, turn, open, input, observer)
+      const createdAt = Math.max(deps.clock(), userMessage.createdAt)
+      exchange = await storeReply(
+        deps,
+        turn,
+        { open, draft, createdAt },
+        {
+          input,
+          observer,
+          write: (reply, alongside) => {
+            const state = turn.stopped === 'cancelled' ? 'cancelled' : 'done'
+            return completeTurn(deps.db, toPlace(turn), open.seq, state, reply, alongside)
+          },
+        },
+      )
+    } catch (thrown) {
+      throw await failTurn(deps, turn, userMessage, thrown)
+    }
+    nameAfterFirstTurn(deps, input, session, exchange)
+    summariseIfLong(deps, input, session, past)
+    return exchange
+  })
+}
+
+/** Appends the message to the session, or continues the last one if that failed and says the same. Resolves to the turn with the position of its message. */
+async function storeQuestion(deps: TurnDeps, turn: Turn, input: SendInput): Promise<OpenTurn & { seq: number }> {
+  const { db, newId } = deps
+  for await (const session of sessionsFor(deps, turn, input)) {
+    await input.refuse?.(session)
+    const { userMessage, past, isContinued } = await readQuestion(deps, session, input.message)
+    const hold = holdOf(deps, turn, session)
+    const place = toPlace(turn)
+    const begun = isContinued ? continueTurn(db, place, hold, userMessage.id) : beginTurn(db, place, hold, userMessage)
+    begun.catch(() => takeBackBegin(deps, turn, userMessage.id))
+    if (!(await begun)) continue
+    turn.replyId = newId()
+    const seq = isContinued ? session.totalMessages : session.totalMessages + 1
+    return { session, userMessage, past, format: input.format, replyId: turn.replyId, versions: 0, seq }
+  }
+  throw sessionNotFound()
+}
+
+async function readQuestion(
+  deps: TurnDeps,
+  session: Session,
+  content: string,
+): Promise<{ userMessage: Message; past: Past; isContinued: boolean }> {
+  const past = await readPast(deps, session, session.totalMessages)
+  const last = past.messages.at(-1)
+  // The past may hold only a part of it.
+  const failed = last?.isFailed ? await findMessageAt(deps.db, session.agentId, session.id, last.seq) : undefined
+  if (failed?.content === content) {
+    const { id, createdAt } = failed
+    const before = { ...past, messages: past.messages.slice(0, -1) }
+    return { userMessage: { id, role: 'USER', content, createdAt }, past: before, isContinued: true }
+  }
+  // Times never go back within a session, whatever the clock does.
+  const createdAt = Math.max(deps.clock(), session.lastMessageAt)
+  return { userMessage: { id: deps.newId(), role: 'USER', content, createdAt }, past, isContinued: false }
+}
