@@ -5,9 +5,9 @@ import { AgentCache } from '../src/agents/agent-cache.ts'
 import { createAgent } from '../src/agents/agents.ts'
 import { newId } from '../src/core/ids.ts'
 import type { Deps } from '../src/http/deps.ts'
-import { type Cell, CONVERSATIONS, type Target } from '../src/store/move/place.ts'
-import { SHARDS } from '../src/store/sessions.ts'
-import { SqliteDatabase } from '../src/store/sqlite.ts'
+import { type Cell, CONVERSATIONS, type Target } from '../src/store/backup/move/place.ts'
+import { SqliteDatabase } from '../src/store/sqlite/sqlite-database.ts'
+import { SHARDS } from '../src/store/tables/sessions.ts'
 
 /** An agent, as many sessions of it, and as many messages in each of these. */
 export interface AgentPlan {

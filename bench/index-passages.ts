@@ -2,9 +2,9 @@ import { newId } from '../src/core/ids.ts'
 import { INDEX_LIMITS } from '../src/knowledge/ingest/index-documents.ts'
 import { cutPassages } from '../src/knowledge/read/cut.ts'
 import { readPlain } from '../src/knowledge/read/plain.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
-import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge/index/index.ts'
+import { emptySome, Merge } from '../src/store/knowledge/index/merge.ts'
 import type { Item } from './base.ts'
 
 export interface Indexed {

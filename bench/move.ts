@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openNewFolder } from '../src/store/move/folder-place.ts'
+import { openNewFolder } from '../src/store/backup/move/folder-place.ts'
 import { newDatabase, startPostgres } from '../test/support/postgres.ts'
 import { fill } from './fill.ts'
 

@@ -35,14 +35,14 @@ import { watchModels } from './models/watch-models.ts'
 import { type FetchRules, parseHosts } from './net/guarded-fetch.ts'
 import { KnowledgeEmbedder } from './retrieval/embed-knowledge.ts'
 import { QuestionVectors } from './retrieval/question-vectors.ts'
-import { findAgent } from './store/agents.ts'
 import type { Database } from './store/database.ts'
-import { releaseLapsedClaims } from './store/kept-answers.ts'
-import { lockFolder } from './store/lock.ts'
 import { meterDatabase } from './store/metered.ts'
-import { takeFromWindow } from './store/rate-windows.ts'
-import { SqliteDatabase } from './store/sqlite.ts'
-import { failLapsedTurns } from './store/turns.ts'
+import { lockFolder } from './store/sqlite/lock.ts'
+import { SqliteDatabase } from './store/sqlite/sqlite-database.ts'
+import { findAgent } from './store/tables/agents.ts'
+import { releaseLapsedClaims } from './store/tables/idempotency.ts'
+import { takeFromWindow } from './store/tables/rate-windows.ts'
+import { failLapsedTurns } from './store/tables/turns.ts'
 import type { OpenTracer } from './traces/open.ts'
 import { NoPeers, type Peers } from './turns/peers.ts'
 import type { Replicas } from './turns/replicas.ts'
@@ -200,7 +200,7 @@ async function open(config: Config, opened: (() => unknown)[]): Promise<App> {
 async function openDatabase(config: Config, warn: Deps['warn']): Promise<Database> {
   const { data, databaseUrl: url, databaseConnections: connections, databasePooler: pooler } = config
   if (url === undefined) return new SqliteDatabase(data, { warn })
-  const { PostgresDatabase } = await import('./store/postgres.ts')
+  const { PostgresDatabase } = await import('./store/postgres/postgres-database.ts')
   return await PostgresDatabase.open({ url, connections, pooler, warn })
 }
 
@@ -221,7 +221,7 @@ async function joinReplicas(
 ): Promise<Replicas | undefined> {
   const { databaseUrl: url, databasePooler: pooler } = config
   if (url === undefined) return undefined
-  const { PostgresPresence } = await import('./store/postgres-presence.ts')
+  const { PostgresPresence } = await import('./store/postgres/presence.ts')
   const { Replicas } = await import('./turns/replicas.ts')
   const hear = (text: string) => replicas.hear(text)
   const presence = pooler ? undefined : new PostgresPresence({ url, db, onMessage: hear, warn })

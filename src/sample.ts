@@ -4,9 +4,9 @@ import { createAgent } from './agents/agents.ts'
 import type { Agent } from './core/agent.ts'
 import type { Deps } from './http/deps.ts'
 import { createSession } from './sessions/sessions.ts'
-import { findAgent } from './store/agents.ts'
-import { changeSampleMark, findSampleMark, insertSampleMark, type SampleMark } from './store/sample.ts'
-import { findSession } from './store/sessions.ts'
+import { findAgent } from './store/tables/agents.ts'
+import { changeSampleMark, findSampleMark, insertSampleMark, type SampleMark } from './store/tables/sample.ts'
+import { findSession } from './store/tables/sessions.ts'
 
 /** An agent that knows the product's own documentation, and a session to try it in. */
 export interface Sample {

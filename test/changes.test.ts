@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { Changes } from '../src/knowledge/ingest/changes.ts'
 import { INDEX_LIMITS } from '../src/knowledge/ingest/index-documents.ts'
 import { limitsFor } from '../src/knowledge/ingest/write-documents.ts'
-import { BaseBusy } from '../src/store/knowledge-base.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
+import { BaseBusy } from '../src/store/knowledge/base.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
 import { removedAtExit } from './support/cleanup.ts'
 
 /** Changes of files, and how many transactions there were. */

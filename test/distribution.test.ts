@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { before, describe, test } from 'node:test'
-import { scope } from '../src/store/knowledge-scope.ts'
-import { PostgresDatabase } from '../src/store/postgres.ts'
+import { scope } from '../src/store/knowledge/postgres/scope.ts'
+import { PostgresDatabase } from '../src/store/postgres/postgres-database.ts'
 import { newDatabase, query } from './support/postgres.ts'
 
 /** Of the whole deployment, and small: copied to every node. Answers kept for replays, rates and budgets belong to an API key or a user. */

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ReparteeError } from '../src/core/errors.ts'
 import { DueSites } from '../src/knowledge/ingest/due-sites.ts'
-import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
+import { KnowledgeFolder } from '../src/store/knowledge/folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-due-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -8,10 +8,10 @@ import { newId } from '../src/core/ids.ts'
 import type { Deps } from '../src/http/deps.ts'
 import { createSession } from '../src/sessions/sessions.ts'
 import { eraseUser } from '../src/sessions/users.ts'
-import { insertAgent } from '../src/store/agents.ts'
 import { statement } from '../src/store/database.ts'
-import { listSessions } from '../src/store/sessions.ts'
-import { SqliteDatabase } from '../src/store/sqlite.ts'
+import { SqliteDatabase } from '../src/store/sqlite/sqlite-database.ts'
+import { insertAgent } from '../src/store/tables/agents.ts'
+import { listSessions } from '../src/store/tables/sessions.ts'
 import { NoPeers } from '../src/turns/peers.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-erase-'))

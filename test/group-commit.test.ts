@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, mock, type TestContext, test } from 'node:test'
 import { statement } from '../src/store/database.ts'
-import { SqliteDatabase } from '../src/store/sqlite.ts'
-import { SqliteConnection } from '../src/store/sqlite-connection.ts'
+import { SqliteConnection } from '../src/store/sqlite/connection.ts'
+import { SqliteDatabase } from '../src/store/sqlite/sqlite-database.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'repartee-commit-'))
 after(() => rmSync(root, { recursive: true }))

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { SegmentBuilder } from '../src/store/knowledge-build.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { Occurrences } from '../src/store/knowledge-occurrences.ts'
-import { hasIdIn } from '../src/store/knowledge-ranges.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { SegmentBuilder } from '../src/store/knowledge/index/build.ts'
+import { Occurrences } from '../src/store/knowledge/index/occurrences.ts'
+import { hasIdIn } from '../src/store/knowledge/index/ranges.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-lists-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { SqlValue } from '../src/store/knowledge-base.ts'
-import { contentOf } from '../src/store/knowledge-contents.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { Filters } from '../src/store/knowledge-filters.ts'
-import { listNews } from '../src/store/knowledge-news.ts'
-import { acceptSite, nextDue, openDueRuns } from '../src/store/knowledge-sites.ts'
+import type { SqlValue } from '../src/store/knowledge/base.ts'
+import { contentOf } from '../src/store/knowledge/contents.ts'
+import { listNews } from '../src/store/knowledge/document-outbox.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { Filters } from '../src/store/knowledge/filters.ts'
+import { acceptSite, nextDue, openDueRuns } from '../src/store/knowledge/sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-plans-'))
 const file = KnowledgeFile.openToWrite(join(folder, 'a.db'))

@@ -21,8 +21,8 @@ import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { type ReadInput, readDocument } from '../src/knowledge/read/read.ts'
-import { commitsLost } from '../src/store/knowledge-base.ts'
-import { contentOf, putPiece } from '../src/store/knowledge-contents.ts'
+import { commitsLost } from '../src/store/knowledge/base.ts'
+import { contentOf, putPiece } from '../src/store/knowledge/contents.ts'
 import {
   acceptDocument,
   acceptVersion,
@@ -30,16 +30,16 @@ import {
   findDocument,
   listPassages,
   removeDocument,
-} from '../src/store/knowledge-documents.ts'
-import { listFetches } from '../src/store/knowledge-fetches.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { KnowledgeFolder } from '../src/store/knowledge-folder.ts'
-import { addToBatch, bury, eraseSome, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
-import { emptySome, Merge } from '../src/store/knowledge-merge.ts'
-import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
-import { countSegments } from '../src/store/knowledge-segments.ts'
-import { acceptSite, listRuns } from '../src/store/knowledge-sites.ts'
-import { failTask, listTasks, startTasks, type Task } from '../src/store/knowledge-tasks.ts'
+} from '../src/store/knowledge/documents.ts'
+import { listFetches } from '../src/store/knowledge/fetches.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { KnowledgeFolder } from '../src/store/knowledge/folder.ts'
+import { addToBatch, bury, eraseSome, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge/index/index.ts'
+import { emptySome, Merge } from '../src/store/knowledge/index/merge.ts'
+import { countSegments } from '../src/store/knowledge/index/segments.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
+import { acceptSite, listRuns } from '../src/store/knowledge/sites.ts'
+import { failTask, listTasks, startTasks, type Task } from '../src/store/knowledge/tasks.ts'
 import { find, knowledgeContract, settled, textOf, until } from './contract/knowledge.ts'
 import { anyRoom } from './support/any-room.ts'
 import { isInFiles } from './support/store.ts'

@@ -4,7 +4,7 @@ import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { Owners } from '../src/knowledge/ingest/owners.ts'
 import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
 import { isLarge } from '../src/knowledge/ingest/write-documents.ts'
-import type { Task } from '../src/store/knowledge-tasks.ts'
+import type { Task } from '../src/store/knowledge/tasks.ts'
 import { anyRoom } from './support/any-room.ts'
 
 const taskOf = (number: number, revision = 1) => ({ number, revision }) as Task

@@ -7,10 +7,10 @@ import { after, describe, test } from 'node:test'
 import { findCandidates } from '../src/knowledge/candidates.ts'
 import { toQuestion } from '../src/knowledge/question.ts'
 import { toSearchTerms } from '../src/knowledge/search-terms.ts'
-import { CacheBudget } from '../src/store/knowledge-cache.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
-import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
+import { CacheBudget } from '../src/store/knowledge/cache.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge/index/index.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-long-lists-'))
 after(() => rmSync(folder, { recursive: true }))

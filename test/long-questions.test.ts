@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, mock, test } from 'node:test'
 import { Questions } from '../src/knowledge/questions.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { NotYet } from '../src/store/knowledge-filters.ts'
-import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge-index.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { NotYet } from '../src/store/knowledge/filters.ts'
+import { addToBatch, newBatch, raiseVersion, writeBatch } from '../src/store/knowledge/index/index.ts'
 import { inTurns } from './support/in-turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-long-'))

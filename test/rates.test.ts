@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Rate, type TakeShared } from '../src/access/rates.ts'
-import { PostgresDatabase } from '../src/store/postgres.ts'
-import { takeFromWindow } from '../src/store/rate-windows.ts'
+import { PostgresDatabase } from '../src/store/postgres/postgres-database.ts'
+import { takeFromWindow } from '../src/store/tables/rate-windows.ts'
 import { newDatabase } from './support/postgres.ts'
 
 describe('a rate', () => {

@@ -1,7 +1,7 @@
 // A reply with many sources is read in turns: parsing and sending it takes milliseconds.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WholeMessage } from '../src/store/messages.ts'
+import type { WholeMessage } from '../src/store/tables/messages.ts'
 import { readDetail } from '../src/turns/read-message.ts'
 
 const reply = (chars: number) => ({ content: '', detail: JSON.stringify({ run: 'x'.repeat(chars) }) }) as WholeMessage

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { SqlValue } from '../src/store/knowledge-base.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { closeRun, forgetPages, judgeRun, removeGone, removeSome } from '../src/store/knowledge-site-removal.ts'
-import { acceptSite, addPages, endPage, findSite, isOpen, keepPage, openRun, type SiteRun } from '../src/store/knowledge-sites.ts'
+import type { SqlValue } from '../src/store/knowledge/base.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { closeRun, forgetPages, judgeRun, removeGone, removeSome } from '../src/store/knowledge/site-removal.ts'
+import { acceptSite, addPages, endPage, findSite, isOpen, keepPage, openRun, type SiteRun } from '../src/store/knowledge/sites.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-sites-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -10,7 +10,7 @@ import { createKey, type IssuedKey, type NewKey } from '../src/access/keys.ts'
 import { openTokenSecret } from '../src/access/user-token.ts'
 import { newId } from '../src/core/ids.ts'
 import { statement } from '../src/store/database.ts'
-import { SqliteDatabase } from '../src/store/sqlite.ts'
+import { SqliteDatabase } from '../src/store/sqlite/sqlite-database.ts'
 import { endsBy } from './support/cleanup.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')

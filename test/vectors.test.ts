@@ -13,11 +13,11 @@ import { putVectors, takeUnembedded } from '../src/knowledge/vectors/build.ts'
 import { HammingScan } from '../src/knowledge/vectors/hamming.ts'
 import { cosine, fromCode, padded, toCode, toSigns, toUnit } from '../src/knowledge/vectors/quantise.ts'
 import { VectorSearch } from '../src/knowledge/vectors/search.ts'
-import { acceptDocument, acceptVersion } from '../src/store/knowledge-documents.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { addToBatch, bury, newBatch, writeBatch } from '../src/store/knowledge-index.ts'
-import { KnowledgeIndex } from '../src/store/knowledge-reader.ts'
-import type { Task } from '../src/store/knowledge-tasks.ts'
+import { acceptDocument, acceptVersion } from '../src/store/knowledge/documents.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { addToBatch, bury, newBatch, writeBatch } from '../src/store/knowledge/index/index.ts'
+import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
+import type { Task } from '../src/store/knowledge/tasks.ts'
 import {
   appendSigns,
   BLOCK_VECTORS,
@@ -32,7 +32,7 @@ import {
   openSpace,
   readBlocks,
   setSpace,
-} from '../src/store/knowledge-vectors.ts'
+} from '../src/store/knowledge/vectors.ts'
 import { textOf } from './contract/knowledge.ts'
 import { anyRoom } from './support/any-room.ts'
 

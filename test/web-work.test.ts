@@ -15,8 +15,8 @@ import { NetQueue } from '../src/knowledge/ingest/net-queue.ts'
 import { Owners } from '../src/knowledge/ingest/owners.ts'
 import { heeded, toRules } from '../src/knowledge/ingest/sync-site.ts'
 import { FETCH_RULES, guardedFetch } from '../src/net/guarded-fetch.ts'
-import { KnowledgeFile } from '../src/store/knowledge-file.ts'
-import { acceptSite, addPages, openDueRuns } from '../src/store/knowledge-sites.ts'
+import { KnowledgeFile } from '../src/store/knowledge/file.ts'
+import { acceptSite, addPages, openDueRuns } from '../src/store/knowledge/sites.ts'
 import { endsBy } from './support/cleanup.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-web-'))

@@ -1,5 +1,5 @@
-import { openNewFolder } from '../../src/store/move/folder-place.ts'
-import { openNewPostgres } from '../../src/store/move/postgres-place.ts'
+import { openNewFolder } from '../../src/store/backup/move/folder-place.ts'
+import { openNewPostgres } from '../../src/store/backup/move/postgres-place.ts'
 import { query } from '../../test/support/postgres.ts'
 import { type AgentPlan, type Filled, fill } from '../fill.ts'
 import type { Engine, Stage, System } from '../stage.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type AuditEntry, endAuditEntry, insertAuditEntry } from '../store/audit.ts'
+import { type AuditEntry, endAuditEntry, insertAuditEntry } from '../store/tables/audit.ts'
 import type { AccessDeps } from './deps.ts'
 
 type Act = Pick<AuditEntry, 'action' | 'keyId' | 'agentId' | 'target' | 'requestId' | 'address'>

@@ -13,8 +13,8 @@ import {
 import { DAY_MS, toIso } from '../core/time.ts'
 import { countUsage, promptTokens } from '../core/tokens.ts'
 import { costOf, priceOf } from '../models/prices.ts'
-import { findKey } from '../store/keys.ts'
-import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/spending.ts'
+import { findKey } from '../store/tables/keys.ts'
+import { readSpending, type Spent, settleBudgets, takeFromBudgets } from '../store/tables/spending.ts'
 import type { SpendingDeps } from './deps.ts'
 
 type Cost = Omit<Spent, 'calls'>

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/ports.ts'
-import type { RateAsk, RateWindow } from '../store/rate-windows.ts'
+import type { RateAsk, RateWindow } from '../store/tables/rate-windows.ts'
 
 export const WINDOW_MS = 60_000
 /** An end farther off is of a clock that was set back since: nobody waits for an hour to come again. Clocks of several machines may differ by less. */

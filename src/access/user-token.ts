@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ApiKey } from '../core/api-key.ts'
 import type { Database } from '../store/database.ts'
-import { keepTokenSecret } from '../store/token-secret.ts'
+import { keepTokenSecret } from '../store/tables/token-secret.ts'
 
 const PREFIX = 'rpu_'
 const UUID_BYTES = 16

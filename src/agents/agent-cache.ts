@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts'
 import { agentNotFound } from '../core/errors.ts'
-import { findAgent } from '../store/agents.ts'
 import type { Database } from '../store/database.ts'
+import { findAgent } from '../store/tables/agents.ts'
 
 /** Agents held in memory at most; the one held longest goes first. */
 const MAX_HELD = 10_000

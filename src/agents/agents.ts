@@ -4,10 +4,10 @@ import { Limiter } from '../core/limiter.ts'
 import { whyUnusable } from '../core/model.ts'
 import { nextSlice } from '../core/pacer.ts'
 import { invalidCursor, type Page, type PageInput, toPage } from '../core/page.ts'
-import * as store from '../store/agents.ts'
 import type { Database, Statement } from '../store/database.ts'
-import { deleteAgentRows } from '../store/deletion.ts'
-import { countMessages, countSessions, type Slicing } from '../store/sessions.ts'
+import * as store from '../store/tables/agents.ts'
+import { deleteAgentRows } from '../store/tables/deletion.ts'
+import { countMessages, countSessions, type Slicing } from '../store/tables/sessions.ts'
 import type { AgentDeps } from './deps.ts'
 
 /** What a caller may set; nested objects need not be whole. */

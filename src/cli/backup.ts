@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { loadConfig } from '../config/config.ts'
-import type { BackedUpFile } from '../store/backup.ts'
-import type { Tell } from '../store/tell.ts'
+import type { BackedUpFile } from '../store/backup/backup.ts'
+import type { Tell } from '../store/progress.ts'
 import { type Command, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { Progress } from './progress.ts'
 import { printJson } from './show.ts'
@@ -17,7 +17,7 @@ export const backup: Command = {
   details: `The folder must not be there, or be empty. It holds all conversations and documents: keep it as safe as the data.
 It is the same whether the data was in a folder or in PostgreSQL, and can be restored to either.`,
   async run(terminal, { positionals, values }) {
-    const { backUp, backUpDatabase } = await import('../store/backup.ts')
+    const { backUp, backUpDatabase } = await import('../store/backup/backup.ts')
     const { data, databaseUrl } = loadConfig(terminal.env)
     const target = resolve(positionals[0]!)
     const tell = teller(terminal)
@@ -38,7 +38,7 @@ export const restore: Command = {
   details:
     'REPARTEE_DATA names the data folder, or REPARTEE_DATABASE_URL the database. Every file is compared with what was backed up before any is put there.',
   async run(terminal, { positionals, values }) {
-    const { restoreDatabase } = await import('../store/backup.ts')
+    const { restoreDatabase } = await import('../store/backup/backup.ts')
     const { data, databaseUrl } = loadConfig(terminal.env)
     const source = resolve(positionals[0]!)
     const files =
@@ -52,9 +52,9 @@ export const restore: Command = {
 
 async function restoreFolder(terminal: Terminal, source: string, data: string): Promise<BackedUpFile[]> {
   const [{ restore }, { lockFolder }, { KnowledgeFolder }] = await Promise.all([
-    import('../store/backup.ts'),
-    import('../store/lock.ts'),
-    import('../store/knowledge-folder.ts'),
+    import('../store/backup/backup.ts'),
+    import('../store/sqlite/lock.ts'),
+    import('../store/knowledge/folder.ts'),
   ])
   const lock = await told(async () => {
     mkdirSync(data, { recursive: true, mode: 0o700 })

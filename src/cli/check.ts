@@ -13,7 +13,7 @@ export const check: Command = {
   details:
     'Every message is counted, and every passage analysed anew and compared with the index. Nothing is changed. The exit code is 1 where something is wrong.',
   async run(terminal, { values }) {
-    const { check } = await import('../store/check/check.ts')
+    const { check } = await import('../store/backup/check/check.ts')
     const { data, databaseUrl: url, databasePooler: pooler } = loadConfig(terminal.env)
     const place = url === undefined ? { folder: resolve(data) } : { url, pooler }
     const progress = new Progress(terminal)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../config/config.ts'
-import { isDatabase } from '../store/move/place.ts'
+import { isDatabase } from '../store/backup/move/place.ts'
 import { type Command, CommandError, exitCodes, jsonOption, type Terminal } from './command.ts'
 import { Progress } from './progress.ts'
 import { plural, printJson } from './show.ts'
@@ -21,8 +21,8 @@ Cut off, the same command goes on where it was. A password is better set in PGPA
   async run(terminal, { values }) {
     const { from, to } = placesOf(terminal, values)
     const [{ move }, { openPlaces }] = await Promise.all([
-      import('../store/move/move.ts'),
-      import('../store/move/open-places.ts'),
+      import('../store/backup/move/move.ts'),
+      import('../store/backup/move/open-places.ts'),
     ])
     const progress = new Progress(terminal)
     const tables = await told(async () => {

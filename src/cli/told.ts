@@ -5,7 +5,10 @@ export async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const [{ BackupError }, { MoveError }] = await Promise.all([import('../store/backup.ts'), import('../store/move/place.ts')])
+    const [{ BackupError }, { MoveError }] = await Promise.all([
+      import('../store/backup/backup.ts'),
+      import('../store/backup/move/place.ts'),
+    ])
     const isTellable =
       error instanceof BackupError ||
       error instanceof MoveError ||

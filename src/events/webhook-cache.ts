@@ -1,8 +1,8 @@
 import type { Clock, Ids } from '../core/ports.ts'
 import type { Happened, Webhook, WebhookEvent } from '../core/webhook.ts'
 import type { Database, Statement } from '../store/database.ts'
-import { queueEvent, queueFailedTurns } from '../store/deliveries.ts'
-import { listWebhooks } from '../store/webhooks.ts'
+import { queueEvent, queueFailedTurns } from '../store/tables/deliveries.ts'
+import { listWebhooks } from '../store/tables/webhooks.ts'
 
 /** Remembers the webhooks: most deployments have none, and then nothing is written for them. Whoever changes one forgets them here. */
 export class WebhookCache {

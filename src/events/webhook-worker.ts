@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../core/ports.ts'
 import { type Delivery, TEST_EVENT, type Webhook } from '../core/webhook.ts'
 import type { Database } from '../store/database.ts'
-import { claimDue, dropDelivery, endAttempt, isAnyDue } from '../store/deliveries.ts'
+import { claimDue, dropDelivery, endAttempt, isAnyDue } from '../store/tables/deliveries.ts'
 import type { WebhookCache } from './webhook-cache.ts'
 
 /** What an attempt came to: the status of the answer, or why there was none. */

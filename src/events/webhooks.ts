@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { invalid, ReparteeError, webhookNotFound } from '../core/errors.ts'
 import { invalidCursor, type Page, type PageInput, toPage } from '../core/page.ts'
 import type { Delivery, Webhook, WebhookEvent } from '../core/webhook.ts'
-import { findAgent } from '../store/agents.ts'
-import { countDeliveries, findDelivery, insertTest, listDeliveries, redeliver } from '../store/deliveries.ts'
-import * as store from '../store/webhooks.ts'
+import { findAgent } from '../store/tables/agents.ts'
+import { countDeliveries, findDelivery, insertTest, listDeliveries, redeliver } from '../store/tables/deliveries.ts'
+import * as store from '../store/tables/webhooks.ts'
 import type { EventDeps } from './deps.ts'
 
 export interface NewWebhook {

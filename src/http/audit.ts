@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import { pageLimit } from '../core/limits.ts'
 import { toIso } from '../core/time.ts'
-import { countAuditEntries, listAuditEntries } from '../store/audit.ts'
+import { countAuditEntries, listAuditEntries } from '../store/tables/audit.ts'
 import type { Deps } from './deps.ts'
 import { route } from './route.ts'
 

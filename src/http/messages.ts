@@ -16,7 +16,7 @@ import {
   listVersions,
   type MessageVersion,
   type WholeMessage,
-} from '../store/messages.ts'
+} from '../store/tables/messages.ts'
 import { cancelTurn } from '../turns/cancel.ts'
 import { getMessage, rate, readDetail, toFeedback, turnStateOf } from '../turns/read-message.ts'
 import { regenerate } from '../turns/regenerate.ts'

@@ -18,7 +18,7 @@ import {
   type SessionPlace,
   type Slicing,
   streamSessions,
-} from '../store/sessions.ts'
+} from '../store/tables/sessions.ts'
 import { keepTokenRate } from './admit.ts'
 import { toMessage } from './answer.ts'
 import { checkText } from './body.ts'

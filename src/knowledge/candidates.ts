@@ -1,5 +1,5 @@
-import { accumulate } from '../store/knowledge-posting.ts'
-import type { KnowledgeIndex, TermLists } from '../store/knowledge-reader.ts'
+import { accumulate } from '../store/knowledge/index/posting.ts'
+import type { KnowledgeIndex, TermLists } from '../store/knowledge/reader.ts'
 import { idfOf } from './idf.ts'
 import type { SearchTerms } from './search-terms.ts'
 import { topSlots } from './top-slots.ts'

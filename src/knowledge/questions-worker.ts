@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { BaseGone } from '../store/knowledge-base.ts'
-import { KnowledgeFolder } from '../store/knowledge-folder.ts'
-import type { KnowledgePlace } from '../store/knowledge-store.ts'
-import type { ConnectionSettings } from '../store/waiting-connection.ts'
+import { BaseGone } from '../store/knowledge/base.ts'
+import { KnowledgeFolder } from '../store/knowledge/folder.ts'
+import type { KnowledgePlace } from '../store/knowledge/open-store.ts'
+import type { ConnectionSettings } from '../store/knowledge/postgres/blocking-connection.ts'
 import { Questions } from './questions.ts'
 import { serveInTurn } from './rpc.ts'
 
@@ -31,7 +31,7 @@ serveInTurn(
 
 /** The same methods, run again and again until all that they read is there. */
 async function replayed(postgres: ConnectionSettings) {
-  const { KnowledgeReplay } = await import('../store/knowledge-replay.ts')
+  const { KnowledgeReplay } = await import('../store/knowledge/postgres/replay.ts')
   const replay = new KnowledgeReplay(postgres)
   const methods = methodsOf(new Questions({ openToRead: (agentId) => replay.base(agentId) }))
   const none = methodsOf(new Questions({ openToRead: () => undefined }))

@@ -1,5 +1,5 @@
-import { BM25_K1 } from '../store/knowledge-posting.ts'
-import type { Sketch } from '../store/knowledge-reader.ts'
+import { BM25_K1 } from '../store/knowledge/index/posting.ts'
+import type { Sketch } from '../store/knowledge/reader.ts'
 import { hashOf } from '../text/ngrams.ts'
 
 const B = 0.75

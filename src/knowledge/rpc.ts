@@ -3,8 +3,8 @@ import { type ErrorCode, type ErrorDetail, ReparteeError } from '../core/errors.
 import { InTurn } from '../core/in-turn.ts'
 import { Shares } from '../core/shares.ts'
 import { TurnShares } from '../core/turn-shares.ts'
-import { DamagedFile } from '../store/damaged.ts'
-import { NotYet } from '../store/knowledge-filters.ts'
+import { NotYet } from '../store/knowledge/filters.ts'
+import { DamagedFile } from '../store/sqlite/damaged.ts'
 import { isTransient } from '../store/transient.ts'
 
 /** What a worker thread can be asked. Arguments and results are copied from thread to thread. */

@@ -1,4 +1,4 @@
-import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
+import type { KnowledgeIndex } from '../store/knowledge/reader.ts'
 import { stemAs } from '../text/analyse.ts'
 import { idfOf } from './idf.ts'
 import { addGrams, increase, type Question, type QuestionWord } from './question.ts'

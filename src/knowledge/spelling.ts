@@ -1,5 +1,5 @@
-import type { KnowledgeIndex } from '../store/knowledge-reader.ts'
-import type { SimilarWord } from '../store/knowledge-spelling.ts'
+import type { SimilarWord } from '../store/knowledge/index/spelling.ts'
+import type { KnowledgeIndex } from '../store/knowledge/reader.ts'
 
 /** A word of the base that may have been meant, and how surely (0 to 1). */
 export interface Repair {

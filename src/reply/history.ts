@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { bytesOfTokens, estimateTokens, tokensOfBytes } from '../core/tokens.ts'
-import { listRecent, type RecentMessage } from '../store/messages.ts'
+import { listRecent, type RecentMessage } from '../store/tables/messages.ts'
 import type { ReplyDeps } from './deps.ts'
 
 /** Messages that stay in the prompt word by word; the rest goes in steps, so that a prompt begins as the one before and is cached. */

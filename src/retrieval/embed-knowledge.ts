@@ -6,7 +6,7 @@ import { ReparteeError } from '../core/errors.ts'
 import { UnusableModel } from '../core/model.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Background } from '../events/background.ts'
-import { listAgents } from '../store/agents.ts'
+import { listAgents } from '../store/tables/agents.ts'
 import type { RetrievalDeps } from './deps.ts'
 import { EmbeddingPace } from './embedding-pace.ts'
 

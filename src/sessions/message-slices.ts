@@ -3,8 +3,8 @@ import type { Message } from '../core/message.ts'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
-import { type ListedMessage, listMessagesAfter, readContents, readSizes } from '../store/messages.ts'
-import type { Slicing } from '../store/sessions.ts'
+import { type ListedMessage, listMessagesAfter, readContents, readSizes } from '../store/tables/messages.ts'
+import type { Slicing } from '../store/tables/sessions.ts'
 
 /** A slice of about so many characters takes less than a millisecond. */
 export const SLICE_CHARS = 50_000

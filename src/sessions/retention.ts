@@ -1,8 +1,8 @@
 import type { Agent } from '../core/agent.ts'
 import { nextSlice } from '../core/pacer.ts'
 import { DAY_MS } from '../core/time.ts'
-import { findAgent, listAgents } from '../store/agents.ts'
-import { listOldestSessions } from '../store/sessions.ts'
+import { findAgent, listAgents } from '../store/tables/agents.ts'
+import { listOldestSessions } from '../store/tables/sessions.ts'
 import type { SessionDeps } from './deps.ts'
 import { deleteIfThere } from './sessions.ts'
 

@@ -1,8 +1,8 @@
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { pacer } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
-import { listMessagesAfter } from '../store/messages.ts'
-import { type SessionFilter, type Slicing, streamSessions } from '../store/sessions.ts'
+import { listMessagesAfter } from '../store/tables/messages.ts'
+import { type SessionFilter, type Slicing, streamSessions } from '../store/tables/sessions.ts'
 import type { SessionDeps } from './deps.ts'
 import { messageSlices } from './message-slices.ts'
 

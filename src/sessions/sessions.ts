@@ -3,9 +3,9 @@ import type { Role } from '../core/message.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import type { Statement } from '../store/database.ts'
-import { deleteSession as deleteRows, type IfUnused, isPurged } from '../store/deletion.ts'
-import { insertConversation } from '../store/messages.ts'
-import { findSession, insertSession, renameSession as rename } from '../store/sessions.ts'
+import { deleteSession as deleteRows, type IfUnused, isPurged } from '../store/tables/deletion.ts'
+import { insertConversation } from '../store/tables/messages.ts'
+import { findSession, insertSession, renameSession as rename } from '../store/tables/sessions.ts'
 import type { SessionDeps } from './deps.ts'
 
 export interface NewSession {

@@ -1,6 +1,6 @@
 import { ReparteeError } from '../core/errors.ts'
-import { HoldLost } from './knowledge-base.ts'
-import { isTransientOfPostgres } from './postgres-errors.ts'
+import { HoldLost } from './knowledge/base.ts'
+import { isTransientOfPostgres } from './postgres/errors.ts'
 
 /** Result codes of SQLite that mean "not now" and not "never": busy, locked, out of memory, read-only, I/O, full, cannot open. */
 const SQLITE_CODES = new Set([5, 6, 7, 8, 10, 13, 14])

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
-import type { MessageHead, WholeMessage } from '../store/messages.ts'
+import type { MessageHead, WholeMessage } from '../store/tables/messages.ts'
 import type { TurnDeps } from './deps.ts'
 import { checkQuestion, getHead, getMessage, turnStateOf } from './read-message.ts'
 import type { Turn } from './turn.ts'

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalid, ReparteeError } from '../core/errors.ts'
 import { nextSlice, thenRest } from '../core/pacer.ts'
 import type { Statement } from '../store/database.ts'
-import * as store from '../store/kept-answers.ts'
+import * as store from '../store/tables/idempotency.ts'
 import type { TurnDeps } from './deps.ts'
 
 /** A request that carries an Idempotency-Key. */

@@ -2,7 +2,7 @@ import type { Payer } from '../access/budgets.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { askAuxiliaryModel, hasLanguageModel, transcript } from '../retrieval/auxiliary-call.ts'
-import { nameSession } from '../store/sessions.ts'
+import { nameSession } from '../store/tables/sessions.ts'
 import type { TurnDeps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 

@@ -13,8 +13,8 @@ import {
   type MessageHead,
   setFeedback,
   type WholeMessage,
-} from '../store/messages.ts'
-import { findSession, type Slicing } from '../store/sessions.ts'
+} from '../store/tables/messages.ts'
+import { findSession, type Slicing } from '../store/tables/sessions.ts'
 import type { TurnDeps } from './deps.ts'
 import type { Exchange } from './exchange.ts'
 import { type FailureDetail, storedAs } from './fail-turn.ts'

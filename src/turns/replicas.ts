@@ -6,8 +6,8 @@ import type { Clock, Ids } from '../core/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { WebhookCache } from '../events/webhook-cache.ts'
 import type { Database } from '../store/database.ts'
-import { askToFollow, deletePiecesBefore, deletePiecesOf, listFollowed } from '../store/followed-turns.ts'
-import { deleteWindowsBefore } from '../store/rate-windows.ts'
+import { askToFollow, deletePiecesBefore, deletePiecesOf, listFollowed } from '../store/tables/followed-turns.ts'
+import { deleteWindowsBefore } from '../store/tables/rate-windows.ts'
 import {
   askToStop,
   askToStopLease,
@@ -20,9 +20,9 @@ import {
   type SeenReplica,
   settleReplica,
   takeStopRequests,
-} from '../store/replicas.ts'
-import { isLeased } from '../store/turns.ts'
-import { enterQueue, isFree, leaveQueue, type WaitingPosition } from '../store/waiting.ts'
+} from '../store/tables/replicas.ts'
+import { enterQueue, isFree, leaveQueue, type WaitingPosition } from '../store/tables/send-queue.ts'
+import { isLeased } from '../store/tables/turns.ts'
 import { followTurn, publishTurn } from './follow-turn.ts'
 import type { Announcement, FollowedTurn, Peers } from './peers.ts'
 import { SharedWork } from './shared-work.ts'

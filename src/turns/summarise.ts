@@ -5,8 +5,8 @@ import { bytesOfTokens } from '../core/tokens.ts'
 import { NEWEST, type Past, STEP, withinBudget } from '../reply/history.ts'
 import { askAuxiliaryModel, hasLanguageModel, transcript } from '../retrieval/auxiliary-call.ts'
 import { tagged } from '../retrieval/tagged.ts'
-import { listRecent, type RecentMessage } from '../store/messages.ts'
-import { findSummary, putSummary } from '../store/summaries.ts'
+import { listRecent, type RecentMessage } from '../store/tables/messages.ts'
+import { findSummary, putSummary } from '../store/tables/summaries.ts'
 import type { TurnDeps } from './deps.ts'
 
 const MAX_CHARS_SHOWN = 4_000

@@ -5,12 +5,12 @@ import type { Agent } from '../../src/core/agent.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { Deps } from '../../src/http/deps.ts'
 import { getOrCreateSession } from '../../src/sessions/sessions.ts'
-import { findAgent, insertAgent, updateAgent } from '../../src/store/agents.ts'
 import { type Database, statement } from '../../src/store/database.ts'
-import { deleteAgentRows, deleteSession } from '../../src/store/deletion.ts'
-import { claimDue, queueEvent } from '../../src/store/deliveries.ts'
-import type { Claim } from '../../src/store/kept-answers.ts'
-import * as store from '../../src/store/kept-answers.ts'
+import { findAgent, insertAgent, updateAgent } from '../../src/store/tables/agents.ts'
+import { deleteAgentRows, deleteSession } from '../../src/store/tables/deletion.ts'
+import { claimDue, queueEvent } from '../../src/store/tables/deliveries.ts'
+import type { Claim } from '../../src/store/tables/idempotency.ts'
+import * as store from '../../src/store/tables/idempotency.ts'
 import {
   forgetAnswers,
   forgetAnswersOf,
@@ -18,8 +18,8 @@ import {
   noteSession,
   releaseClaim,
   releaseLapsedClaims,
-} from '../../src/store/kept-answers.ts'
-import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/keys.ts'
+} from '../../src/store/tables/idempotency.ts'
+import { deleteFixedKeys, deleteKey, insertFirstKey, listKeys, replaceFixedKey, rollKey } from '../../src/store/tables/keys.ts'
 import {
   findMessage,
   findPlace,
@@ -27,7 +27,7 @@ import {
   listMessagesAfter,
   listRecent,
   listVersions,
-} from '../../src/store/messages.ts'
+} from '../../src/store/tables/messages.ts'
 import {
   askToStop,
   beat,
@@ -37,7 +37,8 @@ import {
   readGeneration,
   settleReplica,
   takeStopRequests,
-} from '../../src/store/replicas.ts'
+} from '../../src/store/tables/replicas.ts'
+import { enterQueue, isFree, leaveQueue } from '../../src/store/tables/send-queue.ts'
 import {
   countSessions,
   findSession,
@@ -46,8 +47,8 @@ import {
   listSessions,
   renameSession,
   streamSessions,
-} from '../../src/store/sessions.ts'
-import { findSummary, putSummary } from '../../src/store/summaries.ts'
+} from '../../src/store/tables/sessions.ts'
+import { findSummary, putSummary } from '../../src/store/tables/summaries.ts'
 import {
   abandonTurn,
   beginTurn,
@@ -59,9 +60,8 @@ import {
   releaseSession,
   renewLeases,
   replaceReply,
-} from '../../src/store/turns.ts'
-import { enterQueue, isFree, leaveQueue } from '../../src/store/waiting.ts'
-import { insertWebhook } from '../../src/store/webhooks.ts'
+} from '../../src/store/tables/turns.ts'
+import { insertWebhook } from '../../src/store/tables/webhooks.ts'
 import { NoPeers } from '../../src/turns/peers.ts'
 import { claimKey, claimOf } from '../support/claims.ts'
 import { until } from '../support/poll.ts'

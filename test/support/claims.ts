@@ -1,6 +1,6 @@
 import type { Database } from '../../src/store/database.ts'
-import type { Claim } from '../../src/store/kept-answers.ts'
-import * as store from '../../src/store/kept-answers.ts'
+import type { Claim } from '../../src/store/tables/idempotency.ts'
+import * as store from '../../src/store/tables/idempotency.ts'
 
 /** Resolves to undefined if the claim was made, otherwise to what was kept. */
 export async function claimKey(db: Database, claim: Claim, expiredBefore: number): Promise<store.KeptAnswer | undefined> {

@@ -1,4 +1,4 @@
-import { NotYet } from '../../src/store/knowledge-filters.ts'
+import { NotYet } from '../../src/store/knowledge/filters.ts'
 
 /** Runs it again for each turn that it gives to others. */
 export function inTurns<T>(work: () => T): { result: T; turns: number } {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import { lockFolder } from '../../store/lock.ts'
-import { quickCheck } from '../../store/quick-check.ts'
+import { lockFolder } from '../../store/sqlite/lock.ts'
+import { quickCheck } from '../../store/sqlite/quick-check.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const NAME = 'store'
@@ -29,7 +29,7 @@ export function checkStore({ data }: Config, isRunning: boolean): Finding[] {
 }
 
 export async function checkDatabase(url: string): Promise<Finding[]> {
-  const { checkPostgres } = await import('../../store/postgres-check.ts')
+  const { checkPostgres } = await import('../../store/postgres/check.ts')
   const found = await checkPostgres(url)
   if ('reason' in found) {
     return [

@@ -35,7 +35,10 @@ async function createInFolder(data: string, name: string): Promise<Issued> {
   if (!existsSync(join(data, 'repartee.db'))) {
     throw noService(`nothing answers, and ${data} holds no data of a stopped one`)
   }
-  const [{ lockFolder }, { SqliteDatabase }] = await Promise.all([import('../../store/lock.ts'), import('../../store/sqlite.ts')])
+  const [{ lockFolder }, { SqliteDatabase }] = await Promise.all([
+    import('../../store/sqlite/lock.ts'),
+    import('../../store/sqlite/sqlite-database.ts'),
+  ])
   const lock = takeFolder(data, lockFolder)
   try {
     return await createIn(new SqliteDatabase(data), name)
@@ -45,7 +48,7 @@ async function createInFolder(data: string, name: string): Promise<Issued> {
 }
 
 async function createInDatabase(url: string, name: string): Promise<Issued> {
-  const { PostgresDatabase } = await import('../../store/postgres.ts')
+  const { PostgresDatabase } = await import('../../store/postgres/postgres-database.ts')
   const db = await PostgresDatabase.open({ url, connections: 1 }).catch((cause: Error) => {
     throw new CommandError(`No service answers, and ${cause.message}`, exitCodes.unreachable, { cause })
   })

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ReparteeError } from '../../core/errors.ts'
 import type { Session } from '../../core/session.ts'
-import type { WholeMessage } from '../../store/messages.ts'
+import type { WholeMessage } from '../../store/tables/messages.ts'
 import { waitForEnd } from '../../turns/read-message.ts'
 import { Turn } from '../../turns/turn.ts'
 import type { Deps } from '../deps.ts'

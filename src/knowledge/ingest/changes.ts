@@ -1,8 +1,8 @@
 import { ReparteeError } from '../../core/errors.ts'
 import { InTurn, partOf } from '../../core/in-turn.ts'
 import type { Clock } from '../../core/ports.ts'
-import { BaseBusy, type KnowledgeBase } from '../../store/knowledge-base.ts'
-import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge-contents.ts'
+import { BaseBusy, type KnowledgeBase } from '../../store/knowledge/base.ts'
+import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge/contents.ts'
 import { BUSY_MS, MOST_BUSY_MS } from './when-free.ts'
 
 /** A burst of changes waits for the disk so often at most: conversations wait for the same disk. */

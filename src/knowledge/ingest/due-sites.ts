@@ -1,4 +1,4 @@
-import type { KnowledgeStore } from '../../store/knowledge-base.ts'
+import type { KnowledgeStore } from '../../store/knowledge/base.ts'
 
 /** The longest that a timer waits, so that a clock that was set is noticed. */
 const LOOK_EVERY_MS = 60_000

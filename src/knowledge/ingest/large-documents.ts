@@ -1,4 +1,4 @@
-import type { Task } from '../../store/knowledge-tasks.ts'
+import type { Task } from '../../store/knowledge/tasks.ts'
 import type { Language } from '../../text/analyse.ts'
 import { FairRoom, type FairRoomParts } from './fair-room.ts'
 import { heldCharsOf } from './passage-list.ts'

@@ -1,6 +1,6 @@
 import { wholeOf } from '../../core/in-turn.ts'
 import { type Sharer, Shares } from '../../core/shares.ts'
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
+import type { KnowledgeBase } from '../../store/knowledge/base.ts'
 import type { Owners } from './owners.ts'
 
 /** Something of an agent that takes its time on the network. */

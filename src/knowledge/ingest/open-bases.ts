@@ -1,4 +1,4 @@
-import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
+import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge/base.ts'
 
 /** Bases kept open for writing. */
 const OPEN_BASES = 16

@@ -1,7 +1,7 @@
 import type { Passage } from '../../core/document.ts'
 import { splitHeadings } from '../../core/headings.ts'
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
-import { listPassages } from '../../store/knowledge-tasks.ts'
+import type { KnowledgeBase } from '../../store/knowledge/base.ts'
+import { listPassages } from '../../store/knowledge/tasks.ts'
 import { detectLanguage, type Language } from '../../text/analyse.ts'
 
 /** A passage before it is indexed. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { KnowledgeStore } from '../../store/knowledge-base.ts'
+import type { KnowledgeStore } from '../../store/knowledge/base.ts'
 
 /** Deletes the rows of removed bases, a slice in each turn of the event loop, so that changes of other agents are not delayed. */
 export class Removals {

@@ -5,8 +5,8 @@ import type { Clock, Ids } from '../../core/ports.ts'
 import { MAX_LINK_CHARS } from '../../core/site.ts'
 import { FetchError } from '../../net/fetch-error.ts'
 import type { Fetched, FetchInput } from '../../net/guarded-fetch.ts'
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
-import { hasOthersThan } from '../../store/knowledge-site-removal.ts'
+import type { KnowledgeBase } from '../../store/knowledge/base.ts'
+import { hasOthersThan } from '../../store/knowledge/site-removal.ts'
 import {
   addPages,
   endPage,
@@ -17,7 +17,7 @@ import {
   rootOf,
   type SiteRun,
   type WaitingPage,
-} from '../../store/knowledge-sites.ts'
+} from '../../store/knowledge/sites.ts'
 import type { Sitemap } from '../read/sitemap.ts'
 import type { DocumentReader } from '../reader/reader.ts'
 import { toDocumentError } from './fetch-page.ts'

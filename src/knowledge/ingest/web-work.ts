@@ -4,10 +4,10 @@ import type { Clock } from '../../core/ports.ts'
 import type { NewSite, Site } from '../../core/site.ts'
 import { SlowOwners } from '../../core/slow-owners.ts'
 import type { FetchRules } from '../../net/guarded-fetch.ts'
-import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge-base.ts'
-import type { Extent } from '../../store/knowledge-documents.ts'
-import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge-fetches.ts'
-import { closeRun, type Finding, forgetPages, judgeRun, removeGone, removeSome } from '../../store/knowledge-site-removal.ts'
+import type { KnowledgeBase, KnowledgeStore } from '../../store/knowledge/base.ts'
+import type { Extent } from '../../store/knowledge/documents.ts'
+import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../store/knowledge/fetches.ts'
+import { closeRun, type Finding, forgetPages, judgeRun, removeGone, removeSome } from '../../store/knowledge/site-removal.ts'
 import {
   acceptSite,
   endRun,
@@ -19,7 +19,7 @@ import {
   openRun,
   type SiteRun,
   startRuns,
-} from '../../store/knowledge-sites.ts'
+} from '../../store/knowledge/sites.ts'
 import { type DocumentReaders, ReaderClosed } from '../reader/reader.ts'
 import type { Changes } from './changes.ts'
 import { DueSites } from './due-sites.ts'

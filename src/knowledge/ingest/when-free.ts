@@ -1,5 +1,5 @@
 import { setTimeout as pauseMs } from 'node:timers/promises'
-import { BaseBusy } from '../../store/knowledge-base.ts'
+import { BaseBusy } from '../../store/knowledge/base.ts'
 
 /** A base that another process is changing is tried again after so long. */
 export const BUSY_MS = 50

@@ -2,9 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ReparteeError } from '../../core/errors.ts'
 import { pacer } from '../../core/pacer.ts'
 import type { Clock } from '../../core/ports.ts'
-import { DamagedFile } from '../../store/damaged.ts'
-import { commitsLost, type KnowledgeBase } from '../../store/knowledge-base.ts'
-import type { Extent } from '../../store/knowledge-documents.ts'
+import { commitsLost, type KnowledgeBase } from '../../store/knowledge/base.ts'
+import type { Extent } from '../../store/knowledge/documents.ts'
 import {
   addToBatch,
   areStaged,
@@ -16,9 +15,10 @@ import {
   raiseVersion,
   stage,
   writeBatch,
-} from '../../store/knowledge-index.ts'
-import { finishTask, isWaiting, setProgress, type Task } from '../../store/knowledge-tasks.ts'
-import type { VectorCopy } from '../../store/knowledge-vectors.ts'
+} from '../../store/knowledge/index/index.ts'
+import { finishTask, isWaiting, setProgress, type Task } from '../../store/knowledge/tasks.ts'
+import type { VectorCopy } from '../../store/knowledge/vectors.ts'
+import { DamagedFile } from '../../store/sqlite/damaged.ts'
 import { isTransient } from '../../store/transient.ts'
 import { adoptVectors } from '../vectors/build.ts'
 import type { SamePassage } from '../vectors/copies.ts'

@@ -1,7 +1,7 @@
 import { ReparteeError } from '../../core/errors.ts'
-import type { KnowledgeBase, WriteOptions } from '../../store/knowledge-base.ts'
-import { raiseVersion } from '../../store/knowledge-index.ts'
-import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../store/knowledge-near.ts'
+import type { KnowledgeBase, WriteOptions } from '../../store/knowledge/base.ts'
+import { raiseVersion } from '../../store/knowledge/index/index.ts'
+import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../store/knowledge/postgres/pgvector.ts'
 import {
   appendSigns,
   copyVectors,
@@ -23,7 +23,7 @@ import {
   type Unembedded,
   type VectorCopy,
   type VectorSpace,
-} from '../../store/knowledge-vectors.ts'
+} from '../../store/knowledge/vectors.ts'
 import { codeBytes, fromCode, signBytes, toCode, toSigns, toUnit } from './quantise.ts'
 
 /** The mean is taken from the first so many vectors; fewer are compared one by one. */

@@ -1,5 +1,5 @@
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
-import { hasVectors } from '../../store/knowledge-vectors.ts'
+import type { KnowledgeBase } from '../../store/knowledge/base.ts'
+import { hasVectors } from '../../store/knowledge/vectors.ts'
 
 /** A passage of a new version, by its position, and an older passage that says the same. */
 export interface SamePassage {

@@ -1,7 +1,7 @@
-import type { KnowledgeBase } from '../../store/knowledge-base.ts'
-import { ByteCache, CacheBudget } from '../../store/knowledge-cache.ts'
-import { findNear, listNear, TOLD_BY_INDEX } from '../../store/knowledge-near.ts'
-import { MAX_MASKS } from '../../store/knowledge-reader.ts'
+import type { KnowledgeBase } from '../../store/knowledge/base.ts'
+import { ByteCache, CacheBudget } from '../../store/knowledge/cache.ts'
+import { findNear, listNear, TOLD_BY_INDEX } from '../../store/knowledge/postgres/pgvector.ts'
+import { MAX_MASKS } from '../../store/knowledge/reader.ts'
 import {
   BLOCK_VECTORS,
   findLiveSpace,
@@ -9,7 +9,7 @@ import {
   readBlocks,
   type Vector,
   type VectorSpace,
-} from '../../store/knowledge-vectors.ts'
+} from '../../store/knowledge/vectors.ts'
 import { HammingScan } from './hamming.ts'
 import { cosine, signBytes, toSigns, toUnit } from './quantise.ts'
 

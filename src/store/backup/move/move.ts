@@ -1,0 +1,156 @@
+import { createHash, type Hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Tell } from '../../progress.ts'
+import {
+  type Cell,
+  CONVERSATIONS,
+  isLast,
+  KNOWLEDGE,
+  MoveError,
+  type Part,
+  type Place,
+  type Table,
+  type Target,
+} from './place.ts'
+
+export interface MovedTable {
+  /** Those of knowledge bases, of all of them together, begin with `knowledge_`. */
+  table: string
+  rows: number
+  /** Over all rows in order, the same on both sides. */
+  sha256: string
+}
+
+/**
+ * Copies everything from one place to another, and reads both through to see that they are the same. Cut off at any point, it goes on where it was when
+ * it is called again, as long as nothing changes at the source. Throws `MoveError` where the two differ.
+ */
+export async function move(from: Place, to: Target, tell: Tell): Promise<MovedTable[]> {
+  const bases = await from.listBases()
+  const ofBases = bases.length * KNOWLEDGE.length
+  // Every table is copied, and then compared.
+  const of = 2 * (CONVERSATIONS.length + ofBases)
+  for (const [i, table] of CONVERSATIONS.entries())
+    await copyTable(from, to, table, undefined, (rows) => tell(`copying ${table.name}, ${rows} rows`, i, of))
+  for (const [i, agentId] of bases.entries()) {
+    if (await to.hasBase(agentId)) continue
+    const before = CONVERSATIONS.length + i * KNOWLEDGE.length
+    const base = `knowledge base ${i + 1} of ${bases.length}`
+    for (const [j, table] of KNOWLEDGE.entries())
+      await copyTable(from, to, table, agentId, (rows) => tell(`${base}: copying ${table.name}, ${rows} rows`, before + j, of))
+    await to.writeState(agentId, await from.readState(agentId))
+  }
+  const moved = await compare(from, to, bases, (text, done) => tell(text, of / 2 + done, of))
+  await to.finish()
+  return moved
+}
+
+async function copyTable(from: Place, to: Target, table: Table, part: Part, tell: (rows: number) => void): Promise<void> {
+  const columns = await to.columns(table, part)
+  const keyAt = table.key.map((column) => columns.indexOf(column))
+  let after = await to.lastKey(table, part)
+  for (let copied = 0; ; ) {
+    const rows = await from.read(table, part, columns, after)
+    if (rows.length > 0) await to.write(table, part, columns, to.toStorable(rows))
+    copied += rows.length
+    tell(copied)
+    if (isLast(table, rows)) return
+    after = keyAt.map((i) => rows.at(-1)![i]!)
+  }
+}
+
+async function compare(
+  from: Place,
+  to: Target,
+  bases: string[],
+  tell: (text: string, done: number) => void,
+): Promise<MovedTable[]> {
+  const differ = (what: string) =>
+    new MoveError(
+      `${what} of ${to.name} is not that of ${from.name}, which changed since the move began: empty ${to.name} and begin again`,
+    )
+  if (!isDeepStrictEqual(await to.listBases(), bases)) throw differ('The list of knowledge bases')
+  // Both are read at the same pace: one of them tells.
+  const [there, here] = await Promise.all([new Digest(from, to).of(bases, () => {}), new Digest(to, to).of(bases, tell)])
+  for (const [i, { table, rows, sha256 }] of here.entries())
+    if (there[i]!.rows !== rows || there[i]!.sha256 !== sha256) throw differ(`Table ${table}`)
+  return here
+}
+
+/** Of all that one place holds, read through once. */
+class Digest {
+  readonly #place: Place
+  /** Whose columns are read, and whose form of the rows is compared. */
+  readonly #to: Target
+  readonly #tables = new Map<string, { hash: Hash; rows: number }>()
+
+  constructor(place: Place, to: Target) {
+    this.#place = place
+    this.#to = to
+  }
+
+  async of(bases: string[], tell: (text: string, done: number) => void): Promise<MovedTable[]> {
+    let done = 0
+    const tellRows = (text: string) => tell(text, done)
+    for (const table of CONVERSATIONS) {
+      await this.#add(table, undefined, table.name, tellRows)
+      done++
+    }
+    for (const agentId of bases) {
+      for (const table of KNOWLEDGE) {
+        await this.#add(table, agentId, `knowledge_${table.name}`, tellRows)
+        done++
+      }
+      const { version, last } = await this.#place.readState(agentId)
+      const numbers = Object.keys(last).sort()
+      this.#feed('knowledge_manifest', [[version, ...numbers.map((table) => last[table]!)]])
+    }
+    return [...this.#tables].map(([table, { hash, rows }]) => ({ table, rows, sha256: hash.digest('hex') }))
+  }
+
+  async #add(table: Table, part: Part, name: string, tell: (text: string) => void): Promise<void> {
+    const columns = await this.#to.columns(table, part)
+    const keyAt = table.key.map((column) => columns.indexOf(column))
+    let after: Cell[] | undefined
+    for (;;) {
+      const rows = await this.#place.read(table, part, columns, after)
+      tell(`comparing ${name}, ${this.#feed(name, this.#to.toStorable(rows))} rows`)
+      if (isLast(table, rows)) return
+      after = keyAt.map((i) => rows.at(-1)![i]!)
+    }
+  }
+
+  /** Returns the rows so far. */
+  #feed(name: string, rows: readonly Cell[][]): number {
+    const known = this.#tables.get(name) ?? { hash: createHash('sha256'), rows: 0 }
+    this.#tables.set(name, known)
+    addTo(known.hash, rows)
+    known.rows += rows.length
+    return known.rows
+  }
+}
+
+/** The longest text that is joined before it is hashed. */
+const MOST_JOINED = 1_000_000
+
+/** Each value with its kind and its length, so that no two lists of rows read the same. */
+function addTo(hash: Hash, rows: readonly Cell[][]): void {
+  let text = ''
+  for (const row of rows) {
+    if (text.length > MOST_JOINED) {
+      hash.update(text)
+      text = ''
+    }
+    for (const cell of row) {
+      if (cell === null) text += 'n'
+      else if (typeof cell === 'number') text += `d${cell};`
+      else if (typeof cell === 'string') text += `s${cell.length}:${cell}`
+      else {
+        hash.update(`${text}b${cell.length}:`)
+        hash.update(cell)
+        text = ''
+      }
+    }
+  }
+  hash.update(text)
+}

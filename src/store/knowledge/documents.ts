@@ -1,0 +1,333 @@
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import type {
+  Document,
+  DocumentSource,
+  DocumentStatus,
+  ListedDocument,
+  Metadata,
+  NewDocument,
+  Passage,
+} from '../../core/document.ts'
+import { invalid } from '../../core/errors.ts'
+import type { Page, PageInput } from '../../core/page.ts'
+import type { KnowledgeBase } from './base.ts'
+import { dropContent, putContent } from './contents.ts'
+import { raiseVersion } from './index/index.ts'
+import { passageIdOf, positionOf } from './passages.ts'
+
+/** A row of `document`. */
+export interface DocumentRow {
+  number: number
+  id: string
+  title: string
+  title_given: number
+  source: string
+  media_type: string
+  bytes: number
+  metadata: string
+  status: DocumentStatus
+  progress: number
+  error_code: string | null
+  error_message: string | null
+  created_at: number
+  updated_at: number
+  work: Work | null
+  attempts: number
+  revision: number
+  first: number
+  last: number
+  indexed_title: string
+  generation: number
+  url: string | null
+  site: number | null
+  site_id: string | null
+  etag: string | null
+  last_modified: string | null
+}
+
+/**
+ * What is still to be done about a document: fetch its content, read it, index its passages under a new title, or make its passages again by rules that are newer than
+ * they are.
+ */
+export type Work = 'fetch' | 'read' | 'retitle' | 'reread'
+
+export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
+  created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,
+  (SELECT s.id FROM site s WHERE s.number = site) AS site_id, etag, last_modified`
+
+/** To be set wherever metadata or passages become others, in a transaction that raises the version. */
+export const IS_CHANGED = 'changed = (SELECT version + 1 FROM manifest)'
+
+function toDocument(row: DocumentRow): Document {
+  const { metadataJson, ...document } = toListed(row)
+  return { ...document, metadata: JSON.parse(metadataJson) as Metadata }
+}
+
+function toListed(row: DocumentRow): ListedDocument {
+  return {
+    id: row.id,
+    title: row.title,
+    source: JSON.parse(row.source) as DocumentSource,
+    mediaType: row.media_type,
+    bytes: row.bytes,
+    metadataJson: row.metadata,
+    status: row.status,
+    progress: row.progress,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    passageCount: row.last - row.first + 1,
+    sourceId: row.site_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+const rowOf = (base: KnowledgeBase, id: string): DocumentRow | undefined =>
+  base.get<DocumentRow>(`SELECT ${COLUMNS} FROM document WHERE id = ?`, id)
+
+export function findDocument(base: KnowledgeBase, id: string): Document | undefined {
+  const row = rowOf(base, id)
+  return row === undefined ? undefined : toDocument(row)
+}
+
+/** Characters of the texts that may be long, on one page. */
+const PAGE_CHARS = 262_144
+const charsOf = ({ title, source, url, metadata }: DocumentRow): number =>
+  title.length + source.length + (url?.length ?? 0) + metadata.length
+
+/** Newest first; fewer than asked for where their texts are long. Undefined where the cursor is no document of this file. */
+export function listDocuments(
+  base: KnowledgeBase,
+  page: PageInput & { status?: DocumentStatus },
+): Page<ListedDocument> | undefined {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
+  if (after === undefined) return undefined
+  const [condition, params] = page.status === undefined ? ['', []] : ['status = ? AND', [page.status]]
+  const items: ListedDocument[] = []
+  let chars = 0
+  let hasMore = false
+  for (const row of base.iterate<DocumentRow>(
+    `SELECT ${COLUMNS} FROM document WHERE ${condition} number < ? ORDER BY number DESC LIMIT ?`,
+    ...params,
+    after,
+    page.limit + 1,
+  )) {
+    chars += charsOf(row)
+    hasMore = items.length === page.limit || (items.length > 0 && chars > PAGE_CHARS)
+    if (hasMore) break
+    items.push(toListed(row))
+  }
+  const { total } = base.get<{ total: number }>(`SELECT count(*) AS total FROM document WHERE ${condition} true`, ...params)!
+  return { items, hasMore, total }
+}
+
+/** In reading order. Undefined where there is no such document, or the cursor is no passage of it. */
+export function listPassages(base: KnowledgeBase, documentId: string, page: PageInput): Page<Passage> | undefined {
+  const document = rowOf(base, documentId)
+  if (document === undefined) return undefined
+  const total = document.last - document.first + 1
+  const after = page.cursor === undefined ? -1 : positionOf(document.id, document.generation, page.cursor)
+  if (after === undefined || after >= total) return undefined
+  const rows = base.all<Omit<Passage, 'id' | 'index'> & { position: number }>(
+    'SELECT position, text, heading, page FROM passage WHERE id > ? AND id <= ? ORDER BY id LIMIT ?',
+    document.first + after,
+    document.last,
+    page.limit,
+  )
+  const items = rows.map((row) => ({
+    id: passageIdOf(document.id, document.generation, row.position),
+    index: row.position,
+    text: row.text,
+    heading: row.heading,
+    page: row.page,
+  }))
+  return { items, hasMore: after + 1 + items.length < total, total }
+}
+
+export const countDocuments = (base: KnowledgeBase): number =>
+  base.get<{ documents: number }>('SELECT count(*) AS documents FROM document')?.documents ?? 0
+
+/** Reads an entry of an index for each document. The number changes with the version of the base alone. */
+export const countPassages = (base: KnowledgeBase): number =>
+  base.get<{ passages: number }>('SELECT coalesce(sum(last - first + 1), 0) AS passages FROM document')?.passages ?? 0
+
+const hashOf = (...parts: (string | Uint8Array)[]): Uint8Array => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}
+const NO_BYTES = new Uint8Array(0)
+
+/** The same title and bytes are the same document, in another folder too; of a page of the web, the address is. */
+const identityOf = ({ title, source, content = NO_BYTES }: NewDocument): Uint8Array =>
+  hashOf(`${title ?? ''}\0${sourceTitle(source)}\0`, content)
+
+const sourceTitle = (source: DocumentSource): string =>
+  source.type === 'file' ? posix.basename(source.filename) : source.type === 'url' ? source.url : ''
+
+/** An address may be long, and is there to be read in `source`. */
+const SHORT_TITLE = 300
+export const shortTitle = (title: string): string => (title.length <= SHORT_TITLE ? title : `${title.slice(0, SHORT_TITLE - 1)}…`)
+
+const urlOf = ({ source }: NewDocument): string | null => (source.type === 'url' ? source.url : null)
+
+/** The values that a new document and a new version of one have in common. */
+const given = (document: NewDocument, at: number) => [
+  document.title ?? shortTitle(sourceTitle(document.source)),
+  document.title === undefined ? 0 : 1,
+  JSON.stringify(document.source),
+  document.mediaType,
+  document.content?.length ?? 0,
+  identityOf(document),
+  JSON.stringify(document.metadata),
+  at,
+  document.content === undefined ? 'fetch' : 'read',
+  urlOf(document),
+  document.content === undefined ? null : hashOf(document.content),
+]
+
+/**
+ * Takes a document in, to be read later. One with the same title and bytes stays, under the path given last, and is tried again if it failed; one of
+ * the same address is fetched again. `large` is the number of its content, if that was written in pieces. Runs in a transaction of the caller.
+ */
+export function acceptDocument(base: KnowledgeBase, id: string, document: NewDocument, at: number, large?: number): Document {
+  const url = urlOf(document)
+  const same = base.get<{ id: string; status: DocumentStatus }>(
+    url === null ? 'SELECT id, status FROM document WHERE hash = ?' : 'SELECT id, status FROM document WHERE url = ?',
+    url ?? identityOf(document),
+  )
+  if (same !== undefined) {
+    if (url !== null) return acceptAgain(base, same.id, document, at)!
+    if (same.status === 'failed') return acceptVersion(base, same.id, document, at, large)!
+    moveDocument(base, same.id, document.source, at)
+    return findDocument(base, same.id)!
+  }
+  const number = base.run(
+    `INSERT INTO document (title, title_given, source, media_type, bytes, hash, metadata, updated_at, work, url, content_hash, id, created_at, status, progress)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', 0)`,
+    ...given(document, at),
+    id,
+    at,
+  )
+  if (document.content !== undefined) putContent(base, number, { bytes: document.content, large })
+  return findDocument(base, id)!
+}
+
+/** A file that was sent again from another folder is there now. */
+function moveDocument(base: KnowledgeBase, id: string, source: DocumentSource, at: number): void {
+  const text = JSON.stringify(source)
+  if (base.get('SELECT 1 FROM document WHERE id = ? AND source = ?', id, text) !== undefined) return
+  raiseVersion(base)
+  base.run(`UPDATE document SET source = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`, text, at, id)
+}
+
+/** The same page once more: what was not given this time stays. */
+function acceptAgain(base: KnowledgeBase, id: string, document: NewDocument, at: number): Document | undefined {
+  if (document.title !== undefined) changeDocument(base, id, { title: document.title }, at)
+  if (Object.keys(document.metadata).length > 0) changeDocument(base, id, { metadata: document.metadata }, at)
+  base.run(
+    `UPDATE document SET status = 'queued', progress = 0, attempts = 0, error_code = NULL, error_message = NULL, updated_at = ?,
+       content_hash = CASE WHEN work = 'read' THEN NULL ELSE content_hash END, work = 'fetch', revision = revision + 1 WHERE id = ?`,
+    at,
+    id,
+  )
+  dropContent(base, rowOf(base, id)!.number)
+  return findDocument(base, id)
+}
+
+/**
+ * Takes a new version of a document in; its present passages stay until that is read. Content that is read already is not read again.
+ * `large` as in `acceptDocument`. Undefined where there is no such document; throws `invalid_request` where another one is of that address. In a transaction of the caller.
+ */
+export function acceptVersion(
+  base: KnowledgeBase,
+  id: string,
+  document: NewDocument,
+  at: number,
+  large?: number,
+): Document | undefined {
+  const row = rowOf(base, id)
+  if (row === undefined) return undefined
+  const url = urlOf(document)
+  if (url !== null && base.get('SELECT 1 FROM document WHERE url = ? AND number <> ?', url, row.number) !== undefined)
+    throw invalid('body.url', 'is the address of another document of this agent')
+  if (isUnchanged(base, row, document)) {
+    moveDocument(base, id, document.source, at)
+    return changeDocument(base, id, { metadata: document.metadata }, at)
+  }
+  raiseVersion(base)
+  base.run(
+    `UPDATE document SET title = ?, title_given = ?, source = ?, media_type = ?, bytes = ?, hash = ?, metadata = ?, updated_at = ?, work = ?, url = ?,
+       content_hash = ?, status = 'queued', progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL,
+       etag = NULL, last_modified = NULL, site = NULL, ${IS_CHANGED} WHERE id = ?`,
+    ...given(document, at),
+    id,
+  )
+  if (document.content === undefined) dropContent(base, row.number)
+  else putContent(base, row.number, { bytes: document.content, large })
+  return findDocument(base, id)
+}
+
+function isUnchanged(base: KnowledgeBase, row: DocumentRow, document: NewDocument): boolean {
+  return (
+    document.content !== undefined &&
+    row.status === 'ready' &&
+    row.work === null &&
+    // The hash is that of the title that it was sent with.
+    (document.title ?? row.title) === row.title &&
+    (document.source.type === 'file' || row.media_type === document.mediaType) &&
+    base.get('SELECT 1 FROM document WHERE number = ? AND hash = ?', row.number, identityOf(document)) !== undefined
+  )
+}
+
+/** In a transaction of the caller. A new title has the passages indexed anew in the background; they keep answering meanwhile. */
+export function changeDocument(
+  base: KnowledgeBase,
+  id: string,
+  change: { title?: string; metadata?: Metadata },
+  at: number,
+): Document | undefined {
+  if (change.metadata !== undefined) {
+    raiseVersion(base)
+    base.run(
+      `UPDATE document SET metadata = ?, updated_at = ?, ${IS_CHANGED} WHERE id = ?`,
+      JSON.stringify(change.metadata),
+      at,
+      id,
+    )
+  }
+  if (change.title !== undefined) {
+    base.run(
+      `UPDATE document SET title = ?, title_given = 1, updated_at = ?, revision = revision + 1, attempts = CASE WHEN work IS NULL THEN 0 ELSE attempts END,
+         work = CASE WHEN work IS NULL AND last >= first THEN 'retitle' ELSE work END WHERE id = ?`,
+      change.title,
+      at,
+      id,
+    )
+  }
+  return findDocument(base, id)
+}
+
+/** The passages that a document has in the index. */
+export interface Extent {
+  first: number
+  last: number
+  indexedTitle: string
+}
+
+/** In a transaction of the caller, who buries the passages of the extent returned. Undefined where there is no such document. */
+export const removeDocument = (base: KnowledgeBase, id: string): Extent | undefined => removeDocuments(base, [id])[0]
+
+/** Removes documents, and ignores ids that do not exist. Runs in a transaction of the caller, who marks the passages of the returned extents as deleted. */
+export function removeDocuments(base: KnowledgeBase, ids: readonly string[]): Extent[] {
+  const rows = base.getMany<Extent & { number: number }>(
+    'SELECT number, first, last, indexed_title AS "indexedTitle" FROM document WHERE id = ?',
+    ids.map((id) => [id]),
+  )
+  return rows.flatMap((row) => {
+    if (row === undefined) return []
+    dropContent(base, row.number)
+    base.run('DELETE FROM document WHERE number = ?', row.number)
+    return [{ first: row.first, last: row.last, indexedTitle: row.indexedTitle }]
+  })
+}

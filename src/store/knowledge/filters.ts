@@ -1,0 +1,152 @@
+import type { MetadataFilter } from '../../core/agent.ts'
+import type { Metadata } from '../../core/document.ts'
+import type { KnowledgeBase } from './base.ts'
+
+/** Number of documents that one turn reads: at first, and at most. */
+const FIRST_AT_ONCE = 20
+const MOST_AT_ONCE = 3_000
+/** Metadata that one turn reads, about 2 ms of work. */
+const CHARS_AT_ONCE = 262_144
+/** After so long it is the turn of other questions. */
+const TURN_MS = 10
+/** Filters of one agent that are kept. */
+const MAX_KEPT = 16
+/** Filters whose documents are still looked at: as many as there are questions that wait for it. */
+const MAX_BEGUN = 1_000
+
+/** More is to be looked at before the question can be answered: it must be asked again, and others may come before it. */
+export class NotYet extends Error {}
+
+/** A document's `changed` is above the version of every state before its change (see `changeDocument`). */
+const SINCE = `SELECT number, changed, metadata, first, last FROM document
+  WHERE (changed, number) > (?, ?) AND changed <= ? AND last >= first ORDER BY changed, number LIMIT ?`
+/** Where the version was raised before the change. */
+const NEWEST = 'SELECT number, changed, metadata, first, last FROM document WHERE changed > ? AND last >= first'
+
+interface DocumentRow {
+  number: number
+  changed: number
+  metadata: string
+  first: number
+  last: number
+}
+
+/** The set of passages that a filter lets through, as one bit for each id. Ids of deleted passages are not removed. */
+class Passing {
+  #bits = new Uint8Array(1_024)
+
+  has(id: number): boolean {
+    return ((this.#bits[id >>> 3] ?? 0) & (1 << (id & 7))) !== 0
+  }
+
+  set(first: number, last: number, passes: boolean): void {
+    if (last >>> 3 >= this.#bits.length) {
+      const longer = new Uint8Array(2 * ((last >>> 3) + 1))
+      longer.set(this.#bits)
+      this.#bits = longer
+    }
+    for (let id = first; id <= last; id++) {
+      if (passes) this.#bits[id >>> 3]! |= 1 << (id & 7)
+      else this.#bits[id >>> 3]! &= ~(1 << (id & 7))
+    }
+  }
+}
+
+const charsOf = (rows: readonly DocumentRow[]): number => rows.reduce((sum, { metadata }) => sum + metadata.length, 0)
+
+/** Returns the first rows, up to the one that makes `CHARS_AT_ONCE` full: the next ones may have far more metadata than those before. */
+function firstChars(all: Iterable<DocumentRow>): DocumentRow[] {
+  const rows: DocumentRow[] = []
+  let chars = 0
+  for (const row of all) {
+    rows.push(row)
+    chars += row.metadata.length
+    if (chars >= CHARS_AT_ONCE) break
+  }
+  return rows
+}
+
+/** One filter, and how far the documents were looked at for it. They are looked at in order of their last change. */
+class FilterState {
+  readonly passing = new Passing()
+  readonly #wanted: [key: string, values: Set<unknown>][]
+  /** The document looked at last, in order of their changes. */
+  #changed = -1
+  #number = 0
+  /** Documents to be read next. */
+  #atOnce = FIRST_AT_ONCE
+
+  constructor(filter: MetadataFilter) {
+    this.#wanted = Object.entries(filter).map(([key, value]) => [key, new Set(Array.isArray(value) ? value : [value])])
+  }
+
+  /** Returns false where it is not through after `turnMs`. */
+  advance(base: KnowledgeBase, version: number, turnMs: number): boolean {
+    const until = performance.now() + turnMs
+    const newest = base.all<DocumentRow>(NEWEST, version)
+    for (;;) {
+      const atOnce = this.#atOnce
+      const rows = firstChars(base.iterate<DocumentRow>(SINCE, this.#changed, this.#number, version, atOnce))
+      if (base.isPartial) return false
+      for (const row of rows) this.#lookAt(row)
+      const last = rows.at(-1)
+      if (last !== undefined) [this.#changed, this.#number] = [last.changed, last.number]
+      const chars = charsOf(rows)
+      if (rows.length < atOnce && chars < CHARS_AT_ONCE) break
+      this.#atOnce = Math.min(
+        MOST_AT_ONCE,
+        2 * atOnce,
+        Math.max(FIRST_AT_ONCE, Math.floor((CHARS_AT_ONCE * rows.length) / chars)),
+      )
+      if (performance.now() >= until) return false
+    }
+    for (const row of newest) this.#lookAt(row)
+    return true
+  }
+
+  #lookAt({ metadata, first, last }: DocumentRow): void {
+    this.passing.set(first, last, this.#passes(JSON.parse(metadata) as Metadata))
+  }
+
+  /** A document passes when each key of its metadata equals the value, or one of the values. */
+  #passes(metadata: Metadata): boolean {
+    return this.#wanted.every(([key, values]) => {
+      if (!Object.hasOwn(metadata, key)) return false
+      const held = metadata[key]!
+      return Array.isArray(held) ? held.some((value) => values.has(value)) : values.has(held)
+    })
+  }
+}
+
+/** The filters of one agent's base. The first question with a filter looks at all documents, over several turns. */
+export class Filters {
+  readonly #base: KnowledgeBase
+  readonly #turnMs: number
+  readonly #kept = new Map<string, FilterState>()
+  readonly #begun = new Map<string, FilterState>()
+
+  constructor(base: KnowledgeBase, turnMs = TURN_MS) {
+    this.#base = base
+    this.#turnMs = turnMs
+  }
+
+  /** As of a version of the base, in a read of which it is called. Throws `NotYet`. */
+  passing(filter: MetadataFilter, version: number): { has(id: number): boolean } {
+    const key = JSON.stringify(filter)
+    const state = this.#kept.get(key) ?? this.#begun.get(key) ?? new FilterState(filter)
+    this.#kept.delete(key)
+    this.#begun.delete(key)
+    if (!state.advance(this.#base, version, this.#turnMs)) {
+      put(this.#begun, key, state, MAX_BEGUN)
+      throw new NotYet()
+    }
+    put(this.#kept, key, state, MAX_KEPT)
+    return state.passing
+  }
+}
+
+function put<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > most) map.delete(oldest!)
+}

@@ -1,0 +1,221 @@
+import type { KnowledgeBase } from '../base.ts'
+import { eraseVectors } from '../vectors.ts'
+import { type IndexedText, letterOf, SegmentBuilder, streams } from './build.ts'
+import { areAllIn, lowerBound, type Range, rangeOf } from './ranges.ts'
+import { listSegments, type Segment, writeSegment } from './segments.ts'
+import { addToVocabulary, takeFromVocabulary } from './vocabulary.ts'
+
+export interface NewPassage extends IndexedText {
+  /** Number of its document. */
+  document: number
+  position: number
+  page: number | null
+}
+
+/** Passages analysed and ready to be written in one go. */
+export interface Batch {
+  passages: NewPassage[]
+  forward: Uint8Array[]
+  builder: SegmentBuilder
+}
+
+export const newBatch = (): Batch => ({ passages: [], forward: [], builder: new SegmentBuilder() })
+
+/** Analyses one passage into the batch: the costly part, done outside of any transaction. */
+export function addToBatch(batch: Batch, passage: NewPassage): void {
+  batch.passages.push(passage)
+  batch.forward.push(batch.builder.add(passage))
+}
+
+/**
+ * Writes a batch as passages and a segment over them. In a transaction of the caller. Returns the id of the first; the others follow on. `first`: the id that was
+ * reserved for it.
+ */
+export function writeBatch(
+  base: KnowledgeBase,
+  { passages, forward, builder }: Batch,
+  first = base.reserve('passage', passages.length),
+): number {
+  if (passages.length === 0) return 0
+  base.insertMany(
+    'INSERT INTO passage (id, document, position, heading, page, text, forward) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    passages.map(({ document, position, heading, page, text }, i) => [
+      first + i,
+      document,
+      position,
+      heading,
+      page,
+      text,
+      forward[i]!,
+    ]),
+  )
+  writeSegment(
+    base,
+    builder,
+    Uint32Array.from(passages, (_, i) => first + i),
+  )
+  addToVocabulary(base, builder)
+  return first
+}
+
+/** Tells readers that something changed. In the transaction of the change. */
+export function raiseVersion(base: KnowledgeBase): void {
+  base.run('UPDATE manifest SET version = version + 1')
+}
+
+const PUT_DEAD = `INSERT INTO dead (first, last, erased, staged, title) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (first) DO UPDATE SET last = excluded.last, erased = excluded.erased, staged = excluded.staged, title = excluded.title`
+
+/** Puts a stretch of passages out of sight at once; `eraseSome` removes them later. `title` is the one they were indexed under. */
+export function bury(base: KnowledgeBase, first: number, last: number, title: string): void {
+  if (last < first) return
+  base.run(PUT_DEAD, first, last, first, 0, title)
+}
+
+/** The same for passages that are not complete yet: `publish` brings them to light; after a crash they are erased. */
+export function stage(base: KnowledgeBase, first: number, last: number, title: string): void {
+  base.run(PUT_DEAD, first, last, first, 1, title)
+}
+
+/** Returns true if exactly these passages are staged. A crash of a database server may have lost the last commits, while this process goes on. */
+export const areStaged = (base: KnowledgeBase, first: number, last: number): boolean =>
+  base.get('SELECT 1 FROM dead WHERE first = ? AND last = ? AND staged = 1', first, last) !== undefined
+
+export function publish(base: KnowledgeBase, first: number): void {
+  base.run('DELETE FROM dead WHERE first = ? AND staged = 1', first)
+}
+
+/** Gives up what is not complete. In a transaction of the caller. */
+export function buryStaged(base: KnowledgeBase): void {
+  base.run('UPDATE dead SET staged = 0 WHERE staged = 1')
+}
+
+/** Gives up what a crash left half done. Before anything else is staged. */
+export function giveUpStaged(base: KnowledgeBase): void {
+  if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) base.write(() => buryStaged(base))
+}
+
+interface DeadRow {
+  first: number
+  last: number
+  erased: number
+  title: string
+}
+
+export const isToErase = (base: KnowledgeBase): boolean => listToErase(base, 1).length > 0
+
+const listToErase = (base: KnowledgeBase, most: number): DeadRow[] =>
+  base.all<DeadRow>(
+    'SELECT first, last, erased, title FROM dead WHERE staged = 0 AND erased <= last ORDER BY first LIMIT ?',
+    most,
+  )
+
+/** How much is erased in one transaction: some 0.1 s of work. Each different word is looked up on its own. */
+const ERASED = { stretches: 50, passages: 400, words: 2_000, pieces: 10_000 }
+/** Lists that are looked through at once: one may hold as many bytes as its segment has passages, and more. */
+const LISTS_AT_ONCE = 100
+/** Bytes of lists deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
+const DELETED_BYTES = 2_000_000
+/** A segment with at least this share of dead passages is rewritten by a merge. */
+export const MAX_DEAD_SHARE = 0.2
+
+/**
+ * Removes the next few buried passages: their rows, their words from the vocabulary, and every list that only the dead still
+ * occur in, because the key of a list is a word. Runs in one transaction. If those lists are too large for it, removes some lists and no passage.
+ * False when nothing is left to erase.
+ */
+export function eraseSome(base: KnowledgeBase, listBytes = DELETED_BYTES): boolean {
+  const waiting = listToErase(base, ERASED.stretches)
+  if (waiting.length === 0) return false
+  const segments = listSegments(base)
+  /** By segment, the terms of the passages that are erased now. */
+  const builders = new Map<Segment | undefined, SegmentBuilder>()
+  const room = { passages: ERASED.passages, words: ERASED.words, pieces: ERASED.pieces }
+  const erased: { dead: DeadRow; upTo: number }[] = []
+  for (const dead of waiting) {
+    const upTo = collectTerms(base, dead, segments, builders, room)
+    if (upTo !== undefined) erased.push({ dead, upTo })
+    if (upTo !== dead.last) break
+  }
+  base.write(
+    () => {
+      const left = { bytes: listBytes }
+      for (const [segment, builder] of builders) if (segment !== undefined && !dropDeadLists(base, segment, builder, left)) return
+      for (const builder of builders.values()) takeFromVocabulary(base, builder)
+      for (const { dead, upTo } of erased) {
+        base.run('DELETE FROM passage WHERE id BETWEEN ? AND ?', dead.erased, upTo)
+        eraseVectors(base, dead.erased, upTo)
+        base.run(
+          'UPDATE dead SET erased = ?, title = ? WHERE first = ?',
+          upTo + 1,
+          upTo === dead.last ? '' : dead.title,
+          dead.first,
+        )
+      }
+    },
+    { durable: false },
+  )
+  return true
+}
+
+/** Adds the terms of a stretch, as far as there is room. Returns the id up to which it may be erased, or undefined. */
+function collectTerms(
+  base: KnowledgeBase,
+  { erased, last, title }: DeadRow,
+  segments: readonly Segment[],
+  builders: Map<Segment | undefined, SegmentBuilder>,
+  room: { passages: number; words: number; pieces: number },
+): number | undefined {
+  const most = room.passages
+  const rows = base.all<{ id: number; text: string; heading: string }>(
+    'SELECT id, text, heading FROM passage WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?',
+    erased,
+    last,
+    most,
+  )
+  let upTo: number | undefined
+  for (const { id, heading, text } of rows) {
+    if (room.words <= 0 || room.pieces <= 0) return upTo
+    const segment = segments.findLast(({ ids }) => ids[0]! <= id)
+    const builder = builders.get(segment) ?? new SegmentBuilder()
+    builders.set(segment, builder)
+    const before = builder.terms
+    builder.add({ title, heading, text })
+    room.passages--
+    room.words -= builder.terms.words - before.words
+    room.pieces -= builder.terms.pieces - before.pieces
+    upTo = id
+  }
+  return rows.length < most ? last : upTo
+}
+
+/** Removes the lists of these terms in which all passages are dead. Returns false if some may be left, because `left.bytes` are used up. */
+function dropDeadLists(base: KnowledgeBase, { number, ids }: Segment, builder: SegmentBuilder, left: { bytes: number }): boolean {
+  const ranges = listDead(base)
+  const mostDead = ranges.reduce((sum, { first, last }) => sum + lowerBound(ids, last + 1) - lowerBound(ids, first), 0)
+  // A merge rewrites the segment without them.
+  if (mostDead >= ids.length * MAX_DEAD_SHARE) return true
+  const keys = streams.flatMap((stream) => builder.lists[stream].terms.map((term) => letterOf[stream] + term))
+  for (let from = 0; from < keys.length; from += LISTS_AT_ONCE) {
+    const some = keys.slice(from, from + LISTS_AT_ONCE)
+    const lists = base.getMany<{ df: number; data: Uint8Array }>(
+      'SELECT df, data FROM post WHERE segment = ? AND key = ? AND df <= ?',
+      some.map((key) => [number, key, mostDead]),
+    )
+    for (const [i, list] of lists.entries()) {
+      if (list === undefined || !areAllIn(ranges, ids, list)) continue
+      base.run('DELETE FROM post WHERE segment = ? AND key = ?', number, some[i]!)
+      left.bytes -= list.data.length
+      if (left.bytes < 0) return false
+    }
+  }
+  return true
+}
+
+const listDead = (base: KnowledgeBase): Range[] => base.all<Range>('SELECT first, last FROM dead ORDER BY first')
+
+/** Tells the dead by passage id. */
+export function deathOf(base: KnowledgeBase): (id: number) => boolean {
+  const ranges = listDead(base)
+  return (id) => rangeOf(ranges, id) !== undefined
+}

@@ -1,0 +1,233 @@
+import { commitsLost, type KnowledgeBase } from '../base.ts'
+import { type Stream, streams } from './build.ts'
+import { deathOf, MAX_DEAD_SHARE, raiseVersion } from './index.ts'
+import { append, Head, type Joined, type Part, precedes, renumber } from './merge-postings.ts'
+import { Bytes } from './posting.ts'
+import { hasIdIn, type Range } from './ranges.ts'
+import { insertSegment, ListWriter, listSegments, listSizes, type Segment, setSegment } from './segments.ts'
+
+/** Neighbours of one size that are joined into one. */
+const FAN = 8
+/** Larger segments stay as they are. */
+const MAX_MERGED = 200_000
+
+/**
+ * Stretches of erased passages that are kept. With more, the segment that has most of them is rewritten: each question after a change,
+ * and each step of an erasure, goes through all of them.
+ */
+const MAX_STRETCHES = 5_000
+
+/** Lists and bytes deleted in one transaction. Other writes wait, because SQLite overwrites deleted bytes. */
+const LISTS_A_DELETION = 5_000
+const BYTES_A_DELETION = 4_000_000
+
+const joinedGaps = new Bytes()
+
+/**
+ * Segments that become one, some lists in each transaction: the first `FAN` neighbours of a size, or one with many dead that is written anew. Nobody sees the
+ * new one before it is whole; what a crash leaves of it, and then what it takes the place of, is for `emptySome`.
+ * Until it is done, nothing may be erased: the words of the erased would stay in lists that are copied already.
+ */
+export class Merge {
+  readonly #segments: readonly Segment[]
+  readonly #parts: readonly Part[]
+  readonly #heads: Head[]
+  #number: number | undefined
+  /** The last list that was written. */
+  #lastKey: string | undefined
+
+  private constructor(segments: readonly Segment[], isDead: (id: number) => boolean) {
+    this.#segments = segments
+    this.#parts = segments.map((segment) => renumber(segment, isDead))
+    this.#heads = segments.map((segment, i) => new Head(segment.number, this.#parts[i]!))
+    let offset = 0
+    for (const part of this.#parts) {
+      part.offset = offset
+      offset += part.ids.length
+    }
+  }
+
+  /** `idle`: neighbours that fit into one become one also where only the small ones have come to weigh something. Undefined where there is nothing to do. */
+  static begin(base: KnowledgeBase, idle: boolean, maxStretches = MAX_STRETCHES): Merge | undefined {
+    if (base.get('SELECT 1 FROM dead WHERE staged = 1') !== undefined) return undefined
+    const sizes = listSizes(base)
+    const isDead = deathOf(base)
+    const group =
+      mostlyDead(base, isDead) ?? mostErased(base, maxStretches) ?? neighbours(sizes) ?? (idle ? leftovers(sizes) : undefined)
+    if (group === undefined) return undefined
+    const numbers = new Set(group.map(({ number }) => number))
+    return new Merge(
+      listSegments(base).filter(({ number }) => numbers.has(number)),
+      isDead,
+    )
+  }
+
+  /** One transaction, of about so many milliseconds. False when it is done. Of no more use where it throws, as `unavailable` where earlier steps were lost. */
+  step(base: KnowledgeBase, ms: number): boolean {
+    return base.write(
+      () => {
+        if (this.#number === undefined) this.#number = insertSegment(base)
+        else if (!this.#isThere(base, this.#number)) throw commitsLost()
+        const end = performance.now() + ms
+        const writer = new ListWriter(base, this.#number)
+        do if (!this.#copyList(base, writer)) return this.#finish(base, writer, this.#number)
+        while (performance.now() < end)
+        writer.flush()
+        return true
+      },
+      { durable: false },
+    )
+  }
+
+  /** Returns false if the last step was lost, as by a crash of a database server: then others may have been given the number. */
+  #isThere(base: KnowledgeBase, number: number): boolean {
+    if (base.get('SELECT 1 FROM segment WHERE number = ? AND n = 0', number) === undefined) return false
+    return (
+      this.#lastKey === undefined ||
+      base.get('SELECT 1 FROM post WHERE segment = ? AND key = ?', number, this.#lastKey) !== undefined
+    )
+  }
+
+  /** False where there is none left. */
+  #copyList(base: KnowledgeBase, writer: ListWriter): boolean {
+    let key: string | undefined
+    for (const head of this.#heads) {
+      const row = head.row(base)
+      if (row !== undefined && (key === undefined || precedes(row.key, key))) key = row.key
+    }
+    if (key === undefined) return false
+    const joined: Joined = { df: 0, last: -1, impacts: [], gaps: joinedGaps }
+    joinedGaps.clear()
+    for (const head of this.#heads) {
+      const row = head.row(base)
+      if (row?.key !== key) continue
+      append(joined, row, head.part)
+      head.next()
+    }
+    if (joined.df === 0) return true
+    for (const impacts of joined.impacts) writer.data.append(impacts)
+    writer.data.append(joined.gaps.view())
+    writer.put(key, joined.df, joined.last)
+    this.#lastKey = key
+    return true
+  }
+
+  #finish(base: KnowledgeBase, writer: ListWriter, number: number): false {
+    writer.flush()
+    const lengths: Record<Stream, number> = { exact: 0, stems: 0, title: 0, unspaced: 0 }
+    let grams = 0
+    for (const [i, segment] of this.#segments.entries()) {
+      // The lengths of the dead are not known one by one: they go in proportion.
+      const share = this.#parts[i]!.ids.length / segment.n
+      for (const stream of streams) lengths[stream] += Math.round(segment.lengths[stream] * share)
+      grams += Math.round(segment.grams * share)
+      setSegment(base, segment.number)
+    }
+    const ids = Uint32Array.from(this.#parts.flatMap((part) => part.ids))
+    if (ids.length > 0) setSegment(base, number, { ids, lengths, grams })
+    forgetDead(base)
+    raiseVersion(base)
+    return false
+  }
+}
+
+/** Deletes some lists that are in no segment any more, or never came to be. In a transaction of its own, and not while a merge is under way. False when nothing is left. */
+export function emptySome(base: KnowledgeBase): boolean {
+  const segment = base.get<{ number: number }>('SELECT number FROM segment WHERE n = 0 LIMIT 1')?.number
+  if (segment === undefined) return false
+  base.write(
+    () => {
+      const lists = base.all<{ key: string; bytes: number }>(
+        'SELECT key, length(data) AS bytes FROM post WHERE segment = ? ORDER BY key LIMIT ?',
+        segment,
+        LISTS_A_DELETION,
+      )
+      let last: string | undefined
+      let left = BYTES_A_DELETION
+      for (const { key, bytes } of lists) {
+        if (left <= 0) break
+        last = key
+        left -= bytes
+      }
+      if (last === undefined) base.run('DELETE FROM segment WHERE number = ?', segment)
+      else base.run('DELETE FROM post WHERE segment = ? AND key <= ?', segment, last)
+    },
+    { durable: false },
+  )
+  return true
+}
+
+type Size = Pick<Segment, 'number' | 'n'>
+
+function mostlyDead(base: KnowledgeBase, isDead: (id: number) => boolean): Size[] | undefined {
+  if (base.get('SELECT 1 FROM dead') === undefined) return undefined
+  const segment = listSegments(base).find(
+    ({ ids, n }) => ids.reduce((dead, id) => dead + (isDead(id) ? 1 : 0), 0) >= n * MAX_DEAD_SHARE,
+  )
+  return segment === undefined ? undefined : [segment]
+}
+
+/** Returns the segment with most stretches of erased passages, if all segments together have too many. */
+function mostErased(base: KnowledgeBase, maxStretches: number): Size[] | undefined {
+  const erased = base.all<Range>(`${ERASED} LIMIT ?`, 2 * maxStretches)
+  if (erased.length <= maxStretches) return undefined
+  const counted = listSegments(base).map((segment) => ({
+    segment,
+    stretches: erased.reduce((sum, range) => sum + (hasIdIn(segment.ids, range) ? 1 : 0), 0),
+  }))
+  const most = counted.reduce((best, one) => (one.stretches > (best?.stretches ?? 0) ? one : best), counted[0])
+  if (most !== undefined && most.stretches > 0) return [most.segment]
+  base.write(() => forgetDead(base), { durable: false })
+  return undefined
+}
+
+const tierOf = ({ n }: Size): number => Math.floor(Math.log(n) / Math.log(FAN))
+
+function neighbours(segments: readonly Size[]): Size[] | undefined {
+  for (let tier = 0; FAN ** tier <= MAX_MERGED; tier++) {
+    let run: Size[] = []
+    let n = 0
+    for (const segment of segments) {
+      if (tierOf(segment) > tier || n + segment.n > MAX_MERGED) {
+        if (run.length >= FAN) return run
+        run = []
+        n = 0
+        if (tierOf(segment) > tier) continue
+      }
+      run.push(segment)
+      n += segment.n
+    }
+    if (run.length >= FAN) return run
+  }
+  return undefined
+}
+
+/** The first neighbours that fit into one, and of which the small ones weigh something beside the largest. */
+function leftovers(segments: readonly Size[]): Size[] | undefined {
+  const weigh = (run: readonly Size[]): boolean => {
+    const largest = run.reduce((most, { n }) => Math.max(most, n), 0)
+    return run.length > 1 && sizeOf(run) - largest >= largest / 4
+  }
+  let run: Size[] = []
+  for (const segment of segments) {
+    if (sizeOf(run) + segment.n > MAX_MERGED) {
+      if (weigh(run)) return run
+      run = []
+    }
+    run.push(segment)
+  }
+  return weigh(run) ? run : undefined
+}
+
+const sizeOf = (segments: readonly Size[]): number => segments.reduce((sum, { n }) => sum + n, 0)
+
+const ERASED = 'SELECT first, last FROM dead WHERE erased > last ORDER BY first'
+
+/** Drops the marks of erased passages that no segment names any more. */
+function forgetDead(base: KnowledgeBase): void {
+  const erased = base.all<Range>(ERASED)
+  if (erased.length === 0) return
+  const segments = listSegments(base)
+  for (const range of erased)
+    if (!segments.some(({ ids }) => hasIdIn(ids, range))) base.run('DELETE FROM dead WHERE first = ?', range.first)
+}

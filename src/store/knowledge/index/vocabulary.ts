@@ -1,0 +1,105 @@
+import { GramCounts, spellingGrams } from '../../../text/ngrams.ts'
+import type { KnowledgeBase } from '../base.ts'
+import type { SegmentBuilder } from './build.ts'
+import { Bytes } from './posting.ts'
+
+/** Words longer than this are identifiers: nobody misspells them. */
+const MAX_WORD = 40
+
+/** In how many of the passages that were collected each word stands, and each 4-gram. */
+export function countsOf(builder: SegmentBuilder): { words: [string, number][]; grams: [string, number][] } {
+  const { exact } = builder.lists
+  const { numbers, starts } = exact.byTerm()
+  const words: [string, number][] = []
+  const grams = new GramCounts()
+  for (const n of numbers) {
+    if (!builder.spaced[n]) continue
+    const word = exact.terms[n]!
+    const df = starts[n + 1]! - starts[n]!
+    if (word.length <= MAX_WORD) words.push([word, df])
+    grams.add(word, df)
+  }
+  return { words, grams: grams.inOrder() }
+}
+
+/** Counts the words of a segment's passages into the vocabulary, new ones with their spelling. In a transaction of the caller. */
+export function addToVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
+  const { words, grams } = countsOf(builder)
+  const known = base.getMany<{ number: number }>(
+    'SELECT number FROM word WHERE word = ?',
+    words.map(([word]) => [word]),
+  )
+  for (const [i, [, df]] of words.entries())
+    if (known[i] !== undefined) base.run('UPDATE word SET df = df + ? WHERE number = ?', df, known[i].number)
+  addWords(
+    base,
+    words.filter((_, i) => known[i] === undefined),
+  )
+  base.insertMany('INSERT INTO gram (gram, n) VALUES (?, ?) ON CONFLICT (gram) DO UPDATE SET n = gram.n + excluded.n', grams)
+  for (const [language, passages] of builder.languages) {
+    base.run(
+      'INSERT INTO language (code, passages) VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET passages = language.passages + excluded.passages',
+      language,
+      passages,
+    )
+  }
+}
+
+function addWords(base: KnowledgeBase, words: [string, number][]): void {
+  const first = base.insertMany('INSERT INTO word (word, df) VALUES (?, ?)', words) - words.length + 1
+  const holders = new Map<string, number[]>()
+  for (const [i, [word]] of words.entries()) {
+    for (const gram of spellingGrams(word)) {
+      const numbers = holders.get(gram)
+      if (numbers === undefined) holders.set(gram, [first + i])
+      else numbers.push(first + i)
+    }
+  }
+  appendSpelling(base, holders)
+}
+
+const scratch = new Bytes()
+
+/** Adds words to those that hold each of these 3-grams. */
+function appendSpelling(base: KnowledgeBase, holders: ReadonlyMap<string, readonly number[]>): void {
+  const rows = base.getMany<{ n: number; last: number; data: Uint8Array }>(
+    'SELECT n, last, data FROM spelling WHERE gram = ?',
+    [...holders.keys()].map((gram) => [gram]),
+  )
+  let i = 0
+  for (const [gram, numbers] of holders) {
+    const row = rows[i++]
+    scratch.clear()
+    if (row !== undefined) scratch.append(row.data)
+    let last = row?.last ?? -1
+    for (const number of numbers) {
+      scratch.varint(number - last)
+      last = number
+    }
+    base.run(
+      `INSERT INTO spelling (gram, n, last, data) VALUES (?, ?, ?, ?)
+       ON CONFLICT (gram) DO UPDATE SET n = excluded.n, last = excluded.last, data = excluded.data`,
+      gram,
+      (row?.n ?? 0) + numbers.length,
+      last,
+      scratch.view(),
+    )
+  }
+}
+
+/** Takes back what `addToVocabulary` counted for the same passages; a word whose last passage goes leaves no trace of its letters. */
+export function takeFromVocabulary(base: KnowledgeBase, builder: SegmentBuilder): void {
+  const { words, grams } = countsOf(builder)
+  for (const [word, df] of words) {
+    base.run('UPDATE word SET df = df - ? WHERE word = ?', df, word)
+    base.run('DELETE FROM word WHERE word = ? AND df <= 0', word)
+  }
+  for (const [gram, n] of grams) {
+    base.run('UPDATE gram SET n = n - ? WHERE gram = ?', n, gram)
+    base.run('DELETE FROM gram WHERE gram = ? AND n <= 0', gram)
+  }
+  for (const [language, passages] of builder.languages) {
+    base.run('UPDATE language SET passages = passages - ? WHERE code = ?', passages, language)
+    base.run('DELETE FROM language WHERE code = ? AND passages <= 0', language)
+  }
+}

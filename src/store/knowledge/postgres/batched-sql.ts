@@ -1,0 +1,87 @@
+import type { Step } from '../../postgres/batch.ts'
+import type { SqlValue } from '../base.ts'
+import { scope } from './scope.ts'
+
+/** The rows of a statement sent for many parameters at once say for which of them, from 1. */
+export const PLACE = '#'
+
+/** The first row of a statement for each of many parameters, as one statement. */
+export function selectTogether(agentId: string, sql: string, each: readonly SqlValue[][]): Step {
+  const { from, params, column } = unnested(each)
+  const inner = scope(sql).text.replace(/\$(\d+)/g, (text, number: string) =>
+    number === '1' ? text : column(Number(number) - 2),
+  )
+  return {
+    sql: `SELECT k.i AS "${PLACE}", x.* FROM ${from} CROSS JOIN LATERAL (SELECT * FROM (${inner}) one LIMIT 1) x`,
+    params: [agentId, ...params],
+    prepared: true,
+  }
+}
+
+const INSERTION = /^(INSERT INTO [^(]+\([^)]*\)) VALUES \(([^)]*)\)([\s\S]*)$/
+const CONFLICT = /ON CONFLICT \(agent_id, ([^)]*)\)/
+
+/** Insertions that follow on each other, as few statements as may be; each is the text of `scope` with its parameters. */
+export function insertTogether(steps: readonly Step[]): Step[] {
+  const joined: Step[] = []
+  for (let from = 0; from < steps.length; ) {
+    let to = from + 1
+    while (to < steps.length && steps[to]!.sql === steps[from]!.sql) to++
+    joined.push(...joinInsertions(steps.slice(from, to)))
+    from = to
+  }
+  return joined
+}
+
+function joinInsertions(steps: readonly Step[]): readonly Step[] {
+  const { sql, params: first } = steps[0]!
+  const parts = steps.length < 2 ? null : INSERTION.exec(sql)
+  if (parts === null) return steps
+  const [, head, values, tail] = parts as unknown as [string, string, string, string]
+  const each = steps.map(({ params }) => params!.slice(1) as SqlValue[])
+  const items = values.split(', ')
+  if (touchesTwice(head, items, tail, each)) return steps
+  const { from, params, column } = unnested(each)
+  const selected = items.map((item) => {
+    const number = /^\$(\d+)$/.exec(item)?.[1]
+    return number === undefined || number === '1' ? item : column(Number(number) - 2)
+  })
+  return [{ sql: `${head} SELECT ${selected.join(', ')} FROM ${from}${tail}`, params: [first![0]!, ...params], prepared: true }]
+}
+
+/** One statement may change no row twice. */
+function touchesTwice(head: string, items: readonly string[], tail: string, each: readonly SqlValue[][]): boolean {
+  const conflict = CONFLICT.exec(tail)?.[1]
+  if (conflict === undefined) return false
+  const columns = head.slice(head.indexOf('(') + 1, -1).split(', ')
+  const places = conflict.split(', ').map((name) => Number(items[columns.indexOf(name)]!.slice(1)) - 2)
+  return new Set(each.map((params) => JSON.stringify(places.map((place) => params[place])))).size < each.length
+}
+
+/** A table `k` with a row for each of the parameters, in their order, and their place `i`. */
+function unnested(each: readonly SqlValue[][]): { from: string; params: SqlValue[]; column: (i: number) => string } {
+  const types = each[0]!.map((_, i) => typeOf(each, i))
+  const given = types.flatMap((type, i) => (type === undefined ? [] : [{ type, i }]))
+  const lists = given.map(({ type }, at) => `$${at + 2}::${type}[]`)
+  const names = given.map(({ i }) => `p${i}`)
+  return {
+    from: `unnest(${lists.join(', ')}) WITH ORDINALITY AS k (${[...names, 'i'].join(', ')})`,
+    // The driver makes arrays of lists.
+    params: given.map(({ i }) => each.map((params) => params[i]!)) as unknown as SqlValue[],
+    column: (i) => (types[i] === undefined ? 'NULL' : `k.p${i}`),
+  }
+}
+
+/** Undefined where all are null. */
+function typeOf(each: readonly SqlValue[][], i: number): string | undefined {
+  let type: string | undefined
+  for (const params of each) {
+    const value = params[i]!
+    if (value === null) continue
+    if (typeof value === 'string') return 'text'
+    if (typeof value !== 'number') return 'bytea'
+    if (!Number.isInteger(value)) return 'double precision'
+    type = 'bigint'
+  }
+  return type
+}

@@ -1,0 +1,343 @@
+import { createHash } from 'node:crypto'
+import type { Page, PageInput } from '../../core/page.ts'
+import { type NewSite, type Site, type SiteStatus, type SiteType, siteDefaults } from '../../core/site.ts'
+import type { KnowledgeBase } from './base.ts'
+import { putContent } from './contents.ts'
+import { shortTitle } from './documents.ts'
+import type { FetchedContent } from './fetches.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A site that is to be brought up to date, in a run that may have been begun before a restart. */
+export interface SiteRun {
+  number: number
+  type: SiteType
+  url: string
+  maxPages: number
+  maxDepth: number
+  run: number
+  /** How often the run was started since it last made progress. */
+  attempts: number
+}
+
+/** A page that waits in a run. */
+export interface WaitingPage {
+  url: string
+  depth: number
+  /** Where it led when it was last read. */
+  links: string[]
+  /** There is a document of it. */
+  isHeld: boolean
+  /** Of the copy that was read last. */
+  etag: string | null
+  lastModified: string | null
+}
+
+/** What became of a page in a run: read anew, found unchanged, left out (no text for people, or not for robots), not had, or no longer there. */
+export type PageState = 'taken' | 'same' | 'left' | 'failed' | 'gone'
+
+interface SiteRow {
+  number: number
+  id: string
+  type: SiteType
+  url: string
+  max_pages: number
+  max_depth: number
+  refresh_hours: number | null
+  status: SiteStatus
+  error_code: string | null
+  error_message: string | null
+  run: number
+  attempts: number
+  synced_at: number | null
+  due_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+const COLUMNS =
+  'number, id, type, url, max_pages, max_depth, refresh_hours, status, error_code, error_message, run, attempts, synced_at, due_at, created_at, updated_at'
+
+function toSite(base: KnowledgeBase, row: SiteRow): Site {
+  const counts = new Map(
+    base
+      .all<{ state: string; n: number }>(
+        'SELECT state, count(*) AS n FROM page WHERE site = ? AND run = ? GROUP BY state',
+        row.number,
+        row.run,
+      )
+      .map(({ state, n }) => [state, n]),
+  )
+  const { documents } = base.get<{ documents: number }>('SELECT count(*) AS documents FROM document WHERE site = ?', row.number)!
+  return {
+    id: row.id,
+    type: row.type,
+    url: row.url,
+    maxPages: row.max_pages,
+    maxDepth: row.max_depth,
+    refreshHours: row.refresh_hours,
+    status: row.status,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    pages: {
+      found: [...counts.values()].reduce((sum, n) => sum + n, 0),
+      taken: counts.get('taken') ?? 0,
+      unchanged: counts.get('same') ?? 0,
+      failed: counts.get('failed') ?? 0,
+    },
+    documents,
+    syncedAt: row.synced_at,
+    nextSyncAt: row.due_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
+
+const rowOf = (base: KnowledgeBase, id: string): SiteRow | undefined =>
+  base.get<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE id = ?`, id)
+
+export function findSite(base: KnowledgeBase, id: string): Site | undefined {
+  const row = rowOf(base, id)
+  return row === undefined ? undefined : toSite(base, row)
+}
+
+/** The ids, newest first. Undefined where the cursor is no site of this file. */
+export function listSiteIds(base: KnowledgeBase, page: PageInput): Page<string> | undefined {
+  const after = page.cursor === undefined ? Number.MAX_SAFE_INTEGER : rowOf(base, page.cursor)?.number
+  if (after === undefined) return undefined
+  const ids = base
+    .all<{ id: string }>('SELECT id FROM site WHERE number < ? ORDER BY number DESC LIMIT ?', after, page.limit + 1)
+    .map(({ id }) => id)
+  const { total } = base.get<{ total: number }>('SELECT count(*) AS total FROM site')!
+  return { items: ids.slice(0, page.limit), hasMore: ids.length > page.limit, total }
+}
+
+type SiteSettings = Pick<Site, 'maxPages' | 'maxDepth' | 'refreshHours'>
+
+/** Stores a site and opens a run. The same type and URL are the same site, whose settings change where the request names them. In a transaction of the caller. */
+export function acceptSite(base: KnowledgeBase, id: string, site: NewSite, at: number): Site {
+  const known = base.get<SiteSettings & { id: string }>(
+    'SELECT id, max_pages AS "maxPages", max_depth AS "maxDepth", refresh_hours AS "refreshHours" FROM site WHERE type = ? AND url = ?',
+    site.type,
+    site.url,
+  )
+  const before: SiteSettings = known ?? siteDefaults
+  const { maxPages = before.maxPages, maxDepth = before.maxDepth, refreshHours = before.refreshHours } = site
+  if (known === undefined)
+    base.run(
+      `INSERT INTO site (id, type, url, max_pages, max_depth, refresh_hours, status, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?)`,
+      id,
+      site.type,
+      site.url,
+      maxPages,
+      maxDepth,
+      refreshHours,
+      at,
+      at,
+    )
+  else
+    base.run(
+      'UPDATE site SET max_pages = ?, max_depth = ?, refresh_hours = ?, updated_at = ? WHERE id = ?',
+      maxPages,
+      maxDepth,
+      refreshHours,
+      at,
+      known.id,
+    )
+  return openRun(base, known?.id ?? id, at)!
+}
+
+/** Has a site brought up to date; one that is being so already goes on. Undefined where there is none. In a transaction of the caller. */
+export function openRun(base: KnowledgeBase, id: string, at: number): Site | undefined {
+  const row = base.get<{ number: number; url: string; type: SiteType; run: number }>(
+    `UPDATE site SET run = run + 1, run_open = 1, attempts = 0, status = 'queued', error_code = NULL, error_message = NULL, due_at = NULL, updated_at = ?
+     WHERE id = ? AND run_open = 0 RETURNING number, url, type, run`,
+    at,
+    id,
+  )
+  if (row !== undefined && row.type !== 'sitemap') addPages(base, { ...row, maxPages: 1 }, [row.url], 0)
+  return findSite(base, id)
+}
+
+/** Sites of which one transaction opens a run. */
+const RUNS_AT_ONCE = 200
+
+/** Opens runs of sites that are due, some at a time, because the documents of all agents wait for each transaction. In a transaction of the caller. */
+export function openDueRuns(base: KnowledgeBase, at: number): void {
+  const due = base.all<{ id: string }>('SELECT id FROM site WHERE due_at <= ? ORDER BY due_at LIMIT ?', at, RUNS_AT_ONCE)
+  for (const { id } of due) openRun(base, id, at)
+}
+
+/** When the next site is due; null where none is. */
+export function nextDue(base: KnowledgeBase): number | null {
+  return base.get<{ at: number | null }>('SELECT min(due_at) AS at FROM site WHERE due_at IS NOT NULL')!.at
+}
+
+export function listRuns(base: KnowledgeBase, except: ReadonlySet<number>, most: number): SiteRun[] {
+  return base
+    .all<SiteRow>(`SELECT ${COLUMNS} FROM site WHERE run_open = 1 ORDER BY updated_at, number LIMIT ?`, most + except.size)
+    .filter(({ number }) => !except.has(number))
+    .slice(0, most)
+    .map((row) => ({ ...row, maxPages: row.max_pages, maxDepth: row.max_depth }))
+}
+
+/** Counts the attempt. In a transaction of the caller. */
+export function startRuns(base: KnowledgeBase, runs: readonly SiteRun[]): void {
+  for (const { number } of runs)
+    base.run(`UPDATE site SET status = 'processing', attempts = attempts + 1 WHERE number = ?`, number)
+}
+
+/** The run goes on: it was not ended, and its site not removed, by another call. */
+export const isOpen = (base: KnowledgeBase, { number, run }: SiteRun): boolean =>
+  base.get('SELECT 1 FROM site WHERE number = ? AND run = ? AND run_open = 1', number, run) !== undefined
+
+const PAGES_AT_ONCE = 500
+
+/** Adds pages that this run has not seen yet, as long as there is room. False where there is none left. In a transaction of the caller. */
+export function addPages(
+  base: KnowledgeBase,
+  { number, run, maxPages }: Pick<SiteRun, 'number' | 'run' | 'maxPages'>,
+  urls: readonly string[],
+  depth: number,
+): boolean {
+  let { seen } = base.get<{ seen: number }>('SELECT count(*) AS seen FROM page WHERE site = ? AND run = ?', number, run)!
+  const all = [...new Set(urls)]
+  for (let at = 0; at < all.length && seen < maxPages; at += PAGES_AT_ONCE) {
+    const some = all.slice(at, at + PAGES_AT_ONCE)
+    const known = base.getMany<{ run: number }>(
+      'SELECT run FROM page WHERE site = ? AND url = ?',
+      some.map((url) => [number, url]),
+    )
+    const fresh = some.filter((_, i) => known[i] === undefined || known[i].run < run).slice(0, maxPages - seen)
+    base.insertMany(
+      `INSERT INTO page (site, url, run, depth, place, state) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (site, url) DO UPDATE SET run = excluded.run, depth = excluded.depth, place = excluded.place, state = excluded.state`,
+      fresh.map((url, i) => [number, url, run, depth, seen + i, 'waiting']),
+    )
+    seen += fresh.length
+  }
+  return seen < maxPages
+}
+
+export function nextPage(base: KnowledgeBase, { number, run }: SiteRun): WaitingPage | undefined {
+  const page = base.get<{ url: string; depth: number }>(
+    `SELECT url, depth FROM page WHERE site = ? AND state = 'waiting' AND run = ? ORDER BY depth, place LIMIT 1`,
+    number,
+    run,
+  )
+  if (page === undefined) return undefined
+  const held = base.get<{ etag: string | null; lastModified: string | null }>(
+    'SELECT etag, last_modified AS "lastModified" FROM document WHERE url = ? AND content_hash IS NOT NULL',
+    page.url,
+  )
+  const links = base.get<{ links: string }>('SELECT links FROM page_links WHERE site = ? AND url = ?', number, page.url)
+  return {
+    ...page,
+    links: links === undefined ? [] : (JSON.parse(links.links) as string[]),
+    isHeld: held !== undefined,
+    etag: held?.etag ?? null,
+    lastModified: held?.lastModified ?? null,
+  }
+}
+
+/** In a transaction of the caller. `links`: where it leads; left out, where it led before. */
+export function endPage(base: KnowledgeBase, { number, run }: SiteRun, url: string, state: PageState, links?: string[]): void {
+  const sql = 'UPDATE page SET state = ? WHERE site = ? AND url = ? AND run = ? RETURNING url'
+  if (base.get(sql, state, number, url, run) !== undefined && links !== undefined) putLinks(base, number, url, links)
+  forgetAttempts(base, number)
+}
+
+function putLinks(base: KnowledgeBase, site: number, url: string, links: readonly string[]): void {
+  if (links.length === 0) base.run('DELETE FROM page_links WHERE site = ? AND url = ?', site, url)
+  else
+    base.run(
+      'INSERT INTO page_links (site, url, links) VALUES (?, ?, ?) ON CONFLICT (site, url) DO UPDATE SET links = excluded.links',
+      site,
+      url,
+      JSON.stringify(links),
+    )
+}
+
+/** For a run that made progress or ended its turn. In a transaction of the caller. */
+export const forgetAttempts = (base: KnowledgeBase, number: number): void => {
+  base.run('UPDATE site SET attempts = 0 WHERE number = ? AND attempts > 0', number)
+}
+
+/** The address under whose folder the pages of a site lie: its first, where that led in the end. */
+export function rootOf(base: KnowledgeBase, { number, run, url }: SiteRun): string {
+  const first = base.get<{ url: string }>(
+    `SELECT url FROM page WHERE site = ? AND run = ? AND depth = 0 AND state IN ('taken', 'same') LIMIT 1`,
+    number,
+    run,
+  )
+  return first?.url ?? url
+}
+
+/**
+ * Keeps what was fetched of a page, to be read; content that was read before is not read again. `url` is where it came from in the end, and
+ * the document's identity. In a transaction of the caller.
+ */
+export function keepPage(
+  base: KnowledgeBase,
+  run: SiteRun,
+  url: string,
+  id: string,
+  content: FetchedContent,
+  at: number,
+  large?: number,
+): PageState {
+  const known = base.get<{ number: number; content_hash: Uint8Array | null; site: number | null }>(
+    'SELECT number, content_hash, site FROM document WHERE url = ?',
+    url,
+  )
+  if (!content.changed) return known === undefined ? 'failed' : 'same'
+  const hash = createHash('sha256').update(content.body).digest()
+  if (known?.content_hash != null && hash.equals(known.content_hash)) {
+    base.run('UPDATE document SET etag = ?, last_modified = ? WHERE number = ?', content.etag, content.lastModified, known.number)
+    return 'same'
+  }
+  const values = [content.contentType ?? '', content.body.length, hash, content.etag, content.lastModified, at]
+  const number =
+    known?.number ??
+    base.run(
+      `INSERT INTO document (id, title, title_given, source, media_type, bytes, hash, metadata, status, progress, created_at, updated_at, url, site)
+       VALUES (?, ?, 0, ?, '', 0, ?, '{}', 'queued', 0, ?, ?, ?, ?)`,
+      id,
+      shortTitle(url),
+      JSON.stringify({ type: 'url', url }),
+      new Uint8Array(0),
+      at,
+      at,
+      url,
+      run.number,
+    )
+  base.run(
+    `UPDATE document SET media_type = ?, bytes = ?, content_hash = ?, etag = ?, last_modified = ?, updated_at = ?, work = 'read', status = 'queued',
+       progress = 0, attempts = 0, revision = revision + 1, error_code = NULL, error_message = NULL WHERE number = ?`,
+    ...values,
+    number,
+  )
+  putContent(base, number, { bytes: content.body, large })
+  return 'taken'
+}
+
+/** Ends a run, after `removeGone` and `forgetPages` of knowledge-site-removal.ts. In a transaction of the caller. */
+export function endRun(
+  base: KnowledgeBase,
+  { number, run }: SiteRun,
+  error: { code: string; message: string } | undefined,
+  at: number,
+): void {
+  base.run(
+    `UPDATE site SET run_open = 0, status = ?, error_code = ?, error_message = ?, synced_at = ?, updated_at = ?,
+       due_at = CASE WHEN refresh_hours IS NULL THEN NULL ELSE ? + cast(refresh_hours * ${HOUR_MS} AS BIGINT) END
+     WHERE number = ? AND run = ? AND run_open = 1`,
+    error === undefined ? 'ready' : 'failed',
+    error?.code ?? null,
+    error?.message ?? null,
+    at,
+    at,
+    at,
+    number,
+    run,
+  )
+}

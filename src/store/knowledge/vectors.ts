@@ -1,0 +1,380 @@
+import { bytesOf, type KnowledgeBase } from './base.ts'
+import { addToNear, dropNear, eraseNear } from './postgres/pgvector.ts'
+
+/** Vectors of one embedding model. */
+export interface VectorSpace {
+  number: number
+  model: string
+  /** Of the model; 0 until the first vectors came. */
+  dimensions: number
+  isLive: boolean
+  /** Passages up to this id have their vectors, or need none. */
+  upto: number
+  mean: Float32Array | null
+}
+
+/** Signs of vectors, one bit a dimension, in order of the ids of their passages. */
+export interface VectorBlock {
+  number: number
+  version: number
+  ids: Uint32Array
+  bits: Uint8Array
+}
+
+/** Of a passage. */
+export interface Vector {
+  id: number
+  code: Uint8Array
+}
+
+/** A passage that has no vector yet. */
+export interface Unembedded {
+  id: number
+  text: string
+}
+
+/** The key of a vector is the number of its space times this, and the id of its passage. */
+export const SPACE_STEP = 2 ** 40
+export const BLOCK_VECTORS = 1_024
+/** Above the numbers of all spaces: keys of vectors are safe integers. */
+const NO_SPACE = 2 ** 13 - 1
+/** Some megabytes, which are overwritten: 20 to 100 ms. */
+const VECTORS_A_DELETION = 500
+const BLOCKS_A_DELETION = 8
+
+interface SpaceRow {
+  number: number
+  model: string
+  dimensions: number
+  is_live: number
+  upto: number
+  mean: Uint8Array | null
+}
+
+const toSpace = ({ is_live, mean, ...row }: SpaceRow): VectorSpace => ({
+  ...row,
+  isLive: is_live === 1,
+  mean: mean === null ? null : new Float32Array(mean.slice().buffer),
+})
+
+/** The space that is searched. */
+export function findLiveSpace(base: KnowledgeBase): VectorSpace | undefined {
+  const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE is_live = 1')
+  return row === undefined ? undefined : toSpace(row)
+}
+
+export function findSpace(base: KnowledgeBase, model: string): VectorSpace | undefined {
+  const row = base.get<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE model = ?', model)
+  return row === undefined ? undefined : toSpace(row)
+}
+
+/** The space of a model, made where there is none; others that were being built are given up. In a transaction of the caller. */
+export function openSpace(base: KnowledgeBase, model: string): VectorSpace {
+  for (const { number } of base.all<{ number: number }>(
+    'SELECT number FROM vector_space WHERE model <> ? AND is_live = 0',
+    model,
+  ))
+    dropSpace(base, number)
+  if (findSpace(base, model) === undefined) base.run('INSERT INTO vector_space (model) VALUES (?)', model)
+  return findSpace(base, model)!
+}
+
+/** Passages of the index, in order, that a space has yet to come to; not those that are out of sight, or not yet in it. */
+export function listUnembedded(base: KnowledgeBase, { number, upto }: VectorSpace, most: number): Unembedded[] {
+  const staged = base.get<{ first: number | null }>('SELECT min(first) AS first FROM dead WHERE staged = 1')!.first
+  return base.all<Unembedded>(
+    `SELECT p.id, CASE d.indexed_title WHEN '' THEN '' ELSE d.indexed_title || '\n' END || CASE p.heading WHEN '' THEN '' ELSE p.heading || '\n' END || p.text AS text
+     FROM passage p JOIN document d ON d.number = p.document
+     WHERE p.id > ? AND p.id < ? AND p.id BETWEEN d.first AND d.last AND NOT EXISTS (SELECT 1 FROM vector WHERE key = ? + p.id)
+     ORDER BY p.id LIMIT ?`,
+    upto,
+    staged ?? Number.MAX_SAFE_INTEGER,
+    number * SPACE_STEP,
+    most,
+  )
+}
+
+/** Those of the passages that are still there. */
+export function presentOf(base: KnowledgeBase, ids: readonly number[]): Set<number> {
+  const rows = base.getMany(
+    'SELECT 1 FROM passage WHERE id = ?',
+    ids.map((id) => [id]),
+  )
+  return new Set(ids.filter((_, i) => rows[i] !== undefined))
+}
+
+/** In a transaction of the caller. */
+export function insertVectors(base: KnowledgeBase, space: VectorSpace, rows: readonly Vector[]): void {
+  for (const { id, code } of rows) base.run('INSERT INTO vector (key, code) VALUES (?, ?)', space.number * SPACE_STEP + id, code)
+  addToNear(base, space, rows)
+}
+
+export function setSpace(base: KnowledgeBase, { number, dimensions, upto, mean }: VectorSpace): void {
+  base.run(
+    'UPDATE vector_space SET dimensions = ?, upto = ?, mean = ? WHERE number = ?',
+    dimensions,
+    upto,
+    mean === null ? null : bytesOf(mean),
+    number,
+  )
+}
+
+/** The space is searched from now on; what was searched before is dropped. In a transaction of the caller. */
+export function makeLive(base: KnowledgeBase, space: VectorSpace): void {
+  for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space WHERE number <> ?', space.number))
+    dropSpace(base, number)
+  base.run('UPDATE vector_space SET is_live = 1 WHERE number = ?', space.number)
+}
+
+/** Drops a space. Its vectors are no longer searched, and `eraseDropped` deletes them later. Runs in a transaction of the caller. */
+export function dropSpace(base: KnowledgeBase, number: number): void {
+  dropNear(base, number)
+  base.run('DELETE FROM vector_space WHERE number = ?', number)
+}
+
+/** Removes some vectors or signs of spaces that were dropped. Returns false when none are left. */
+export function eraseDropped(base: KnowledgeBase): boolean {
+  const erase = nextErasure(base)
+  if (erase === undefined) return false
+  base.write(erase, { durable: false })
+  return true
+}
+
+export const hasDropped = (base: KnowledgeBase): boolean => nextErasure(base) !== undefined
+
+/** Looks in the gaps between the numbers of the spaces. */
+function nextErasure(base: KnowledgeBase): (() => void) | undefined {
+  const numbers = base.all<{ number: number }>('SELECT number FROM vector_space ORDER BY number').map(({ number }) => number)
+  for (const [i, after] of [0, ...numbers].entries()) {
+    const before = numbers[i] ?? NO_SPACE
+    const erase = erasureOfVectors(base, after, before) ?? erasureOfBlocks(base, after, before)
+    if (erase !== undefined) return erase
+  }
+  return undefined
+}
+
+function erasureOfVectors(base: KnowledgeBase, after: number, before: number): (() => void) | undefined {
+  const keys = base.all<{ key: number }>(
+    'SELECT key FROM vector WHERE key >= ? AND key < ? ORDER BY key LIMIT ?',
+    (after + 1) * SPACE_STEP,
+    before * SPACE_STEP,
+    VECTORS_A_DELETION,
+  )
+  const [first, last] = [keys[0]?.key, keys.at(-1)?.key]
+  if (first === undefined || last === undefined) return undefined
+  return () => void base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', first, last)
+}
+
+function erasureOfBlocks(base: KnowledgeBase, after: number, before: number): (() => void) | undefined {
+  const [block] = base.all<{ space: number; number: number }>(
+    'SELECT space, number FROM vector_block WHERE space > ? AND space < ? ORDER BY space DESC, number DESC LIMIT 1',
+    after,
+    before,
+  )
+  if (block === undefined) return undefined
+  const { space, number } = block
+  return () => void base.run('DELETE FROM vector_block WHERE space = ? AND number > ?', space, number - BLOCKS_A_DELETION)
+}
+
+/**
+ * Returns true if a space contains a vector, or signs, of another size: nothing can be compared with it. Reads the vectors themselves only as long as
+ * they are few and have no signs.
+ */
+export function hasOtherSizes(
+  base: KnowledgeBase,
+  { number, mean }: VectorSpace,
+  size: { code: number; signs: number },
+): boolean {
+  const [first, last] = [number * SPACE_STEP, (number + 1) * SPACE_STEP - 1]
+  const other =
+    mean === null
+      ? base.get('SELECT 1 FROM vector WHERE key BETWEEN ? AND ? AND length(code) <> ? LIMIT 1', first, last, size.code)
+      : base.get('SELECT 1 FROM vector_block WHERE space = ? AND length(bits) <> length(ids) / 4 * ? LIMIT 1', number, size.signs)
+  return other !== undefined
+}
+
+/** Every vector of a space, or those of the passages given, in order of their ids. */
+export function listVectors(base: KnowledgeBase, space: number, ids?: readonly number[]): Vector[] {
+  if (ids === undefined)
+    return base.all(
+      'SELECT key - ? AS id, code FROM vector WHERE key BETWEEN ? AND ? ORDER BY key',
+      space * SPACE_STEP,
+      space * SPACE_STEP,
+      (space + 1) * SPACE_STEP - 1,
+    )
+  const rows = base.getMany<{ code: Uint8Array }>(
+    'SELECT code FROM vector WHERE key = ?',
+    ids.map((id) => [space * SPACE_STEP + id]),
+  )
+  return ids.flatMap((id, i) => (rows[i] === undefined ? [] : [{ id, code: rows[i].code }]))
+}
+
+/** The next vectors of a space behind a passage, in order of their ids. */
+export function listVectorsBehind(base: KnowledgeBase, space: number, id: number, most: number): Vector[] {
+  return base.all(
+    'SELECT key - ? AS id, code FROM vector WHERE key > ? AND key < ? ORDER BY key LIMIT ?',
+    space * SPACE_STEP,
+    space * SPACE_STEP + id,
+    (space + 1) * SPACE_STEP,
+    most,
+  )
+}
+
+/** Those of the passages that have a vector. */
+export function embeddedOf(base: KnowledgeBase, space: number, ids: readonly number[]): Set<number> {
+  const rows = base.getMany(
+    'SELECT 1 FROM vector WHERE key = ?',
+    ids.map((id) => [space * SPACE_STEP + id]),
+  )
+  return new Set(ids.filter((_, i) => rows[i] !== undefined))
+}
+
+/** Vectors that have their signs. */
+export function countSigns(base: KnowledgeBase, space: number): number {
+  return base.get<{ n: number | null }>('SELECT sum(length(ids)) / 4 AS n FROM vector_block WHERE space = ?', space)?.n ?? 0
+}
+
+export function countVectors(base: KnowledgeBase, space: number, most: number): number {
+  return base.all(
+    'SELECT 1 FROM vector WHERE key BETWEEN ? AND ? LIMIT ?',
+    space * SPACE_STEP,
+    (space + 1) * SPACE_STEP - 1,
+    most,
+  ).length
+}
+
+/** Blocks that are not known, or in an older version, and the numbers of all there are. */
+export function readBlocks(
+  base: KnowledgeBase,
+  space: number,
+  known: ReadonlyMap<number, number>,
+): { all: number[]; changed: VectorBlock[] } {
+  const rows = base.all<{ number: number; version: number }>(
+    'SELECT number, version FROM vector_block WHERE space = ? ORDER BY number',
+    space,
+  )
+  const changed = base
+    .getMany<BlockRow>(
+      `${SELECT_BLOCK} WHERE space = ? AND number = ?`,
+      rows.filter(({ number, version }) => known.get(number) !== version).map(({ number }) => [space, number]),
+    )
+    .map((row) => toBlock(row!))
+  return { all: rows.map(({ number }) => number), changed }
+}
+
+interface BlockRow {
+  number: number
+  version: number
+  ids: Uint8Array
+  bits: Uint8Array
+}
+const SELECT_BLOCK = 'SELECT number, version, ids, bits FROM vector_block'
+const toBlock = ({ ids, ...row }: BlockRow): VectorBlock => ({ ...row, ids: new Uint32Array(ids.slice().buffer) })
+
+/** Adds signs behind those that there are. In a transaction of the caller. */
+export function appendSigns(base: KnowledgeBase, space: number, signs: readonly { id: number; bits: Uint8Array }[]): void {
+  let rest = signs
+  while (rest.length > 0) {
+    const last = base.get<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number DESC LIMIT 1`, space)
+    const block = last === undefined ? undefined : toBlock(last)
+    const room = block === undefined ? 0 : BLOCK_VECTORS - block.ids.length
+    const own = rest.slice(0, room > 0 ? room : BLOCK_VECTORS)
+    rest = rest.slice(own.length)
+    const open =
+      room > 0
+        ? block!
+        : { number: (block?.number ?? 0) + 1, version: newVersion(), ids: new Uint32Array(0), bits: new Uint8Array(0) }
+    writeBlock(base, space, {
+      ...open,
+      ids: Uint32Array.from([...open.ids, ...own.map(({ id }) => id)]),
+      bits: Buffer.concat([open.bits, ...own.map(({ bits }) => bits)]),
+    })
+  }
+}
+
+/** A number may be given again to a block after its first holder is gone; a reader must not take the one for the other. */
+const newVersion = (): number => Math.floor(Math.random() * 2 ** 40)
+
+function writeBlock(base: KnowledgeBase, space: number, { number, version, ids, bits }: VectorBlock): void {
+  if (ids.length === 0) {
+    base.run('DELETE FROM vector_block WHERE space = ? AND number = ?', space, number)
+    return
+  }
+  base.run(
+    `INSERT INTO vector_block (space, number, version, first, last, ids, bits) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (space, number) DO UPDATE SET version = excluded.version, first = excluded.first, last = excluded.last, ids = excluded.ids,
+       bits = excluded.bits`,
+    space,
+    number,
+    version + 1,
+    ids.reduce((a, b) => Math.min(a, b)),
+    ids.reduce((a, b) => Math.max(a, b)),
+    bytesOf(ids),
+    bits,
+  )
+}
+
+/** Removes the vectors of passages that are erased. In a transaction of the caller. */
+export function eraseVectors(base: KnowledgeBase, first: number, last: number): void {
+  for (const { number } of base.all<{ number: number }>('SELECT number FROM vector_space')) {
+    base.run('DELETE FROM vector WHERE key BETWEEN ? AND ?', number * SPACE_STEP + first, number * SPACE_STEP + last)
+    eraseNear(base, number, first, last)
+    const blocks = base
+      .all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? AND first <= ? AND last >= ?`, number, last, first)
+      .map(toBlock)
+    for (const block of blocks) {
+      const kept = [...block.ids.keys()].filter((at) => block.ids[at]! < first || block.ids[at]! > last)
+      const size = block.bits.length / block.ids.length
+      writeBlock(base, number, {
+        ...block,
+        ids: Uint32Array.from(kept, (at) => block.ids[at]!),
+        bits: Buffer.concat(kept.map((at) => block.bits.subarray(at * size, (at + 1) * size))),
+      })
+    }
+    if (blocks.length > 0) joinBlocks(base, number)
+  }
+}
+
+/** Blocks that were emptied are filled up from the others once half of the room is empty: each takes its room in the memory of readers. */
+function joinBlocks(base: KnowledgeBase, space: number): void {
+  const { last, vectors } = base.get<{ last: number | null; vectors: number | null }>(
+    'SELECT max(number) AS last, sum(length(ids)) / 4 AS vectors FROM vector_block WHERE space = ?',
+    space,
+  )!
+  if ((last ?? 0) <= 2 * Math.ceil((vectors ?? 0) / BLOCK_VECTORS)) return
+  const blocks = base.all<BlockRow>(`${SELECT_BLOCK} WHERE space = ? ORDER BY number`, space).map(toBlock)
+  base.run('DELETE FROM vector_block WHERE space = ?', space)
+  for (const { ids, bits } of blocks) {
+    const size = bits.length / ids.length
+    appendSigns(
+      base,
+      space,
+      Array.from(ids, (id, at) => ({ id, bits: bits.subarray(at * size, (at + 1) * size) })),
+    )
+  }
+}
+
+/** Spaces that hold vectors. */
+export const listSpaces = (base: KnowledgeBase): VectorSpace[] =>
+  base.all<SpaceRow>('SELECT number, model, dimensions, is_live, upto, mean FROM vector_space WHERE dimensions > 0').map(toSpace)
+
+export const hasVectors = (base: KnowledgeBase): boolean =>
+  base.get('SELECT 1 FROM vector_space WHERE dimensions > 0') !== undefined
+
+/** A passage that takes over the vectors of an older one. */
+export interface VectorCopy {
+  from: number
+  to: number
+}
+
+/** Gives passages without vectors those of older ones, as far as they have any of so many bytes, and returns them. In a transaction of the caller. */
+export function copyVectors(base: KnowledgeBase, space: VectorSpace, copies: readonly VectorCopy[], bytes: number): Vector[] {
+  const from = [...new Set(copies.map((copy) => copy.from))]
+  const codes = new Map(listVectors(base, space.number, from).map(({ id, code }) => [id, code]))
+  const vectors = copies.flatMap(({ from, to }) => {
+    const code = codes.get(from)
+    return code?.length === bytes ? [{ id: to, code }] : []
+  })
+  insertVectors(base, space, vectors)
+  return vectors
+}

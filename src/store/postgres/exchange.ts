@@ -1,0 +1,177 @@
+import type { Socket } from 'node:net'
+import type pg from 'pg'
+import type { Row, Value } from '../database.ts'
+import { isOfServer } from './errors.ts'
+
+/** The rows of a statement, each as its values in the order of the columns. */
+export interface Answer {
+  columns: string[]
+  rows: Value[][]
+}
+
+export interface Asked extends Answer {
+  /** Of the statement, which the server parses once for each connection. */
+  name: string
+  text: string
+  values: readonly Value[]
+}
+
+export const toRows = ({ columns, rows }: Answer): Row[] =>
+  rows.map((values) => {
+    const row: Row = {}
+    for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!
+    return row
+  })
+
+interface Field {
+  name: string
+  dataTypeID: number
+}
+/** How the rows of a statement are read. */
+interface Shape {
+  columns: string[]
+  /** Of each column; undefined where its text is its value. */
+  parsers: (((text: string) => Value) | undefined)[]
+}
+
+/** The part of the driver's connection that speaks the protocol. */
+interface Wire {
+  stream: Socket
+  parse(statement: { name: string; text: string }): void
+  close(what: { type: 'S'; name: string }): void
+  bind(what: { statement: string; values: readonly unknown[]; valueMapper: (value: unknown) => unknown }): void
+  describe(what: { type: 'P'; name: string }): void
+  execute(what: object): void
+  flush(): void
+  sync(): void
+}
+
+/** By connection and name, of the statements that are parsed there. */
+const parsed = new WeakMap<Wire, Map<string, Shape>>()
+
+/**
+ * Sends statements in one packet; they are one transaction, which is committed when it resolves and undone when it rejects. `more` is asked for
+ * the rest of the transaction when the first have their answers. What the server says of a statement's rows is asked for once. The connection must not
+ * be one that is used through a pooler.
+ */
+export function exchange(
+  client: pg.ClientBase,
+  types: pg.CustomTypesConfig,
+  first: Asked[],
+  more?: () => Asked[],
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.query(new Exchange(types, first, more, (error) => (error ? reject(error) : resolve())))
+  })
+}
+
+/** What the driver calls a query: it is told of each message of the answer. */
+class Exchange {
+  readonly #types: pg.CustomTypesConfig
+  #asked: Asked[]
+  #more: (() => Asked[]) | undefined
+  /** The driver puts its time limit around it. */
+  callback: (error: Error | null) => void
+  /** Undefined until the query is sent. If the connection broke before that, the driver calls `handleError` without `submit`. */
+  #wire: Wire | undefined
+  #parsed!: Map<string, Shape>
+  #at = 0
+  #shape: Shape | undefined
+
+  constructor(
+    types: pg.CustomTypesConfig,
+    first: Asked[],
+    more: (() => Asked[]) | undefined,
+    callback: (error: Error | null) => void,
+  ) {
+    this.#types = types
+    this.#asked = first
+    this.#more = more
+    this.callback = callback
+  }
+
+  submit(connection: object): void {
+    const wire = connection as Wire
+    this.#wire = wire
+    this.#parsed = parsed.get(wire) ?? new Map()
+    parsed.set(wire, this.#parsed)
+    this.#send(wire)
+  }
+
+  /** A value that cannot be sent must not end the process: nobody could catch it in an event of the connection. */
+  #send(wire: Wire): void {
+    try {
+      this.#write(wire)
+    } catch (error) {
+      this.#more = undefined
+      wire.stream.destroy(error as Error)
+    }
+  }
+
+  #write(wire: Wire): void {
+    const described = new Set<string>()
+    wire.stream.cork()
+    for (const { name, text, values } of this.#asked) {
+      const isNew = !this.#parsed.has(name) && !described.has(name)
+      if (isNew) {
+        described.add(name)
+        // One that was parsed and then failed is there already.
+        wire.close({ type: 'S', name })
+        wire.parse({ name, text })
+      }
+      wire.bind({ statement: name, values, valueMapper: toWire })
+      if (isNew) wire.describe({ type: 'P', name: '' })
+      wire.execute({})
+    }
+    if (this.#more === undefined) wire.sync()
+    else wire.flush()
+    wire.stream.uncork()
+  }
+
+  handleRowDescription({ fields }: { fields: Field[] }): void {
+    this.#shape = {
+      columns: fields.map(({ name }) => name),
+      parsers: fields.map(({ dataTypeID }) => (dataTypeID === TEXT ? undefined : this.#types.getTypeParser(dataTypeID, 'text'))),
+    }
+  }
+
+  handleDataRow({ fields }: { fields: (string | null)[] }): void {
+    const asked = this.#asked[this.#at]!
+    this.#shape ??= this.#parsed.get(asked.name)!
+    const { parsers } = this.#shape
+    asked.rows.push(fields.map((text, i) => (text === null ? null : (parsers[i]?.(text) ?? text))))
+  }
+
+  handleCommandComplete(): void {
+    const asked = this.#asked[this.#at++]!
+    const shape = this.#parsed.get(asked.name) ?? this.#shape ?? { columns: [], parsers: [] }
+    this.#parsed.set(asked.name, shape)
+    asked.columns = shape.columns
+    this.#shape = undefined
+    if (this.#at < this.#asked.length || this.#more === undefined) return
+    this.#asked = this.#more()
+    this.#more = undefined
+    this.#at = 0
+    this.#send(this.#wire!)
+  }
+
+  handleError(error: Error): void {
+    if (this.#more !== undefined) this.#giveUp(error)
+    this.#more = undefined
+    this.callback(error)
+  }
+
+  /** A Sync ends what the server refused. If the server has not answered yet, a Sync would commit the first part without the rest. */
+  #giveUp(error: Error): void {
+    if (isOfServer(error)) this.#wire?.sync()
+    else this.#wire?.stream.destroy()
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null)
+  }
+}
+
+const toWire = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
+
+const TEXT = 25

@@ -1,0 +1,45 @@
+import type { Statement } from '../database.ts'
+import { isLost } from './errors.ts'
+import type { Answer } from './exchange.ts'
+
+interface Waiting {
+  statement: Statement
+  resolve: (answer: Answer) => void
+  reject: (error: unknown) => void
+}
+
+/** What is read in one turn of the event loop, by whichever requests, is asked for in one packet. */
+export class Reads {
+  readonly #readTogether: (statements: Statement[]) => Promise<Answer[]>
+  readonly #readAlone: (statement: Statement) => Promise<Answer>
+  #waiting: Waiting[] = []
+
+  constructor(
+    readTogether: (statements: Statement[]) => Promise<Answer[]>,
+    readAlone: (statement: Statement) => Promise<Answer>,
+  ) {
+    this.#readTogether = readTogether
+    this.#readAlone = readAlone
+  }
+
+  add(statement: Statement): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.push({ statement, resolve, reject }) === 1) setImmediate(() => void this.#readAll())
+    })
+  }
+
+  async #readAll(): Promise<void> {
+    const reads = this.#waiting
+    this.#waiting = []
+    try {
+      const results = await this.#readTogether(reads.map(({ statement }) => statement))
+      reads.forEach((read, i) => {
+        read.resolve(results[i]!)
+      })
+    } catch (error) {
+      if (isLost((error as Error).cause ?? error)) for (const read of reads) read.reject(error)
+      // One that fails must not fail the others.
+      else for (const { statement, resolve, reject } of reads) this.#readAlone(statement).then(resolve, reject)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import { InTurn } from '../../core/in-turn.ts'
+import type { Statement } from '../database.ts'
+
+interface Write {
+  statements: Statement[]
+  /** When it began to wait, on the clock of `performance`. */
+  since: number
+}
+
+/** Returns whose turn a write takes: statements name first what they change, and the agent before all. */
+export const agentOf = ({ statements }: Pick<Write, 'statements'>): string => String(statements[0]!.params[0])
+
+/** A queue of writes. Agents take turns; the writes of one agent stay in order. */
+export class WritesInTurn<W extends Write> {
+  readonly #waiting = new InTurn<W>()
+  /** When the agents that wait were served last. */
+  readonly #servedAt = new Map<string, number>()
+
+  get isEmpty(): boolean {
+    return this.#waiting.isEmpty
+  }
+
+  add(write: W): void {
+    this.#waiting.add(agentOf(write), write)
+  }
+
+  take(most: number): W[] {
+    const taken: W[] = []
+    const now = performance.now()
+    while (taken.length < most) {
+      const write = this.#waiting.next()
+      if (write === undefined) break
+      taken.push(write)
+      const agent = agentOf(write)
+      if (this.#waiting.firstOf(agent) === undefined) this.#servedAt.delete(agent)
+      else this.#servedAt.set(agent, now)
+    }
+    return taken
+  }
+
+  /** Puts back what was taken last and not written, in the same order. */
+  putBack(writes: readonly W[]): void {
+    for (const [agent, its] of Map.groupBy(writes, agentOf)) this.#waiting.putBack(agent, its)
+  }
+
+  /** For how long the agent whose turn is next has waited for it, in milliseconds. */
+  waitMs(): number {
+    for (const agent of this.#waiting.owners()) {
+      const { since } = this.#waiting.firstOf(agent)!
+      return performance.now() - Math.max(since, this.#servedAt.get(agent) ?? 0)
+    }
+    return 0
+  }
+}
