@@ -3,7 +3,7 @@
 // FOLDER holds test collections, one folder each: corpus, queries, qrels and answers as gzipped JSON Lines.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
+import { ANSWER_THRESHOLD } from '../src/core/ports/retrieval.ts'
 import { Base, type Query, readSet } from './base.ts'
 import { auc, balancedAccuracy, countWords, holdsAnswer, mean, percentile } from './measures.ts'
 

@@ -4,7 +4,7 @@
 // and made of question and answer, each against their own passage. Wrong: the same against the other passages found for the question, and
 // against their own with a number changed.
 import { basename } from 'node:path'
-import type { Hit } from '../src/core/retrieval.ts'
+import type { Hit } from '../src/core/ports/retrieval.ts'
 import { cite } from '../src/reply/cite.ts'
 import { sentences } from '../src/text/sentences.ts'
 import { Base, readSet } from './base.ts'

@@ -4,7 +4,7 @@
 // question and its reply, of the same document and of another. Of each base part is left out: what that part was asked cannot be answered.
 import { join } from 'node:path'
 import type { HistoryEntry } from '../src/core/message.ts'
-import { ANSWER_THRESHOLD } from '../src/core/retrieval.ts'
+import { ANSWER_THRESHOLD } from '../src/core/ports/retrieval.ts'
 import { analyse, contentStems } from '../src/text/analyse.ts'
 import { Base, type Item, type Query, readSet } from './base.ts'
 import { auc, balancedAccuracy, mean } from './measures.ts'

@@ -1,12 +1,12 @@
-// Fits the two figures of src/knowledge/confidence.ts and prints their weights:
+// Fits the two figures of src/knowledge/query/confidence.ts and prints their weights:
 //   node bench/fit-confidence.ts FOLDER
 // FOLDER holds test collections. Bases are made of them in several sizes and languages, each without part of the documents that questions are
 // about: those questions cannot be answered.
 import { join } from 'node:path'
-import type { Retrieval } from '../src/core/retrieval.ts'
+import type { Retrieval } from '../src/core/ports/retrieval.ts'
 import { rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
 import { describe } from '../src/knowledge/answer/features.ts'
-import { answerFeatures, type RetrievalSignals, retrievalFeatures } from '../src/knowledge/confidence.ts'
+import { answerFeatures, type RetrievalSignals, retrievalFeatures } from '../src/knowledge/query/confidence.ts'
 import { analyse } from '../src/text/analyse.ts'
 import { Base, type Item, type Query, readSet } from './base.ts'
 import { auc, balancedAccuracy } from './measures.ts'

@@ -1,10 +1,10 @@
-// Fits the figure `quoteConfidence` of src/knowledge/confidence.ts and prints its weights:
+// Fits the figure `quoteConfidence` of src/knowledge/query/confidence.ts and prints its weights:
 //   node bench/fit-quotes.ts FOLDER [NAME,NAME…]
 // `products.ts` says what FOLDER holds. A quote is right if it matches the pattern of its question. Each product is judged by a fit on the others.
 import { extractAnswer, quoteSignalsOf, rank, signalsOf } from '../src/knowledge/answer/extract-answer.ts'
 import { describe } from '../src/knowledge/answer/features.ts'
 import { isBlock } from '../src/knowledge/answer/quotable.ts'
-import { answerConfidence, quoteFeatures } from '../src/knowledge/confidence.ts'
+import { answerConfidence, quoteFeatures } from '../src/knowledge/query/confidence.ts'
 import { auc } from './measures.ts'
 import { type Asked, askProducts, says } from './products.ts'
 

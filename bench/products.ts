@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HistoryEntry } from '../src/core/message.ts'
-import type { Retrieval } from '../src/core/retrieval.ts'
+import type { Retrieval } from '../src/core/ports/retrieval.ts'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
 import { Base } from './base.ts'
 

@@ -3,7 +3,7 @@
 //   node --expose-gc bench/search.ts ask PATH COUNT QUESTIONS
 import { statSync } from 'node:fs'
 import { extractAnswer } from '../src/knowledge/answer/extract-answer.ts'
-import { retrieve } from '../src/knowledge/retrieve.ts'
+import { retrieve } from '../src/knowledge/query/retrieve.ts'
 import { KnowledgeFile } from '../src/store/knowledge/file.ts'
 import { KnowledgeIndex } from '../src/store/knowledge/reader.ts'
 import { indexPassages } from './index-passages.ts'

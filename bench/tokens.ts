@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { HistoryEntry } from '../src/core/message.ts'
-import type { PromptMessage } from '../src/core/model.ts'
+import type { PromptMessage } from '../src/core/ports/model.ts'
 import { estimateTokens, promptTokens } from '../src/core/tokens.ts'
 import { type ModelCall, says } from '../test/support/model-server.ts'
 import { until } from '../test/support/poll.ts'

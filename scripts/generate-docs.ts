@@ -5,7 +5,7 @@ import { toOpenApi } from '../src/api/openapi.ts'
 import { loadConfig } from '../src/config/config.ts'
 import { type Setting, type SettingName, settings } from '../src/config/settings.ts'
 import { type ErrorCode, errorCodes } from '../src/core/errors.ts'
-import { statusOf } from '../src/http/errors.ts'
+import { statusOf } from '../src/http/route/errors.ts'
 import { clientTypes } from './generate-client.ts'
 import { scatter } from './scatter.ts'
 
@@ -274,7 +274,7 @@ A secret is kept out of the environment by putting it into a file of its own and
 ${groups.map(({ title, intro, names }) => `## ${title}\n\n${intro}\n\n${names.map(toItem).join('\n')}\n`).join('\n')}`
 }
 
-/** The page of all error codes, from `src/core/errors.ts` and `src/http/errors.ts`. */
+/** The page of all error codes, from `src/core/errors.ts` and `src/http/route/errors.ts`. */
 export function errorsPage(): string {
   const sorted = [...errorCodes].sort((a, b) => statusOf[a] - statusOf[b])
   return `${GENERATED}

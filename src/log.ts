@@ -1,6 +1,6 @@
 import { destination, type Logger, pino } from 'pino'
 import { ReparteeError } from './core/errors.ts'
-import { Refusal } from './models/failure.ts'
+import { Refusal } from './models/transport/failure.ts'
 
 /** Where lines cannot be written, as to a file on a full disk, so many bytes of them wait; what comes then is lost, and nothing else is. */
 const MAX_UNWRITTEN_BYTES = 1_048_576

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Bursts } from '../src/knowledge/ingest/bursts.ts'
+import { Bursts } from '../src/knowledge/ingest/web/bursts.ts'
 
 test('the work of an agent waits for the end of its own changes, and of nobody else’s', () => {
   const bursts = new Bursts()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { Cache } from '../src/core/cache.ts'
+import { Cache } from '../src/core/platform/cache.ts'
 import { openModels } from '../src/models/models.ts'
 
 describe('a cache', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Hit } from '../src/core/retrieval.ts'
+import type { Hit } from '../src/core/ports/retrieval.ts'
 import { Citer, cite } from '../src/reply/cite.ts'
 import { supportingText } from '../src/reply/snippet.ts'
 import { toClaim, Witness } from '../src/reply/support.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ReparteeError } from '../src/core/errors.ts'
-import { DueSites } from '../src/knowledge/ingest/due-sites.ts'
+import { DueSites } from '../src/knowledge/ingest/web/due-sites.ts'
 import { KnowledgeFolder } from '../src/store/knowledge/folder.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-due-'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import type { EmbeddingModel } from '../src/core/embedding.ts'
+import type { EmbeddingModel } from '../src/core/ports/embedding.ts'
 import { embeddingModel } from '../src/models/embeddings.ts'
 import { openReranker } from '../src/models/reranker.ts'
 import { listen } from './support/cleanup.ts'

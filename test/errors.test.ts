@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { after, describe, test } from 'node:test'
-import { toReparteeError } from '../src/http/errors.ts'
+import { toReparteeError } from '../src/http/route/errors.ts'
 import { until } from './support/poll.ts'
 import { needsProcess, startService } from './support/service.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
-import { admitBody } from '../src/http/admit.ts'
-import { FairEntry } from '../src/http/fair-entry.ts'
+import { admitBody } from '../src/http/route/admit.ts'
+import { FairEntry } from '../src/http/server/fair-entry.ts'
 
 const nextRound = () => new Promise(setImmediate)
 

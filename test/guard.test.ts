@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { EmbeddingCall } from '../src/core/embedding.ts'
 import { ReparteeError } from '../src/core/errors.ts'
-import { type ChatModel, type ModelReply, NoText } from '../src/core/model.ts'
-import type { RerankCall } from '../src/core/reranker.ts'
+import type { EmbeddingCall } from '../src/core/ports/embedding.ts'
+import { type ChatModel, type ModelReply, NoText } from '../src/core/ports/model.ts'
+import type { RerankCall } from '../src/core/ports/reranker.ts'
 import { Breaker, Breakers } from '../src/models/breaker.ts'
-import { failed, refused } from '../src/models/failure.ts'
 import { guardModels, guardReranker } from '../src/models/guard.ts'
+import { failed, refused } from '../src/models/transport/failure.ts'
 import { never, request } from './contract/model.ts'
 
 const reply: ModelReply = { text: 'ok', model: 'm', usage: null, finish: 'stop' }

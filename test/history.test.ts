@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { phrasesIn, withoutOwnWords } from '../src/core/phrases.ts'
-import { toQuestion } from '../src/knowledge/question.ts'
+import { toQuestion } from '../src/knowledge/query/question.ts'
 import { openLantern } from './support/lantern.ts'
 
 describe('what was said before', () => {

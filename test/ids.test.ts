@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isUuid, makeId, newId } from '../src/core/ids.ts'
+import { isUuid, makeId, newId } from '../src/core/platform/ids.ts'
 
 for (const [title, make] of Object.entries({ 'on this Node': newId, 'on Node before 24.16': makeId }))
   test(`an id is a UUID of version 7 with the time in milliseconds, ${title}`, () => {

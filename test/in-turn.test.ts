@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { InTurn } from '../src/core/in-turn.ts'
+import { InTurn } from '../src/core/fairness/in-turn.ts'
 import { type Response, serveInTurn } from '../src/knowledge/rpc.ts'
 import { NotYet } from '../src/store/knowledge/filters.ts'
 import { until } from './support/poll.ts'

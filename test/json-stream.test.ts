@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { scarceJsonStream, textOrStream } from '../src/http/json-stream.ts'
+import { scarceJsonStream, textOrStream } from '../src/http/json/json-stream.ts'
 import { until } from './support/poll.ts'
 
 const LONG_MS = 2 ** 31 - 1

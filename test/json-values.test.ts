@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hasMoreShapes, hasMoreValues, ValueCount } from '../src/core/json-values.ts'
+import { hasMoreShapes, hasMoreValues, ValueCount } from '../src/core/platform/json-values.ts'
 
 /** As `hasMoreValues` counts: lists, objects, and the commas in them. */
 function countOf(value: unknown): number {

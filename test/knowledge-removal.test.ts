@@ -1,7 +1,7 @@
 // A large knowledge base in PostgreSQL is removed at once, and its rows are deleted in slices.
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
-import { newId } from '../src/core/ids.ts'
+import { newId } from '../src/core/platform/ids.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'

@@ -1,9 +1,9 @@
 // Large bodies are parsed in a thread, with the same outcome; a thread that fails fails its own job alone.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { JobThread } from '../src/core/job-thread.ts'
-import { parseJson } from '../src/http/body.ts'
-import { parseLargeJson } from '../src/http/large-json.ts'
+import { JobThread } from '../src/core/fairness/job-thread.ts'
+import { parseLargeJson } from '../src/http/json/large-json.ts'
+import { parseJson } from '../src/http/route/body.ts'
 
 const LARGE = 'x'.repeat(3_000_000)
 const told = async (work: () => unknown) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Limiter } from '../src/core/limiter.ts'
+import { Limiter } from '../src/core/fairness/limiter.ts'
 
 /** Begins work that ends when it is told to. */
 function open(atOnce: number) {

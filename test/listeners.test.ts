@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fastify from 'fastify'
-import { Listeners } from '../src/http/listeners.ts'
+import { Listeners } from '../src/http/server/listeners.ts'
 
 const CONNECT = `const net = require('node:net')
 let connected = 0

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { UnusableModel } from '../src/core/model.ts'
+import { UnusableModel } from '../src/core/ports/model.ts'
 import { localEmbeddings } from '../src/models/local-embeddings.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'repartee-models-'))

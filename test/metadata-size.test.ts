@@ -4,8 +4,8 @@ import { MetadataMap } from '../src/api/agents.ts'
 import { FilledText } from '../src/api/fields.ts'
 import { Type } from '../src/api/schema.ts'
 import type { ReparteeError } from '../src/core/errors.ts'
-import { toShown } from '../src/http/body.ts'
-import { isLonger, validator } from '../src/http/validation.ts'
+import { toShown } from '../src/http/route/body.ts'
+import { isLonger, validator } from '../src/http/route/validation.ts'
 
 // Writing 48 MB as JSON would hold up everybody for most of a second.
 for (const [about, metadata] of [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChatModel, PromptMessage } from '../src/core/model.ts'
+import type { ChatModel, PromptMessage } from '../src/core/ports/model.ts'
 import { chatCompletionsModel } from '../src/models/chat-completions.ts'
 import { contextFor, ollamaModel } from '../src/models/ollama.ts'
 import type { Provider } from '../src/models/provider.ts'

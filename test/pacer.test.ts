@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { nextSlice, pacer } from '../src/core/pacer.ts'
+import { nextSlice, pacer } from '../src/core/fairness/pacer.ts'
 
 test('one slice of all long work is done in each round of the event loop, in the order of asking', async () => {
   const done: string[] = []

@@ -1,7 +1,7 @@
 // Which of the passages found go into a prompt
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { Hit, Retrieval } from '../src/core/retrieval.ts'
+import type { Hit, Retrieval } from '../src/core/ports/retrieval.ts'
 import { passagesFor } from '../src/reply/passages.ts'
 
 const hit = (text: string, score: number): Hit => ({

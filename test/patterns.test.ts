@@ -10,7 +10,7 @@ const BOUNDED: Record<string, string> = {
   'src/cli/agents/create.ts /^(\\S*[/\\\\])?\\S+\\.(md|markdown|txt)$/i': OPERATOR,
   'src/cli/serve.ts /\\/+$/': OPERATOR,
   'src/cli/service.ts /\\/+$/': OPERATOR,
-  'src/models/http.ts /\\/+$/': OPERATOR,
+  'src/models/transport/http.ts /\\/+$/': OPERATOR,
   'src/models/vendors.ts /\\/+$/': OPERATOR,
   'src/config/parse-providers.ts /\\/+$/': OPERATOR,
   'src/config/parse-providers.ts /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i': OPERATOR,

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { importInTurn } from '../src/http/import-places.ts'
-import { parseJsonInTurn } from '../src/http/large-json.ts'
-import { Places } from '../src/http/places.ts'
+import { parseJsonInTurn } from '../src/http/json/large-json.ts'
+import { importInTurn } from '../src/http/server/import-places.ts'
+import { Places } from '../src/http/server/places.ts'
 
 /** As much of a request and its reply as places look at. */
 function requestOf(id: string, userId?: string) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { Pressure } from '../src/http/pressure.ts'
+import { Pressure } from '../src/http/server/pressure.ts'
 import { until } from './support/poll.ts'
 
 const DAY_MS = 86_400_000

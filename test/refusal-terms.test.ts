@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toLogged } from '../src/log.ts'
-import { refused } from '../src/models/failure.ts'
+import { refused } from '../src/models/transport/failure.ts'
 
 const logged = (error: unknown) => (toLogged(refused(400, {}, JSON.stringify({ error }))) as { cause: object }).cause
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ProximityScorer } from '../src/knowledge/rescore.ts'
+import { ProximityScorer } from '../src/knowledge/query/rescore.ts'
 import { hashOf } from '../src/text/ngrams.ts'
 
 const NEAR = 8

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Hit } from '../src/core/retrieval.ts'
+import type { Hit } from '../src/core/ports/retrieval.ts'
 import { Citer } from '../src/reply/cite.ts'
 import { SettledText } from '../src/reply/settled-text.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiKey } from '../src/core/api-key.ts'
-import { Shares, TenantShares } from '../src/core/shares.ts'
+import { Shares, TenantShares } from '../src/core/fairness/shares.ts'
 
 const key = (id: string, userId?: string) => ({ id, ...(userId === undefined ? {} : { userId }) }) as ApiKey
 /** Takes one after the other as long as it may; returns how many it were. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { topSlots } from '../src/knowledge/top-slots.ts'
+import { topSlots } from '../src/knowledge/query/top-slots.ts'
 
 test('the best slots are those of a sort, at any number of them', () => {
   let state = 7

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { newId } from '../src/core/ids.ts'
 import type { HistoryEntry } from '../src/core/message.ts'
 import { phrasesIn } from '../src/core/phrases.ts'
+import { newId } from '../src/core/platform/ids.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
-import { topicOf } from '../src/knowledge/topic.ts'
+import { topicOf } from '../src/knowledge/query/topic.ts'
 import { settled } from './contract/knowledge.ts'
 
 /** Makes a section too long to share its passage with another. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { TurnShares } from '../src/core/turn-shares.ts'
+import { TurnShares } from '../src/core/fairness/turn-shares.ts'
 
 test('the agent that had the least time lately comes next, and those with the same in their order', () => {
   const shares = new TurnShares()

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { after, mock, test } from 'node:test'
 import { openApp } from '../src/app.ts'
 import { loadConfig } from '../src/config/config.ts'
-import { HEALTH_CHECKS, NOBODY } from '../src/http/admit.ts'
-import { FairEntry } from '../src/http/fair-entry.ts'
+import { HEALTH_CHECKS, NOBODY } from '../src/http/route/admit.ts'
+import { FairEntry } from '../src/http/server/fair-entry.ts'
 import { until } from './support/poll.ts'
 
 const data = mkdtempSync(join(tmpdir(), 'repartee-strangers-'))

@@ -9,7 +9,7 @@ import {
   type ModelRequest,
   type ModelUsage,
   NoText,
-} from '../core/model.ts'
+} from '../core/ports/model.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
 import { countUsage, promptTokens } from '../core/tokens.ts'
 import { costOf, priceOf } from '../models/prices.ts'

@@ -1,5 +1,5 @@
-import type { Models } from '../core/model.ts'
-import type { Clock, Ids, Warn } from '../core/ports.ts'
+import type { Models } from '../core/ports/model.ts'
+import type { Clock, Ids, Warn } from '../core/ports/ports.ts'
 import type { Prices } from '../models/prices.ts'
 import type { Database } from '../store/database.ts'
 import type { KeyCache } from './key-cache.ts'

@@ -1,6 +1,6 @@
 import { type ApiKey, MAX_TOKEN_SECONDS } from '../core/api-key.ts'
 import { ReparteeError } from '../core/errors.ts'
-import type { Clock } from '../core/ports.ts'
+import type { Clock } from '../core/ports/ports.ts'
 import type { Database } from '../store/database.ts'
 import { findKey, findKeyByHash, markKeyUsed } from '../store/tables/keys.ts'
 import { hashKey, isKeyLike } from './key-format.ts'

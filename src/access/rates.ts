@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports.ts'
+import type { Clock } from '../core/ports/ports.ts'
 import type { RateAsk, RateWindow } from '../store/tables/rate-windows.ts'
 
 export const WINDOW_MS = 60_000

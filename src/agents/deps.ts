@@ -1,6 +1,6 @@
-import type { Knowledge } from '../core/knowledge.ts'
-import type { Models } from '../core/model.ts'
-import type { Clock, Ids } from '../core/ports.ts'
+import type { Knowledge } from '../core/ports/knowledge.ts'
+import type { Models } from '../core/ports/model.ts'
+import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Database } from '../store/database.ts'
 import type { AgentCache } from './agent-cache.ts'
 

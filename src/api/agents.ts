@@ -1,5 +1,5 @@
 import { retrievalModes } from '../core/agent.ts'
-import { type Limits, MAX_OUTPUT_TOKENS } from '../core/limits.ts'
+import { type Limits, MAX_OUTPUT_TOKENS } from '../core/ports/limits.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { Answer, EVENTS, GivenHistory, wishes } from './messages.ts'
 import { operation } from './operation.ts'

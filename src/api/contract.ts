@@ -1,4 +1,4 @@
-import type { Limits } from '../core/limits.ts'
+import type { Limits } from '../core/ports/limits.ts'
 import { agentOperations } from './agents.ts'
 import { auditOperations } from './audit.ts'
 import { documentOperations } from './documents.ts'

@@ -1,5 +1,5 @@
 import { documentStatuses } from '../core/document.ts'
-import type { Limits } from '../core/limits.ts'
+import type { Limits } from '../core/ports/limits.ts'
 import { MetadataMap } from './agents.ts'
 import { AgentPath, closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { GivenHistory, Trace } from './messages.ts'

@@ -1,5 +1,5 @@
-import type { Limits } from '../core/limits.ts'
-import { pageLimit } from '../core/limits.ts'
+import type { Limits } from '../core/ports/limits.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import { Type } from './schema.ts'
 
 /** UUIDs are taken in either case and printed in lower case. */

@@ -1,5 +1,5 @@
 import { scopes } from '../core/api-key.ts'
-import type { Limits } from '../core/limits.ts'
+import type { Limits } from '../core/ports/limits.ts'
 import { closed, FilledText, Limit, Nothing, Pagination, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
 import { Type } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { Scope } from '../core/api-key.ts'
-import type { Limits } from '../core/limits.ts'
-import { pageLimit } from '../core/limits.ts'
+import type { Limits } from '../core/ports/limits.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import { Hit } from './documents.ts'
 import { closed, FilledText, Uuid } from './fields.ts'
 import { Source } from './messages.ts'

@@ -1,5 +1,5 @@
-import type { Limits } from '../core/limits.ts'
 import { extras, replyFormats, roles, turnStates } from '../core/message.ts'
+import type { Limits } from '../core/ports/limits.ts'
 import { closed, FilledText, Limit, Nothing, Pagination, SessionPath, Success, Timestamp, Uuid } from './fields.ts'
 import { operation } from './operation.ts'
 import { Type } from './schema.ts'

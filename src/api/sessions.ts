@@ -1,4 +1,4 @@
-import { type Limits, MAX_IMPORTED_MESSAGES } from '../core/limits.ts'
+import { type Limits, MAX_IMPORTED_MESSAGES } from '../core/ports/limits.ts'
 import {
   AgentPath,
   closed,

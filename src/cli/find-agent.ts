@@ -1,4 +1,4 @@
-import { isUuid } from '../core/ids.ts'
+import { isUuid } from '../core/platform/ids.ts'
 import { type Agent, type Client, listAll, ServiceError } from './client.ts'
 import { CommandError } from './command.ts'
 import { nearest } from './nearest.ts'

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { ConfigError } from '../config/config.ts'
-import { version } from '../core/version.ts'
+import { version } from '../core/platform/version.ts'
 import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from './command.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import { didYouMean } from './nearest.ts'

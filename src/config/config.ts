@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { isKeyLike } from '../access/key-format.ts'
-import type { Limits } from '../core/limits.ts'
+import type { Limits } from '../core/ports/limits.ts'
 import type { Provider } from '../models/provider.ts'
 import { parseHosts } from '../net/guarded-fetch.ts'
 import { parseProviders, toOllamaUrl } from './parse-providers.ts'

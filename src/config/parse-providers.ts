@@ -1,4 +1,4 @@
-import { EXTRACTIVE } from '../core/model.ts'
+import { EXTRACTIVE } from '../core/ports/model.ts'
 import { builtIn, type Protocol, type Provider, protocols } from '../models/provider.ts'
 
 const NAME = /^[a-z0-9-]+$/

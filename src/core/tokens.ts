@@ -1,4 +1,4 @@
-import type { ModelRequest, ModelUsage } from './model.ts'
+import type { ModelRequest, ModelUsage } from './ports/model.ts'
 
 const BYTES_OF_TOKEN = 3.5
 

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '../core/ports.ts'
+import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Database } from '../store/database.ts'
 import type { WebhookCache } from './webhook-cache.ts'
 import type { WebhookWorker } from './webhook-worker.ts'

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '../core/ports.ts'
+import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Happened, Webhook, WebhookEvent } from '../core/webhook.ts'
 import type { Database, Statement } from '../store/database.ts'
 import { queueEvent, queueFailedTurns } from '../store/tables/deliveries.ts'

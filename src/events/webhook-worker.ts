@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Clock } from '../core/ports.ts'
+import type { Clock } from '../core/ports/ports.ts'
 import { type Delivery, TEST_EVENT, type Webhook } from '../core/webhook.ts'
 import type { Database } from '../store/database.ts'
 import { claimDue, dropDelivery, endAttempt, isAnyDue } from '../store/tables/deliveries.ts'

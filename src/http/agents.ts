@@ -11,16 +11,16 @@ import {
 } from '../agents/agents.ts'
 import type { Contract } from '../api/contract.ts'
 import type { Agent } from '../core/agent.ts'
-import { pageLimit } from '../core/limits.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import { toIso } from '../core/time.ts'
 import { answerOnce } from '../turns/answer-once.ts'
 import type { Deps } from './deps.ts'
-import type { EventStreams } from './event-stream.ts'
-import { answerList } from './list-answer.ts'
-import { toPagination } from './pagination.ts'
-import { route } from './route.ts'
-import { slicingFor } from './slicing.ts'
-import { answerTurn } from './turn-answer.ts'
+import { answerList } from './json/list-answer.ts'
+import { toPagination } from './route/pagination.ts'
+import { route } from './route/route.ts'
+import { slicingFor } from './server/slicing.ts'
+import type { EventStreams } from './turns/event-stream.ts'
+import { answerTurn } from './turns/turn-answer.ts'
 
 const toAgent = (agent: Agent) => ({
   ...agent,

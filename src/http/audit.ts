@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import { pageLimit } from '../core/limits.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import { toIso } from '../core/time.ts'
 import { countAuditEntries, listAuditEntries } from '../store/tables/audit.ts'
 import type { Deps } from './deps.ts'
-import { route } from './route.ts'
+import { route } from './route/route.ts'
 
 export function auditRoutes(app: FastifyInstance, deps: Deps, contract: Contract): void {
   route(app, deps, contract.listAudit, async ({ query }) => {

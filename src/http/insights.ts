@@ -4,8 +4,8 @@ import { invalid } from '../core/errors.ts'
 import { DAY_MS, toIso } from '../core/time.ts'
 import { findInsights } from '../sessions/insights.ts'
 import type { Deps } from './deps.ts'
-import { route } from './route.ts'
-import { slicingFor } from './slicing.ts'
+import { route } from './route/route.ts'
+import { slicingFor } from './server/slicing.ts'
 
 const USUAL_SPAN_MS = 30 * DAY_MS
 

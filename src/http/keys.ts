@@ -2,11 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { createKey, deleteKey, listKeys, rollKey } from '../access/keys.ts'
 import type { Contract } from '../api/contract.ts'
 import type { ApiKey } from '../core/api-key.ts'
-import { pageLimit } from '../core/limits.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import { toIso } from '../core/time.ts'
 import type { Deps } from './deps.ts'
-import { toPagination } from './pagination.ts'
-import { route } from './route.ts'
+import { toPagination } from './route/pagination.ts'
+import { route } from './route/route.ts'
 
 const isoOrNull = (time: number | null) => (time === null ? null : toIso(time))
 

@@ -3,8 +3,8 @@ import type { Contract } from '../api/contract.ts'
 import type { ResponseOf } from '../api/operation.ts'
 import type { ApiKey } from '../core/api-key.ts'
 import { ReparteeError, sessionNotFound } from '../core/errors.ts'
-import { pageLimit } from '../core/limits.ts'
 import type { Message } from '../core/message.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { timeAgo } from '../reply/time-ago.ts'
@@ -19,15 +19,15 @@ import {
   type Slicing,
   streamSessions,
 } from '../store/tables/sessions.ts'
-import { keepTokenRate } from './admit.ts'
-import { toMessage } from './answer.ts'
-import { checkText } from './body.ts'
 import type { Deps } from './deps.ts'
-import { importInTurn } from './import-places.ts'
-import { SLICE_ROWS, scarceJsonStream } from './json-stream.ts'
-import { answerList } from './list-answer.ts'
-import { type Call, route } from './route.ts'
-import { slicingFor } from './slicing.ts'
+import { SLICE_ROWS, scarceJsonStream } from './json/json-stream.ts'
+import { answerList } from './json/list-answer.ts'
+import { keepTokenRate } from './route/admit.ts'
+import { checkText } from './route/body.ts'
+import { type Call, route } from './route/route.ts'
+import { importInTurn } from './server/import-places.ts'
+import { slicingFor } from './server/slicing.ts'
+import { toMessage } from './turns/answer.ts'
 
 export const toCreated = ({ id, name, userId, createdAt }: Session) => ({
   id,

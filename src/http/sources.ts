@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { keepOnlyOfAgent } from '../agents/agents.ts'
 import type { Contract } from '../api/contract.ts'
 import { sourceNotFound } from '../core/errors.ts'
-import { pageLimit } from '../core/limits.ts'
 import { invalidCursor } from '../core/page.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import type { Site } from '../core/site.ts'
 import { toIso } from '../core/time.ts'
 import type { Deps } from './deps.ts'
-import { pageUrl } from './page-url.ts'
-import { toPagination } from './pagination.ts'
-import { route } from './route.ts'
+import { pageUrl } from './route/page-url.ts'
+import { toPagination } from './route/pagination.ts'
+import { route } from './route/route.ts'
 
 const isoOrNull = (at: number | null) => (at === null ? null : toIso(at))
 const toSource = (site: Site) => ({

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
 import { toIso } from '../core/time.ts'
 import type { Deps } from './deps.ts'
-import { route } from './route.ts'
+import { route } from './route/route.ts'
 
 const TTL_SECONDS = 3_600
 

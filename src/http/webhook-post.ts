@@ -10,10 +10,10 @@ import { findMessage, findMessageAt, type WholeMessage } from '../store/tables/m
 import { findSession } from '../store/tables/sessions.ts'
 import type { FailureDetail } from '../turns/fail-turn.ts'
 import { detailOf } from '../turns/read-message.ts'
-import { toMessage } from './answer.ts'
 import type { Deps } from './deps.ts'
 import { toDocument } from './documents.ts'
 import { toCreated } from './sessions.ts'
+import { toMessage } from './turns/answer.ts'
 
 type ReadDeps = Pick<Deps, 'db' | 'knowledge'>
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Contract } from '../api/contract.ts'
-import { pageLimit } from '../core/limits.ts'
+import { pageLimit } from '../core/ports/limits.ts'
 import { toIso } from '../core/time.ts'
 import type { Delivery, Webhook } from '../core/webhook.ts'
 import { createWebhook, deleteWebhook, listDeliveriesOf, listWebhooks, retryDelivery, testWebhook } from '../events/webhooks.ts'
 import type { Deps } from './deps.ts'
-import { pageUrl } from './page-url.ts'
-import { toPagination } from './pagination.ts'
-import { route } from './route.ts'
+import { pageUrl } from './route/page-url.ts'
+import { toPagination } from './route/pagination.ts'
+import { route } from './route/route.ts'
 
 const isoOrNull = (time: number | null) => (time === null ? null : toIso(time))
 

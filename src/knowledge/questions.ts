@@ -12,7 +12,7 @@ import {
   type RetrieveInput,
   type SuggestInput,
   type Suggestion,
-} from '../core/retrieval.ts'
+} from '../core/ports/retrieval.ts'
 import type { Site } from '../core/site.ts'
 import { BaseGone, type KnowledgeStore } from '../store/knowledge/base.ts'
 import { CacheBudget } from '../store/knowledge/cache.ts'
@@ -24,9 +24,9 @@ import { detectLanguage } from '../text/analyse.ts'
 import { extractAnswer } from './answer/extract-answer.ts'
 import type { TermStatistics } from './answer/question-terms.ts'
 import { type Candidates, candidatesAfter, quotedOf, SIBLINGS, suggestQuestions } from './answer/suggest-questions.ts'
-import { retrieve } from './retrieve.ts'
-import { searched } from './searched-text.ts'
-import { VectorSearch } from './vectors/search.ts'
+import { retrieve } from './query/retrieve.ts'
+import { searched } from './query/searched-text.ts'
+import { VectorSearch } from './query/vectors/search.ts'
 
 /** Agents whose bases stay open; opening one costs about a millisecond. */
 const OPEN_BASES = 64

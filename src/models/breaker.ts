@@ -1,6 +1,6 @@
-import { Cache } from '../core/cache.ts'
 import { ReparteeError } from '../core/errors.ts'
-import type { Clock } from '../core/ports.ts'
+import { Cache } from '../core/platform/cache.ts'
+import type { Clock } from '../core/ports/ports.ts'
 
 export interface BreakerLimits {
   /** Failures in a row that open it. */

@@ -1,7 +1,7 @@
 import { ReparteeError } from '../core/errors.ts'
-import { InTurn } from '../core/in-turn.ts'
-import { type Asker, TenantShares } from '../core/shares.ts'
-import { stopped } from './failure.ts'
+import { InTurn } from '../core/fairness/in-turn.ts'
+import { type Asker, TenantShares } from '../core/fairness/shares.ts'
+import { stopped } from './transport/failure.ts'
 
 /** Calls that may wait. `TenantShares` divides the places. */
 const MOST_WAITING = 4_096

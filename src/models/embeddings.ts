@@ -1,8 +1,8 @@
-import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
-import { notUnderstood, Refusal } from './failure.ts'
-import { below, isListOfObjects, readJson, send } from './http.ts'
+import type { EmbeddingCall, EmbeddingModel } from '../core/ports/embedding.ts'
 import { headersOf, type Provider } from './provider.ts'
+import { notUnderstood, Refusal } from './transport/failure.ts'
+import { below, isListOfObjects, readJson, send } from './transport/http.ts'
 
 /** Twice as many as any known model has. */
 const MOST_DIMENSIONS = 8_192

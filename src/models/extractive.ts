@@ -1,7 +1,7 @@
-import type { Knowledge } from '../core/knowledge.ts'
-import { type ChatModel, EXTRACTIVE } from '../core/model.ts'
 import { phrasesIn } from '../core/phrases.ts'
-import type { Hit, Quote } from '../core/retrieval.ts'
+import type { Knowledge } from '../core/ports/knowledge.ts'
+import { type ChatModel, EXTRACTIVE } from '../core/ports/model.ts'
+import type { Hit, Quote } from '../core/ports/retrieval.ts'
 
 const MAX_SPAN_CHARS = 1_000
 

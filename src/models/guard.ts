@@ -1,6 +1,6 @@
-import { Cache } from '../core/cache.ts'
-import type { EmbeddingCall, EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
+import { Cache } from '../core/platform/cache.ts'
+import type { EmbeddingCall, EmbeddingModel } from '../core/ports/embedding.ts'
 import {
   type ChatModel,
   EXTRACTIVE,
@@ -10,13 +10,13 @@ import {
   type ModelRequest,
   type Models,
   NoText,
-} from '../core/model.ts'
-import type { Clock } from '../core/ports.ts'
-import type { Reranker } from '../core/reranker.ts'
+} from '../core/ports/model.ts'
+import type { Clock } from '../core/ports/ports.ts'
+import type { Reranker } from '../core/ports/reranker.ts'
 import { type BreakerLimits, Breakers } from './breaker.ts'
 import { type CallOwner, CallSlots } from './call-slots.ts'
-import { Refusal, sendsTooMuch, stopped } from './failure.ts'
-import { heldBytes } from './held-bytes.ts'
+import { Refusal, sendsTooMuch, stopped } from './transport/failure.ts'
+import { heldBytes } from './transport/held-bytes.ts'
 
 export interface GuardLimits extends BreakerLimits {
   /** How long a model may be silent: to its first token, and between two; a reply that is not streamed is silent until it is whole. */

@@ -1,6 +1,6 @@
-import type { ModelListing } from '../core/model.ts'
-import { below, readJson, send } from './http.ts'
+import type { ModelListing } from '../core/ports/model.ts'
 import { headersOf, type Protocol, type Provider } from './provider.ts'
+import { below, readJson, send } from './transport/http.ts'
 import { vendors } from './vendors.ts'
 
 const WITHIN_MS = 3_000

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { EmbeddingModel } from '../core/embedding.ts'
-import { UnusableModel } from '../core/model.ts'
+import type { EmbeddingModel } from '../core/ports/embedding.ts'
+import { UnusableModel } from '../core/ports/model.ts'
 import { checkedVectors } from './embeddings.ts'
-import { failed, stopped } from './failure.ts'
+import { failed, stopped } from './transport/failure.ts'
 
 /** Not among ours: with its native parts it takes half a gigabyte, and one of them downloads more from elsewhere when it is installed. */
 const PACKAGE = '@huggingface/transformers'

@@ -1,6 +1,6 @@
-import { Cache } from '../core/cache.ts'
-import type { EmbeddingModel } from '../core/embedding.ts'
-import type { Knowledge } from '../core/knowledge.ts'
+import { Cache } from '../core/platform/cache.ts'
+import type { EmbeddingModel } from '../core/ports/embedding.ts'
+import type { Knowledge } from '../core/ports/knowledge.ts'
 import {
   type ChatModel,
   EXTRACTIVE,
@@ -9,8 +9,8 @@ import {
   type Models,
   splitModelName,
   UnusableModel,
-} from '../core/model.ts'
-import type { Clock } from '../core/ports.ts'
+} from '../core/ports/model.ts'
+import type { Clock } from '../core/ports/ports.ts'
 import { chatCompletionsModel } from './chat-completions.ts'
 import { embeddingModel } from './embeddings.ts'
 import { extractiveModel } from './extractive.ts'

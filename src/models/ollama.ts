@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
-import type { ChatModel, ModelCall, ModelRequest } from '../core/model.ts'
-import type { Clock } from '../core/ports.ts'
+import type { ChatModel, ModelCall, ModelRequest } from '../core/ports/model.ts'
+import type { Clock } from '../core/ports/ports.ts'
 import { promptTokens } from '../core/tokens.ts'
-import { brokeOff, endedEarly, failed, notUnderstood } from './failure.ts'
-import { GrowingText } from './growing-text.ts'
-import { below, inTurn, parseJson, readBody, send } from './http.ts'
 import { headersOf, type Provider } from './provider.ts'
-import { count, type Outcome, toReply } from './reply.ts'
+import { brokeOff, endedEarly, failed, notUnderstood } from './transport/failure.ts'
+import { GrowingText } from './transport/growing-text.ts'
+import { below, inTurn, parseJson, readBody, send } from './transport/http.ts'
+import { count, type Outcome, toReply } from './transport/reply.ts'
 
 /** Room for a reply that no setting limits. */
 const OUTPUT_TOKENS = 2_048

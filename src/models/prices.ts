@@ -1,4 +1,4 @@
-import type { ModelUsage } from '../core/model.ts'
+import type { ModelUsage } from '../core/ports/model.ts'
 
 /** US dollars for a million tokens. */
 export interface Price {

@@ -1,6 +1,6 @@
-import type { Reranker } from '../core/reranker.ts'
-import { notUnderstood } from './failure.ts'
-import { isListOfObjects, readJson, send } from './http.ts'
+import type { Reranker } from '../core/ports/reranker.ts'
+import { notUnderstood } from './transport/failure.ts'
+import { isListOfObjects, readJson, send } from './transport/http.ts'
 
 /** Of an answer, for each document. Some servers send the documents back. */
 const MOST_VALUES = 16

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser } from 'eventsource-parser'
-import { notUnderstood } from './failure.ts'
-import { parseJson, tooMuch } from './http.ts'
+import { notUnderstood } from './transport/failure.ts'
+import { parseJson, tooMuch } from './transport/http.ts'
 
 /** A string of any length. */
 const TEXT = 'text'

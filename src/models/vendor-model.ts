@@ -1,11 +1,11 @@
 import { ReparteeError } from '../core/errors.ts'
-import type { ChatModel, Finish, ModelRequest, ModelUsage, PromptMessage } from '../core/model.ts'
-import { brokeOff, endedEarly, failed, notUnderstood, stopped } from './failure.ts'
-import { openFetch } from './fetch.ts'
-import { GrowingText } from './growing-text.ts'
-import { tooMuch } from './http.ts'
+import type { ChatModel, Finish, ModelRequest, ModelUsage, PromptMessage } from '../core/ports/model.ts'
 import type { Provider } from './provider.ts'
-import { count, type Outcome, toReply } from './reply.ts'
+import { brokeOff, endedEarly, failed, notUnderstood, stopped } from './transport/failure.ts'
+import { openFetch } from './transport/fetch.ts'
+import { GrowingText } from './transport/growing-text.ts'
+import { tooMuch } from './transport/http.ts'
+import { count, type Outcome, toReply } from './transport/reply.ts'
 import { type LanguageModel, type VendorProtocol, vendors } from './vendors.ts'
 
 type Options = Parameters<LanguageModel['doStream']>[0]

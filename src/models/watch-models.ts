@@ -1,7 +1,7 @@
-import { Cache } from '../core/cache.ts'
-import type { EmbeddingModel } from '../core/embedding.ts'
 import { ReparteeError } from '../core/errors.ts'
-import type { Meters, Outcome } from '../core/meters.ts'
+import { Cache } from '../core/platform/cache.ts'
+import type { EmbeddingModel } from '../core/ports/embedding.ts'
+import type { Meters, Outcome } from '../core/ports/meters.ts'
 import {
   type ChatModel,
   EXTRACTIVE,
@@ -10,9 +10,9 @@ import {
   type ModelReply,
   type ModelRequest,
   type Models,
-} from '../core/model.ts'
+} from '../core/ports/model.ts'
+import type { Span, Tracer } from '../core/ports/tracer.ts'
 import { countUsage } from '../core/tokens.ts'
-import type { Span, Tracer } from '../core/tracer.ts'
 import { chatEnd, chatSpan, embeddingSpan } from '../traces/gen-ai.ts'
 import { costOf, type Prices } from './prices.ts'
 

@@ -1,5 +1,5 @@
-import { JobThread } from '../core/job-thread.ts'
-import { moduleBeside } from '../core/module-beside.ts'
+import { JobThread } from '../core/fairness/job-thread.ts'
+import { moduleBeside } from '../core/platform/module-beside.ts'
 import type { RenderRequest } from './render-worker.ts'
 
 /** Longer Markdown would hold up other requests for more than 50 ms. */

@@ -1,5 +1,5 @@
-import { pacer } from '../core/pacer.ts'
-import type { Hit } from '../core/retrieval.ts'
+import { pacer } from '../core/fairness/pacer.ts'
+import type { Hit } from '../core/ports/retrieval.ts'
 import { analyse, type Language } from '../text/analyse.ts'
 import { BEGINNING, openSection, type Section, sectionAfter } from './sections.ts'
 import { supportingText } from './snippet.ts'

@@ -1,4 +1,4 @@
-import type { Ids } from '../core/ports.ts'
+import type { Ids } from '../core/ports/ports.ts'
 import type { RetrievalDeps } from '../retrieval/deps.ts'
 
 /** What making a reply works with. */

@@ -1,6 +1,6 @@
 import type { Payer } from '../access/budgets.ts'
 import { joinHeadings } from '../core/headings.ts'
-import { ANSWER_THRESHOLD, type Retrieval, type Suggestion } from '../core/retrieval.ts'
+import { ANSWER_THRESHOLD, type Retrieval, type Suggestion } from '../core/ports/retrieval.ts'
 import { cleanText } from '../core/text.ts'
 import { askAuxiliaryModel, hasLanguageModel, parseJsonReply, transcript } from '../retrieval/auxiliary-call.ts'
 import { tagged } from '../retrieval/tagged.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { callModel, type Payer } from '../access/budgets.ts'
 import { ReparteeError } from '../core/errors.ts'
-import { EXTRACTIVE, isTimeout, type ModelReply, type ModelRequest } from '../core/model.ts'
+import { EXTRACTIVE, isTimeout, type ModelReply, type ModelRequest } from '../core/ports/model.ts'
 import { countUsage } from '../core/tokens.ts'
 import type { ReplyDeps } from './deps.ts'
 import type { ReplyTarget } from './reply-target.ts'

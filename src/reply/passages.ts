@@ -1,4 +1,4 @@
-import type { Hit, Retrieval } from '../core/retrieval.ts'
+import type { Hit, Retrieval } from '../core/ports/retrieval.ts'
 import { estimateTokens } from '../core/tokens.ts'
 
 /**

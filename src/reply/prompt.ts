@@ -1,8 +1,8 @@
 import type { Agent } from '../core/agent.ts'
 import { joinHeadings } from '../core/headings.ts'
 import type { HistoryEntry } from '../core/message.ts'
-import type { PromptMessage } from '../core/model.ts'
-import type { Hit } from '../core/retrieval.ts'
+import type { PromptMessage } from '../core/ports/model.ts'
+import type { Hit } from '../core/ports/retrieval.ts'
 import { tagged, unclosed } from '../retrieval/tagged.ts'
 import { withinBudget } from './history.ts'
 

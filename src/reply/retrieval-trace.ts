@@ -1,5 +1,5 @@
 import type { Agent } from '../core/agent.ts'
-import type { Retrieval } from '../core/retrieval.ts'
+import type { Retrieval } from '../core/ports/retrieval.ts'
 import type { Trace } from './trace.ts'
 
 /** What was searched, how, and what was found: the part of a trace that is known before there is a reply. */

@@ -1,5 +1,5 @@
-import { own } from '../core/own.ts'
-import type { Hit } from '../core/retrieval.ts'
+import { own } from '../core/platform/own.ts'
+import type { Hit } from '../core/ports/retrieval.ts'
 import { analyse, type Language } from '../text/analyse.ts'
 import { fold, lower, normalize } from '../text/fold.ts'
 import { runGrams } from '../text/ngrams.ts'

@@ -1,6 +1,6 @@
 import type { Extra } from '../core/message.ts'
-import type { Finish, ModelUsage } from '../core/model.ts'
-import type { Hit, Suggestion } from '../core/retrieval.ts'
+import type { Finish, ModelUsage } from '../core/ports/model.ts'
+import type { Hit, Suggestion } from '../core/ports/retrieval.ts'
 import type { CitationCounts, Source } from './cite.ts'
 import type { Timing } from './stopwatch.ts'
 

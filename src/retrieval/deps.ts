@@ -1,9 +1,9 @@
 import type { SpendingDeps } from '../access/deps.ts'
-import type { Knowledge } from '../core/knowledge.ts'
-import type { Limits } from '../core/limits.ts'
-import type { Meters } from '../core/meters.ts'
-import type { Reranker } from '../core/reranker.ts'
-import type { Tracer } from '../core/tracer.ts'
+import type { Knowledge } from '../core/ports/knowledge.ts'
+import type { Limits } from '../core/ports/limits.ts'
+import type { Meters } from '../core/ports/meters.ts'
+import type { Reranker } from '../core/ports/reranker.ts'
+import type { Tracer } from '../core/ports/tracer.ts'
 import type { QuestionVectors } from './question-vectors.ts'
 
 /** What finding the passages for a question works with. */

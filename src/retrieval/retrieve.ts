@@ -1,7 +1,7 @@
 import type { Payer } from '../access/budgets.ts'
 import type { Agent } from '../core/agent.ts'
 import type { HistoryEntry } from '../core/message.ts'
-import { nothingFound, type Retrieval, type RetrieveInput } from '../core/retrieval.ts'
+import { nothingFound, type Retrieval, type RetrieveInput } from '../core/ports/retrieval.ts'
 import { retrievalEnd, retrievalSpan } from '../traces/gen-ai.ts'
 import type { RetrievalDeps } from './deps.ts'
 import { embeddingModelOf } from './embed-knowledge.ts'

@@ -1,5 +1,5 @@
-import type { Knowledge } from '../core/knowledge.ts'
-import type { Clock, Ids, Warn } from '../core/ports.ts'
+import type { Knowledge } from '../core/ports/knowledge.ts'
+import type { Clock, Ids, Warn } from '../core/ports/ports.ts'
 import type { WebhookCache } from '../events/webhook-cache.ts'
 import type { Database } from '../store/database.ts'
 import type { Peers } from '../turns/peers.ts'

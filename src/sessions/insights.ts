@@ -1,5 +1,5 @@
+import { pacer } from '../core/fairness/pacer.ts'
 import type { DocumentInsight, InsightDay, Insights, Ratings } from '../core/insights.ts'
-import { pacer } from '../core/pacer.ts'
 import { toIso } from '../core/time.ts'
 import type { ReplyDetail } from '../reply/trace.ts'
 import { listReplies, type ReplyRow, type Span } from '../store/tables/insights.ts'

@@ -1,6 +1,6 @@
 import { ReparteeError, sessionNotFound } from '../core/errors.ts'
+import { nextSlice } from '../core/fairness/pacer.ts'
 import type { Message } from '../core/message.ts'
-import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { Database } from '../store/database.ts'
 import { type ListedMessage, listMessagesAfter, readContents, readSizes } from '../store/tables/messages.ts'

@@ -1,5 +1,5 @@
 import type { Agent } from '../core/agent.ts'
-import { nextSlice } from '../core/pacer.ts'
+import { nextSlice } from '../core/fairness/pacer.ts'
 import { DAY_MS } from '../core/time.ts'
 import { findAgent, listAgents } from '../store/tables/agents.ts'
 import { listOldestSessions } from '../store/tables/sessions.ts'

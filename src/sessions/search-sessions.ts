@@ -1,5 +1,5 @@
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { pacer } from '../core/pacer.ts'
+import { pacer } from '../core/fairness/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { listMessagesAfter } from '../store/tables/messages.ts'
 import { type SessionFilter, type Slicing, streamSessions } from '../store/tables/sessions.ts'

@@ -1,6 +1,6 @@
 import { userBudgetId } from '../access/budgets.ts'
 import { userNotFound } from '../core/errors.ts'
-import { nextSlice } from '../core/pacer.ts'
+import { nextSlice } from '../core/fairness/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { toIso } from '../core/time.ts'
 import { findSession, type Slicing, streamSessions } from '../store/tables/sessions.ts'

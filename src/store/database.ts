@@ -1,4 +1,4 @@
-import type { Sharer } from '../core/shares.ts'
+import type { Sharer } from '../core/fairness/shares.ts'
 
 export type Value = string | number | null
 export type Row = Record<string, Value>

@@ -1,4 +1,4 @@
-import type { Meters } from '../core/meters.ts'
+import type { Meters } from '../core/ports/meters.ts'
 import type { Database } from './database.ts'
 
 /** The same, with its reads and transactions counted and timed. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { TraceHeaders } from '../core/tracer.ts'
+import type { TraceHeaders } from '../core/ports/tracer.ts'
 
 /** Where in a trace work is done. */
 export interface TraceContext {

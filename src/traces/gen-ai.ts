@@ -1,7 +1,7 @@
 import type { Agent } from '../core/agent.ts'
-import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitModelName } from '../core/model.ts'
-import type { Retrieval } from '../core/retrieval.ts'
-import type { Attributes, SpanStart } from '../core/tracer.ts'
+import { EXTRACTIVE, type ModelReply, type ModelRequest, type ModelUsage, splitModelName } from '../core/ports/model.ts'
+import type { Retrieval } from '../core/ports/retrieval.ts'
+import type { Attributes, SpanStart } from '../core/ports/tracer.ts'
 
 /** What spans say, in the words of OpenTelemetry's conventions for generative AI (semantic conventions 1.41). Ours beside them begin with `repartee.`. */
 

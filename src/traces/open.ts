@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Attributes, Tracer } from '../core/tracer.ts'
-import { version } from '../core/version.ts'
+import { version } from '../core/platform/version.ts'
+import type { Attributes, Tracer } from '../core/ports/tracer.ts'
 import { Exporter } from './exporter.ts'
 import { toOtlp } from './otlp.ts'
 import { samplerOf } from './sampler.ts'

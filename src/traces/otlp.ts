@@ -1,4 +1,4 @@
-import type { Attributes, AttributeValue } from '../core/tracer.ts'
+import type { Attributes, AttributeValue } from '../core/ports/tracer.ts'
 import type { TraceContext } from './context.ts'
 
 /** A span that has ended. */

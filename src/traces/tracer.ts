@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReparteeError } from '../core/errors.ts'
-import { type Attributes, noTracer, type Span, type SpanStart, type TraceHeaders, type Tracer } from '../core/tracer.ts'
+import { type Attributes, noTracer, type Span, type SpanStart, type TraceHeaders, type Tracer } from '../core/ports/tracer.ts'
 import { newSpanId, newTraceId, readCaller, type TraceContext } from './context.ts'
 import type { EndedSpan } from './otlp.ts'
 import type { Sampler } from './sampler.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { nextSlice } from '../core/pacer.ts'
+import { nextSlice } from '../core/fairness/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { MessageHead, WholeMessage } from '../store/tables/messages.ts'
 import type { TurnDeps } from './deps.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalid, ReparteeError } from '../core/errors.ts'
-import { nextSlice, thenRest } from '../core/pacer.ts'
+import { nextSlice, thenRest } from '../core/fairness/pacer.ts'
 import type { Statement } from '../store/database.ts'
 import * as store from '../store/tables/idempotency.ts'
 import type { TurnDeps } from './deps.ts'

@@ -1,5 +1,5 @@
 import { busy } from '../core/errors.ts'
-import type { Ids } from '../core/ports.ts'
+import type { Ids } from '../core/ports/ports.ts'
 import type { Session } from '../core/session.ts'
 import type { WaitingPosition } from '../store/tables/send-queue.ts'
 import type { Turn } from './turn.ts'

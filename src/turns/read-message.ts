@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { invalid, messageNotFound, ReparteeError, sessionNotFound } from '../core/errors.ts'
+import { nextSlice } from '../core/fairness/pacer.ts'
 import type { TurnState } from '../core/message.ts'
-import { nextSlice } from '../core/pacer.ts'
 import type { Session } from '../core/session.ts'
 import type { ReplyDetail } from '../reply/trace.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Payer } from '../access/budgets.ts'
 import { ReparteeError, sessionNotFound } from '../core/errors.ts'
 import type { Extra, Message, ReplyFormat } from '../core/message.ts'
-import type { Outcome } from '../core/meters.ts'
+import type { Outcome } from '../core/ports/meters.ts'
 import type { Session } from '../core/session.ts'
 import type { Past } from '../reply/history.ts'
 import { type Draft, makeReply } from '../reply/make-reply.ts'

@@ -1,5 +1,5 @@
 import type { Payer } from '../access/budgets.ts'
-import { nextSlice } from '../core/pacer.ts'
+import { nextSlice } from '../core/fairness/pacer.ts'
 import type { Session } from '../core/session.ts'
 import { bytesOfTokens } from '../core/tokens.ts'
 import { NEWEST, type Past, STEP, withinBudget } from '../reply/history.ts'

@@ -1,5 +1,5 @@
 import { busy, type ReparteeError, stopping, waitedTooLong } from '../core/errors.ts'
-import type { Clock, Ids } from '../core/ports.ts'
+import type { Clock, Ids } from '../core/ports/ports.ts'
 import type { Session } from '../core/session.ts'
 import { Stopwatch } from '../reply/stopwatch.ts'
 import type { WaitingPosition } from '../store/tables/send-queue.ts'

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Document, NewDocument } from '../../src/core/document.ts'
-import { isUuid } from '../../src/core/ids.ts'
-import type { Knowledge } from '../../src/core/knowledge.ts'
 import type { HistoryEntry } from '../../src/core/message.ts'
-import type { Hit } from '../../src/core/retrieval.ts'
+import { isUuid } from '../../src/core/platform/ids.ts'
+import type { Knowledge } from '../../src/core/ports/knowledge.ts'
+import type { Hit } from '../../src/core/ports/retrieval.ts'
 import { GIVE_UP_AFTER_MS } from '../support/poll.ts'
 
 /** A text document as a caller sends it. */

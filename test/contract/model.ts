@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ReparteeError } from '../../src/core/errors.ts'
-import type { ChatModel, ModelReply, ModelRequest } from '../../src/core/model.ts'
+import type { ChatModel, ModelReply, ModelRequest } from '../../src/core/ports/model.ts'
 import {
   type Behaviour,
   cuts,

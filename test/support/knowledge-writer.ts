@@ -1,5 +1,5 @@
 // Adds and deletes documents until it is killed, and tells its parent of each that was acknowledged.
-import { newId } from '../../src/core/ids.ts'
+import { newId } from '../../src/core/platform/ids.ts'
 import { openKnowledge } from '../../src/knowledge/knowledge.ts'
 
 const [folder, agent] = process.argv.slice(2) as [string, string]

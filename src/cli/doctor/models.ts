@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { providersOf } from '../../config/providers.ts'
-import { EXTRACTIVE, whyUnusable } from '../../core/model.ts'
-import { noExtract } from '../../core/retrieval.ts'
+import { EXTRACTIVE, whyUnusable } from '../../core/ports/model.ts'
+import { noExtract } from '../../core/ports/retrieval.ts'
 import { openModels } from '../../models/models.ts'
 import { type Finding, fail, ok } from './finding.ts'
 

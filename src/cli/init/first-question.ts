@@ -1,5 +1,5 @@
 import { innermost } from '../../core/headings.ts'
-import type { Hit } from '../../core/retrieval.ts'
+import type { Hit } from '../../core/ports/retrieval.ts'
 import { phraseQuestions } from '../../knowledge/answer/phrase-questions.ts'
 import { renderExchange } from '../chat/render.ts'
 import { type Agent, type Answer, type Client, type Document, listAll } from '../client.ts'

@@ -1,4 +1,4 @@
-import { isUuid } from '../../core/ids.ts'
+import { isUuid } from '../../core/platform/ids.ts'
 import { CommandError, exitCodes } from '../command.ts'
 
 /** A key itself in place of its id is a likely slip, and must not travel in a URL. */

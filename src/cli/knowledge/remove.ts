@@ -1,4 +1,4 @@
-import { isUuid } from '../../core/ids.ts'
+import { isUuid } from '../../core/platform/ids.ts'
 import { type Client, connect, type Document, listAll } from '../client.ts'
 import { type Command, CommandError, exitCodes } from '../command.ts'
 import { findAgent } from '../find-agent.ts'

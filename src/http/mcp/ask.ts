@@ -6,8 +6,8 @@ import { stopInTurn } from '../../turns/cancel.ts'
 import type { Exchange } from '../../turns/exchange.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Turn } from '../../turns/turn.ts'
-import { getSessionFor, keepUserRate } from '../admit.ts'
-import { type EventStream, toEvent } from '../event-stream.ts'
+import { getSessionFor, keepUserRate } from '../route/admit.ts'
+import { type EventStream, toEvent } from '../turns/event-stream.ts'
 import type { ToolContext, ToolResult } from './tool.ts'
 
 /** One turn of a session, of a new one where none is named. */

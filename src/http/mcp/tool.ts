@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '../../core/api-key.ts'
 import type { Deps } from '../deps.ts'
-import type { EventStreams } from '../event-stream.ts'
+import type { EventStreams } from '../turns/event-stream.ts'
 
 /** What a tool works with. */
 export interface ToolContext {

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes } from '../../core/errors.ts'
-import type { Meters, ModelCallFigures, Outcome } from '../../core/meters.ts'
-import { splitModelName } from '../../core/model.ts'
-import { version } from '../../core/version.ts'
+import { version } from '../../core/platform/version.ts'
+import type { Meters, ModelCallFigures, Outcome } from '../../core/ports/meters.ts'
+import { splitModelName } from '../../core/ports/model.ts'
 import { processMetrics } from './process.ts'
 import { Registry } from './registry.ts'
 

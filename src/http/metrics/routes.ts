@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { admit, checkScope, type Gate } from '../admit.ts'
 import type { Deps } from '../deps.ts'
+import { admit, checkScope, type Gate } from '../route/admit.ts'
 import type { Metrics } from './metrics.ts'
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { whenOver } from '../when-over.ts'
+import { whenOver } from '../server/when-over.ts'
 
 /** A client repeats a request two or three times. More copies are refused. */
 const MAX_WAITING = 2

@@ -5,7 +5,7 @@ import { findHeadAt } from '../../store/tables/messages.ts'
 import { findSession } from '../../store/tables/sessions.ts'
 import { type Kept, type RepeatableRequest, readIdempotencyKey } from '../../turns/idempotency.ts'
 import type { Deps } from '../deps.ts'
-import { isKept, type Keep, keepNothing, workOnce } from '../idempotency.ts'
+import { isKept, type Keep, keepNothing, workOnce } from '../route/idempotency.ts'
 import { Attempts } from './attempts.ts'
 import type { Outcome } from './outcome.ts'
 

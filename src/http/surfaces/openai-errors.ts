@@ -1,5 +1,5 @@
 import { type ErrorCode, ReparteeError } from '../../core/errors.ts'
-import { statusOf } from '../errors.ts'
+import { statusOf } from '../route/errors.ts'
 
 /** Codes that clients of OpenAI know by another name; the others keep ours. */
 const CODES: Partial<Record<ErrorCode, string>> = {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { listAgents } from '../../agents/agents.ts'
 import type { Agent } from '../../core/agent.ts'
-import { pageLimit } from '../../core/limits.ts'
+import { pageLimit } from '../../core/ports/limits.ts'
 import type { Deps } from '../deps.ts'
-import { slicingFor } from '../slicing.ts'
+import { slicingFor } from '../server/slicing.ts'
 import { getModel, toSeconds } from './openai-fields.ts'
 import { surfaceRoute } from './surface-route.ts'
 

@@ -1,5 +1,5 @@
 import type { ReparteeError } from '../../core/errors.ts'
-import { withItems } from '../event-stream.ts'
+import { withItems } from '../turns/event-stream.ts'
 import { citationsIn } from './citations.ts'
 import { toOpenAiError } from './openai-errors.ts'
 import { tokensOf, toSeconds } from './openai-fields.ts'

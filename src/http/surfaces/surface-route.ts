@@ -4,14 +4,14 @@ import { type Static, type TObject, type TSchema, Type } from '../../api/schema.
 import type { Agent } from '../../core/agent.ts'
 import type { ApiKey, Scope } from '../../core/api-key.ts'
 import { invalid } from '../../core/errors.ts'
-import { isUuid } from '../../core/ids.ts'
-import { admit, checkScope, type Gate, getAgentFor } from '../admit.ts'
-import { refuseEncoded } from '../body.ts'
+import { isUuid } from '../../core/platform/ids.ts'
 import type { Deps } from '../deps.ts'
-import { JsonText } from '../json-text.ts'
-import { readQuery } from '../query.ts'
-import { validator } from '../validation.ts'
-import { whileHeld } from '../while-held.ts'
+import { JsonText } from '../json/json-text.ts'
+import { admit, checkScope, type Gate, getAgentFor } from '../route/admit.ts'
+import { refuseEncoded } from '../route/body.ts'
+import { readQuery } from '../route/query.ts'
+import { validator } from '../route/validation.ts'
+import { whileHeld } from '../server/while-held.ts'
 
 /** A request of a protocol that others made: its body may hold more than is named here, and its answer has the form of that protocol. */
 export interface SurfaceOperation<Q extends TObject, B extends TSchema> {

@@ -1,6 +1,6 @@
 import type { ReparteeError } from '../../core/errors.ts'
 import type { Source } from '../../reply/cite.ts'
-import type { StreamHead } from '../event-stream.ts'
+import type { StreamHead } from '../turns/event-stream.ts'
 import type { Begun, Outcome } from './outcome.ts'
 import type { Teller } from './tell-turn.ts'
 

@@ -1,5 +1,5 @@
 import { analyse } from '../../text/analyse.ts'
-import { wordAsked } from '../word-asked.ts'
+import { wordAsked } from '../query/word-asked.ts'
 import { type Places, type QuestionTerms, shareOf } from './question-terms.ts'
 
 // English, German, French, Spanish, Italian, Portuguese, Dutch, Russian; Japanese asks at the end.

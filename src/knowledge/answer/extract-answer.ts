@@ -1,5 +1,5 @@
-import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract, type Quote } from '../../core/retrieval.ts'
-import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../confidence.ts'
+import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract, type Quote } from '../../core/ports/retrieval.ts'
+import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../query/confidence.ts'
 import { saysYesOrNo, startsAbruptly } from './abrupt.ts'
 import { type Candidate, type Described, describe, featureNames } from './features.ts'
 import { type IsLike, likenessTo } from './likeness.ts'

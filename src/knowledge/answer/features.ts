@@ -1,4 +1,4 @@
-import type { Hit } from '../../core/retrieval.ts'
+import type { Hit } from '../../core/ports/retrieval.ts'
 import { analyse, type Language, type Token } from '../../text/analyse.ts'
 import { type AnswerType, answerTypeOf, typeFit } from './answer-types.ts'
 import { defines, isDefinitionAsked } from './definitions.ts'

@@ -1,5 +1,5 @@
 import { analyse, contentStems } from '../../text/analyse.ts'
-import { idfOf } from '../idf.ts'
+import { idfOf } from '../query/idf.ts'
 import type { TermStatistics } from './question-terms.ts'
 
 /** `least`: all that matters is whether the likeness reaches it. */

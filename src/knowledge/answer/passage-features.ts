@@ -1,5 +1,5 @@
 import { innermost } from '../../core/headings.ts'
-import type { Hit } from '../../core/retrieval.ts'
+import type { Hit } from '../../core/ports/retrieval.ts'
 import type { Token } from '../../text/analyse.ts'
 import type { AnswerType } from './answer-types.ts'
 import { isBlock } from './quotable.ts'

@@ -1,5 +1,5 @@
 import { splitHeadings } from '../../core/headings.ts'
-import type { Hit } from '../../core/retrieval.ts'
+import type { Hit } from '../../core/ports/retrieval.ts'
 import { detectLanguage } from '../../text/analyse.ts'
 import { cleanQuestion, lowered, questionOf } from './heading-questions.ts'
 import { unitsOf } from './units.ts'

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../../core/message.ts'
 import type { Language, Token } from '../../text/analyse.ts'
-import { idfOf } from '../idf.ts'
-import { toQuestion } from '../question.ts'
+import { idfOf } from '../query/idf.ts'
+import { toQuestion } from '../query/question.ts'
 
 // Bits of a number: a question with more distinct terms is cut off.
 const MAX_TERMS = 30

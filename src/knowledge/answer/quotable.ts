@@ -1,5 +1,5 @@
 import { innermost, joinHeadings, splitHeadings } from '../../core/headings.ts'
-import type { Hit } from '../../core/retrieval.ts'
+import type { Hit } from '../../core/ports/retrieval.ts'
 import type { Span } from '../../text/sentences.ts'
 import { dangles } from './abrupt.ts'
 import type { AnswerType } from './answer-types.ts'

@@ -1,6 +1,6 @@
 import { ReparteeError } from '../../core/errors.ts'
-import { InTurn, partOf } from '../../core/in-turn.ts'
-import type { Clock } from '../../core/ports.ts'
+import { InTurn, partOf } from '../../core/fairness/in-turn.ts'
+import type { Clock } from '../../core/ports/ports.ts'
 import { BaseBusy, type KnowledgeBase } from '../../store/knowledge/base.ts'
 import { endContent, PIECE_BYTES, putPiece } from '../../store/knowledge/contents.ts'
 import { BUSY_MS, MOST_BUSY_MS } from './when-free.ts'

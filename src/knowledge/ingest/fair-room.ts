@@ -1,5 +1,5 @@
-import { wholeOf } from '../../core/in-turn.ts'
-import { type Sharer, Shares } from '../../core/shares.ts'
+import { wholeOf } from '../../core/fairness/in-turn.ts'
+import { type Sharer, Shares } from '../../core/fairness/shares.ts'
 import type { Owners } from './owners.ts'
 
 export interface FairRoomParts {

@@ -1,5 +1,5 @@
-import { InTurn, wholeOf } from '../../core/in-turn.ts'
-import { type Sharer, Shares } from '../../core/shares.ts'
+import { InTurn, wholeOf } from '../../core/fairness/in-turn.ts'
+import { type Sharer, Shares } from '../../core/fairness/shares.ts'
 
 /** Each may take as much memory as a document may have. */
 const AT_ONCE = 3

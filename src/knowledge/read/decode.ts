@@ -1,5 +1,5 @@
 import { DocumentError } from '../../core/document-error.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/platform/own.ts'
 
 const CHARSET = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i
 // Where browsers look for a declared charset.

@@ -1,5 +1,5 @@
 import { DocumentError } from '../../core/document-error.ts'
-import { own } from '../../core/own.ts'
+import { own } from '../../core/platform/own.ts'
 
 export const kinds = ['text', 'markdown', 'html', 'csv', 'json', 'pdf', 'docx', 'xlsx', 'pptx'] as const
 export type Kind = (typeof kinds)[number]

@@ -53,23 +53,23 @@ async function read(kind: Kind, content: Uint8Array, mediaType: string): Promise
   const text = () => decodeText(content, charsetIn(mediaType))
   switch (kind) {
     case 'text':
-      return (await import('./plain.ts')).readPlain(await text())
+      return (await import('./formats/plain.ts')).readPlain(await text())
     case 'markdown':
-      return (await import('./markdown.ts')).readMarkdown(await text())
+      return (await import('./formats/markdown.ts')).readMarkdown(await text())
     case 'html':
-      return (await import('./html.ts')).readHtml(await decodePage({ content, mediaType }))
+      return (await import('./formats/html.ts')).readHtml(await decodePage({ content, mediaType }))
     case 'csv':
-      return (await import('./csv.ts')).readCsv(await text())
+      return (await import('./formats/csv.ts')).readCsv(await text())
     case 'json':
-      return (await import('./json.ts')).readJson(await text())
+      return (await import('./formats/json.ts')).readJson(await text())
     case 'pdf':
-      return (await import('./pdf.ts')).readPdf(content)
+      return (await import('./formats/pdf.ts')).readPdf(content)
     case 'docx':
-      return (await import('./docx.ts')).readDocx(content)
+      return (await import('./formats/docx.ts')).readDocx(content)
     case 'xlsx':
-      return (await import('./xlsx.ts')).readXlsx(content)
+      return (await import('./formats/xlsx.ts')).readXlsx(content)
     case 'pptx':
-      return (await import('./pptx.ts')).readPptx(content)
+      return (await import('./formats/pptx.ts')).readPptx(content)
   }
 }
 
@@ -99,15 +99,15 @@ export async function loadAll(): Promise<void> {
 }
 
 const LOAD: Record<Kind, () => Promise<unknown>> = {
-  text: () => import('./plain.ts'),
-  markdown: () => import('./markdown.ts'),
-  html: () => import('./html.ts'),
-  csv: () => import('./csv.ts'),
-  json: () => import('./json.ts'),
-  pdf: async () => (await import('./pdf.ts')).loadPdfJs(),
-  docx: () => import('./docx.ts'),
-  xlsx: () => import('./xlsx.ts'),
-  pptx: () => import('./pptx.ts'),
+  text: () => import('./formats/plain.ts'),
+  markdown: () => import('./formats/markdown.ts'),
+  html: () => import('./formats/html.ts'),
+  csv: () => import('./formats/csv.ts'),
+  json: () => import('./formats/json.ts'),
+  pdf: async () => (await import('./formats/pdf.ts')).loadPdfJs(),
+  docx: () => import('./formats/docx.ts'),
+  xlsx: () => import('./formats/xlsx.ts'),
+  pptx: () => import('./formats/pptx.ts'),
 }
 
 function shortened(title: string): string {

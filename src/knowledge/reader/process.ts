@@ -1,7 +1,7 @@
 // The process that reads documents: a thread of it does the work, so that this one can watch what that takes and say so.
 import { getPriority, setPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { moduleBeside } from '../../core/module-beside.ts'
+import { moduleBeside } from '../../core/platform/module-beside.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, WARM } from './protocol.ts'
 
 const [memory, warm] = process.argv.slice(2)

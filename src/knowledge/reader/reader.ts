@@ -1,7 +1,7 @@
 import { DocumentError } from '../../core/document-error.ts'
-import { InTurn, partOf } from '../../core/in-turn.ts'
-import { SlowOwners } from '../../core/slow-owners.ts'
-import { TurnShares } from '../../core/turn-shares.ts'
+import { InTurn, partOf } from '../../core/fairness/in-turn.ts'
+import { SlowOwners } from '../../core/fairness/slow-owners.ts'
+import { TurnShares } from '../../core/fairness/turn-shares.ts'
 import { OUT_OF_MEMORY, type ReadAnswer, type ReadRequest, type Reads } from './protocol.ts'
 import { ReadingProcess } from './reading-process.ts'
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { moduleBeside } from '../../core/module-beside.ts'
+import { moduleBeside } from '../../core/platform/module-beside.ts'
 import { type ReadAnswer, type ReadRequest, WARM } from './protocol.ts'
 import { readableFolders } from './readable-folders.ts'
 

@@ -1,4 +1,4 @@
-import { Limiter } from '../../core/limiter.ts'
+import { Limiter } from '../../core/fairness/limiter.ts'
 import type { Row, Statement } from '../database.ts'
 import { agentOf, WritesInTurn } from '../sqlite/writes-in-turn.ts'
 import { isLost } from './errors.ts'

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { ReparteeError } from '../../core/errors.ts'
-import { Limiter } from '../../core/limiter.ts'
-import type { Sharer } from '../../core/shares.ts'
+import { Limiter } from '../../core/fairness/limiter.ts'
+import type { Sharer } from '../../core/fairness/shares.ts'
 import {
   ConditionFailed,
   type Database,

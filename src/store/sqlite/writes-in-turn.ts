@@ -1,4 +1,4 @@
-import { InTurn } from '../../core/in-turn.ts'
+import { InTurn } from '../../core/fairness/in-turn.ts'
 import type { Statement } from '../database.ts'
 
 interface Write {

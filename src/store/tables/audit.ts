@@ -1,4 +1,4 @@
-import { nextSlice } from '../../core/pacer.ts'
+import { nextSlice } from '../../core/fairness/pacer.ts'
 import { type Database, type Row, statement } from '../database.ts'
 
 /** An act of whoever runs the service. */

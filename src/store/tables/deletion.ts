@@ -1,5 +1,5 @@
-import { Limiter } from '../../core/limiter.ts'
-import { thenRest } from '../../core/pacer.ts'
+import { Limiter } from '../../core/fairness/limiter.ts'
+import { thenRest } from '../../core/fairness/pacer.ts'
 import type { Session } from '../../core/session.ts'
 import { type Database, type Statement, statement } from '../database.ts'
 import { raiseGeneration } from './replicas.ts'

@@ -1,4 +1,4 @@
-import { nextSlice } from '../../core/pacer.ts'
+import { nextSlice } from '../../core/fairness/pacer.ts'
 import type { Database, Row } from '../database.ts'
 
 /** A reply with the question before it. */

@@ -1,4 +1,4 @@
-import { nextSlice } from '../../core/pacer.ts'
+import { nextSlice } from '../../core/fairness/pacer.ts'
 import type { Session } from '../../core/session.ts'
 import { type Database, type Row, type Statement, statement, type Value } from '../database.ts'
 

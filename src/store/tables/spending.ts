@@ -1,4 +1,4 @@
-import { nextSlice } from '../../core/pacer.ts'
+import { nextSlice } from '../../core/fairness/pacer.ts'
 import { type Database, statement } from '../database.ts'
 
 /** Of a budget, in one day. */

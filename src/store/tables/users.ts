@@ -1,4 +1,4 @@
-import { nextSlice } from '../../core/pacer.ts'
+import { nextSlice } from '../../core/fairness/pacer.ts'
 import type { Database, Row } from '../database.ts'
 import { firstRows } from '../first-rows.ts'
 import { countMessagesOfUser, countSessions, type Slicing } from './sessions.ts'

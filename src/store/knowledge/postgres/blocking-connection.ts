@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { ReparteeError } from '../../../core/errors.ts'
-import { moduleBeside } from '../../../core/module-beside.ts'
+import { moduleBeside } from '../../../core/platform/module-beside.ts'
 import type { Step } from '../../postgres/batch.ts'
 import { BaseBusy, type SqlRow } from '../base.ts'
 

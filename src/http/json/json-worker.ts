@@ -1,0 +1,38 @@
+import { parentPort } from 'node:worker_threads'
+import { type ErrorCode, type ErrorDetail, invalid, ReparteeError } from '../../core/errors.ts'
+import { parseJson } from '../route/body.ts'
+
+/** The parsed body, or the fields of the error that refuses it. */
+export type Parsed = { value: unknown } | { code: ErrorCode; message: string; details: ErrorDetail[] | undefined }
+
+/** What goes from thread to thread cannot be as deep as what is parsed. */
+const MAX_DEPTH = 100
+
+parentPort!.on('message', (bytes: Uint8Array) => {
+  parentPort!.postMessage(parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)))
+})
+// Loaded.
+parentPort!.postMessage(undefined)
+
+function parse(bytes: Buffer): Parsed {
+  try {
+    const value = parseJson(bytes)
+    if (isDeeperThan(MAX_DEPTH, value)) throw invalid('body', `must not nest lists and objects deeper than ${MAX_DEPTH}`)
+    return { value }
+  } catch (error) {
+    if (!(error instanceof ReparteeError)) throw error
+    const { code, message, details } = error
+    return { code, message, details }
+  }
+}
+
+function isDeeperThan(most: number, json: unknown): boolean {
+  let level = [json]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) return true
+    level = level
+      .filter((value) => typeof value === 'object' && value !== null)
+      .flatMap((value) => Object.values(value as object))
+  }
+  return false
+}

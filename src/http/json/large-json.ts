@@ -1,0 +1,42 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerIdOf } from '../../core/api-key.ts'
+import { ReparteeError } from '../../core/errors.ts'
+import { JobThread } from '../../core/fairness/job-thread.ts'
+import { moduleBeside } from '../../core/platform/module-beside.ts'
+import { parseJson } from '../route/body.ts'
+import type { Parsed } from './json-worker.ts'
+
+/** Handling a request takes up to four times as long as parsing its body, and four fifths of the time belong to others. */
+const REST_TIMES = 16
+/** Parsing more would hold up other requests for more than 50 ms. */
+const LARGE_BYTES = 2_097_152
+
+const thread = new JobThread<Buffer, Parsed>({
+  module: moduleBeside(import.meta.url, './json-worker'),
+  // The largest body takes some 200 MB.
+  heapMb: 1_024,
+  broken: 'The body could not be parsed. Send it as a file.',
+})
+
+/**
+ * `parseJson`, for a body of more than `UNIT_BYTES`: one at a time of each key. The place of the key then stays empty for a while, because a key that sends large bodies
+ * without a pause would leave no time for others. Throws `unavailable` if the caller leaves before.
+ */
+export async function parseJsonInTurn(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Promise<unknown> {
+  const { caller, agent, server } = request
+  if (caller === undefined || bytes.length > LARGE_BYTES)
+    return parseLargeJson(bytes, caller === undefined ? '' : callerIdOf(caller))
+  return server.bodyPlaces.withRest(request, reply, agent?.id, async () => parseJson(bytes), REST_TIMES)
+}
+
+/** `parseJson`, for a large body in a thread, where callers take turns. The bytes are of no use afterwards. */
+export async function parseLargeJson(bytes: Buffer, caller: string): Promise<unknown> {
+  if (bytes.length <= LARGE_BYTES) return parseJson(bytes)
+  const isWhole = bytes.byteLength === bytes.buffer.byteLength
+  const parsed = await thread.run(caller, bytes, isWhole ? [bytes.buffer as ArrayBuffer] : [])
+  // Others go in between: what comes next copies the text again.
+  await nextTurn()
+  if ('value' in parsed) return parsed.value
+  throw new ReparteeError(parsed.code, parsed.message, { details: parsed.details })
+}

@@ -1,0 +1,129 @@
+import { BM25_K1 } from '../../store/knowledge/index/posting.ts'
+import type { Sketch } from '../../store/knowledge/reader.ts'
+import { hashOf } from '../../text/ngrams.ts'
+
+const B = 0.75
+/** Within so many stems two terms count as near. */
+const NEAR = 8
+const CLOSENESS_SHARE = 0.6
+
+/** The n-grams of a question with their weights, ready to be counted in candidates. */
+export class GramScorer {
+  readonly #weights: number[] = []
+  readonly #times: Uint16Array
+  readonly #average: number
+
+  /** `weights`: what each n-gram counts, its idf included. `average`: n-grams of a passage. One question at a time. */
+  constructor(weights: ReadonlyMap<string, number>, average: number) {
+    numbers.fill(0)
+    for (const [gram, weight] of weights) numbers[hashOf(gram)] = this.#weights.push(weight)
+    this.#times = new Uint16Array(this.#weights.length + 1)
+    this.#average = average
+  }
+
+  /** BM25 of a passage's n-grams, its title's counted twice. */
+  score({ hashes, title, text }: Sketch): number {
+    const times = this.#times
+    times.fill(0)
+    for (let i = title; i < text; i++) times[numbers[hashes[i]!]!]! += 2
+    for (let i = text; i < hashes.length; i++) times[numbers[hashes[i]!]!]!++
+    const norm = BM25_K1 * (1 - B + (B * (text - title + hashes.length - title)) / this.#average)
+    let score = 0
+    for (let i = 1; i < times.length; i++) score += (this.#weights[i - 1]! * times[i]! * (BM25_K1 + 1)) / (times[i]! + norm)
+    return score
+  }
+}
+
+/** By hash: the number of the question's n-gram, from 1; of the question under way. */
+const numbers = new Uint16Array(0x10000)
+
+/** Two terms that stand side by side in the question, and the smaller idf of the two. */
+export interface Pair {
+  first: string
+  second: string
+  idf: number
+}
+
+/** Rewards passages in which neighbours of the question are neighbours too. Reads each passage once for all pairs. */
+export class ProximityScorer {
+  /** By pair: the sum of the idf of all its occurrences in the question. */
+  readonly #idfs: number[] = []
+  /** By stem number, from 1: the pairs that contain the stem. */
+  readonly #partsOf: Part[][] = [[]]
+  /** Of stems with so many pairs that it is quicker to look at the stems around: the pairs by the other stem. */
+  readonly #byOther: (Map<number, Part[]> | undefined)[]
+  readonly #last: Int32Array
+  readonly #times: Uint16Array
+  readonly #best: Float64Array
+
+  /** One question at a time. */
+  constructor(pairs: readonly Pair[]) {
+    asked.fill(0)
+    const known = new Map<number, number>()
+    for (const { first, second, idf } of pairs) {
+      const [left, right] = [this.#numberOf(hashOf(first)), this.#numberOf(hashOf(second))]
+      const key = left * 0x10000 + right
+      const pair = known.get(key) ?? this.#idfs.push(0) - 1
+      this.#idfs[pair]! += idf
+      if (known.has(key)) continue
+      known.set(key, pair)
+      if (left !== right) this.#partsOf[left]!.push({ pair, other: right, isSecond: false })
+      this.#partsOf[right]!.push({ pair, other: left, isSecond: true })
+    }
+    this.#byOther = this.#partsOf.map((parts) => (parts.length > NEAR ? Map.groupBy(parts, ({ other }) => other) : undefined))
+    this.#last = new Int32Array(this.#partsOf.length)
+    this.#times = new Uint16Array(this.#idfs.length)
+    this.#best = new Float64Array(this.#idfs.length)
+  }
+
+  #numberOf(hash: number): number {
+    if (asked[hash] === 0) asked[hash] = this.#partsOf.push([]) - 1
+    return asked[hash]!
+  }
+
+  /** By the passage's stems, in order. */
+  score({ hashes, title }: Sketch): number {
+    this.#last.fill(-NEAR - 1)
+    this.#times.fill(0)
+    this.#best.fill(0)
+    for (let at = 0; at < title; at++) {
+      const stem = asked[hashes[at]!]!
+      if (stem === 0) continue
+      const byOther = this.#byOther[stem]
+      if (byOther === undefined) this.#count(this.#partsOf[stem]!, at)
+      else
+        for (let before = Math.max(0, at - NEAR); before < at; before++) {
+          const other = asked[hashes[before]!]!
+          if (this.#last[other] === before) this.#count(byOther.get(other) ?? [], at)
+        }
+      this.#last[stem] = at
+    }
+    let score = 0
+    for (const [pair, times] of this.#times.entries())
+      if (times > 0) score += this.#idfs[pair]! * nearness(this.#best[pair]!, times)
+    return score
+  }
+
+  #count(parts: readonly Part[], at: number): void {
+    for (const { pair, other, isSecond } of parts) {
+      const distance = at - this.#last[other]!
+      if (distance > NEAR) continue
+      this.#times[pair]!++
+      this.#best[pair] = Math.max(this.#best[pair]!, isSecond && distance === 1 ? 1 : 1 - distance / (NEAR + 1))
+    }
+  }
+}
+
+interface Part {
+  pair: number
+  /** Number of the other stem. */
+  other: number
+  /** True if this stem is the second one of the pair. */
+  isSecond: boolean
+}
+
+/** By hash: the stem number, from 1, in the current question; 0 for other stems. */
+const asked = new Uint16Array(0x10000)
+
+/** 0 to 1: how close two stems come at best, and how often they are near. */
+const nearness = (best: number, times: number): number => CLOSENESS_SHARE * best + ((1 - CLOSENESS_SHARE) * times) / (times + 1)

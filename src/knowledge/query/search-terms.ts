@@ -1,0 +1,139 @@
+import type { KnowledgeIndex } from '../../store/knowledge/reader.ts'
+import { stemAs } from '../../text/analyse.ts'
+import { idfOf } from './idf.ts'
+import { addGrams, increase, type Question, type QuestionWord } from './question.ts'
+import { repair } from './spelling.ts'
+
+/** What is looked up in the index, by weight. */
+export interface SearchTerms {
+  stems: Map<string, number>
+  /** The same without second guesses at a misspelt word: what a passage should hold to be the answer. */
+  asked: Map<string, number>
+  exact: Map<string, number>
+  /** n-grams of words, and pieces of scripts without spaces. */
+  grams: Map<string, number>
+  pieces: Map<string, number>
+  /** Stems of the question in its order. */
+  sequence: string[]
+  /** By a stem of `asked`: stems of phrases that mean the same, and that the base holds. */
+  synonyms: Map<string, string[][]>
+  /** Of a question what something is: the stems that name it. Else empty. */
+  named: string[]
+  /** The base holds none of its words. Something was meant by one of them perhaps, and another is like nothing. */
+  isGuessed: boolean
+}
+
+/** A longer question is searched for so many of its words, and so many that the base does not hold. */
+const MOST_WORDS = 64
+const MOST_UNKNOWN = 16
+/** If a question has more n-grams, only the n-grams of the words that are searched are looked up. */
+const MOST_GRAMS = 2_000
+
+/** Of a long question the words that say most: each costs a look into every segment. Words of scripts without spaces all stay. */
+function tellingWords(index: KnowledgeIndex, words: readonly QuestionWord[]): readonly QuestionWord[] {
+  const weights = new Map<string, number>()
+  for (const { exact, spaced, weight } of words) if (spaced) increase(weights, exact, weight)
+  if (weights.size <= MOST_WORDS) return words
+  const all = [...weights].map(([exact, weight]) => ({ exact, weight, df: index.vocabulary.frequency(exact) }))
+  const known = all
+    .filter(({ df }) => df > 0)
+    .map(({ exact, weight, df }) => ({ exact, says: weight * Math.log(1 + index.slots / df) }))
+    .sort((a, b) => b.says - a.says)
+  const unknown = all.filter(({ df }) => df === 0)
+  const kept = new Set([...known.slice(0, MOST_WORDS), ...unknown.slice(0, MOST_UNKNOWN)].map(({ exact }) => exact))
+  return words.filter(({ exact, spaced }) => !spaced || kept.has(exact))
+}
+
+function gramsOf(words: readonly QuestionWord[]): Map<string, number> {
+  const grams = new Map<string, number>()
+  for (const { exact, spaced, weight } of words) if (spaced) addGrams(grams, exact, weight)
+  return grams
+}
+
+/** Words that the base does not hold are searched as those that were probably meant. */
+export function toSearchTerms(index: KnowledgeIndex, question: Question): SearchTerms {
+  const { pieces } = question
+  const words = tellingWords(index, question.words)
+  const grams = question.grams.size <= MOST_GRAMS ? new Map(question.grams) : gramsOf(words)
+  const stems = new Set(words.map(({ stem }) => stem))
+  const terms: SearchTerms = {
+    stems: new Map(),
+    asked: new Map(),
+    exact: new Map(),
+    grams,
+    pieces,
+    sequence: question.sequence.filter((stem) => stems.has(stem)),
+    synonyms: synonymsOf(index, question),
+    named: [],
+    isGuessed: false,
+  }
+  const count = { known: 0, guessed: 0, lost: 0 }
+  for (const { stem, exact, spaced, weight } of words) {
+    const unknown = spaced && index.frequency(`s${stem}`) === 0 && index.vocabulary.frequency(exact) === 0
+    // What was talked of before, and the base does not know, says nothing about the question of now.
+    if (unknown && weight < 1) continue
+    const isBridged = terms.synonyms.has(stem)
+    const meant = unknown && !isBridged ? repair(index, exact) : []
+    if (weight >= 1) count[!unknown || isBridged ? 'known' : meant.length > 0 ? 'guessed' : 'lost']++
+    for (const [i, { word, weight: trust }] of meant.entries()) {
+      const meantStem = stemAs(word, index.languages)
+      increase(terms.stems, meantStem, weight * trust)
+      increase(terms.exact, word, weight * trust)
+      if (i > 0) continue
+      increase(terms.asked, meantStem, weight * trust)
+      terms.sequence = terms.sequence.map((other) => (other === stem ? meantStem : other))
+      addGrams(terms.grams, exact, -weight)
+      addGrams(terms.grams, word, weight)
+    }
+    if (meant.length > 0) continue
+    increase(terms.stems, stem, weight)
+    increase(terms.asked, stem, weight)
+    if (exact !== '') increase(terms.exact, exact, weight)
+  }
+  addSynonyms(index, terms)
+  terms.isGuessed = count.known === 0 && count.guessed > 0 && count.lost > 0
+  return terms
+}
+
+/** Weight of a synonym, and of a synonym of a word that the base does not hold. */
+const SYNONYM = 0.4
+const BRIDGE = 0.8
+/** Stems of a question that are added. More find hardly more, and each costs a look into every segment. */
+const MOST_SYNONYMS = 12
+/** Most index entries for synonyms: a share of the entries for the question's own words, and at least `least`. */
+const SYNONYM_ENTRIES = { least: 4_000, share: 0.3 }
+
+/** Returns by stem the phrases with the same meaning, as stems. Leaves out phrases that the base does not hold. */
+function synonymsOf(index: KnowledgeIndex, { synonyms }: Question): Map<string, string[][]> {
+  const known = new Map<string, string[][]>()
+  for (const { stems, alternatives } of synonyms) {
+    const held = alternatives.filter((phrase) => phrase.every((stem) => index.frequency(`s${stem}`) > 0))
+    if (held.length > 0) for (const stem of stems) known.set(stem, [...(known.get(stem) ?? []), ...held])
+  }
+  return known
+}
+
+/** Adds the stems of synonyms, rare ones first, as many as the index may read. None counts more than the word that it is a synonym of. */
+function addSynonyms(index: KnowledgeIndex, terms: SearchTerms): void {
+  const weights = new Map<string, number>()
+  const frequency = (stem: string) => index.frequency(`s${stem}`)
+  for (const [stem, phrases] of terms.synonyms) {
+    if (!terms.asked.has(stem)) continue
+    const own = frequency(stem)
+    for (const phrase of phrases)
+      for (const other of phrase) {
+        if (terms.asked.has(other)) continue
+        const rarity = own === 0 ? 1 : Math.min(1, idfOf(index.slots, own) / idfOf(index.slots, frequency(other)))
+        const weight = ((own === 0 ? BRIDGE : SYNONYM) * rarity) / phrase.length
+        weights.set(other, Math.max(weights.get(other) ?? 0, weight))
+      }
+  }
+  const read = [...terms.stems.keys()].reduce((sum, stem) => sum + frequency(stem), 0)
+  let left = Math.max(SYNONYM_ENTRIES.least, SYNONYM_ENTRIES.share * read)
+  const rareFirst = [...weights].sort(([a], [b]) => frequency(a) - frequency(b))
+  for (const [stem, weight] of rareFirst.slice(0, MOST_SYNONYMS)) {
+    left -= frequency(stem)
+    if (left < 0) return
+    increase(terms.stems, stem, weight)
+  }
+}

@@ -1,0 +1,165 @@
+import { ReparteeError } from '../../../core/errors.ts'
+import type { KnowledgeBase, WriteOptions } from '../../../store/knowledge/base.ts'
+import { raiseVersion } from '../../../store/knowledge/index/index.ts'
+import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../../store/knowledge/postgres/pgvector.ts'
+import {
+  appendSigns,
+  copyVectors,
+  countSigns,
+  countVectors,
+  dropSpace,
+  embeddedOf,
+  findSpace,
+  hasOtherSizes,
+  insertVectors,
+  listSpaces,
+  listUnembedded,
+  listVectors,
+  listVectorsBehind,
+  makeLive,
+  openSpace,
+  presentOf,
+  setSpace,
+  type Unembedded,
+  type VectorCopy,
+  type VectorSpace,
+} from '../../../store/knowledge/vectors.ts'
+import { codeBytes, fromCode, signBytes, toCode, toSigns, toUnit } from './quantise.ts'
+
+/** The mean is taken from the first so many vectors; fewer are compared one by one. */
+export const MEAN_OF = 1_000
+
+/** Whoever holds the base is not waited for, and has nothing to do with vectors. */
+const NO_WORK: WriteOptions = { bringsWork: false }
+
+/** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
+export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {
+  return base.write(() => {
+    const space = openSoundSpace(base, model)
+    const items = listUnembedded(base, space, most)
+    if (items.length === 0 && !space.isLive && space.dimensions > 0) {
+      makeLive(base, space)
+      raiseVersion(base)
+    }
+    return items
+  }, NO_WORK)
+}
+
+/** Older versions stored vectors of different lengths: such a space is dropped and built again. In a transaction of the caller. */
+function openSoundSpace(base: KnowledgeBase, model: string): VectorSpace {
+  const space = openSpace(base, model)
+  const size = { code: codeBytes(space.dimensions), signs: signBytes(space.dimensions) }
+  if (!hasOtherSizes(base, space, size)) return space
+  dropSpace(base, space.number)
+  raiseVersion(base)
+  return openSpace(base, model)
+}
+
+/**
+ * Keeps the vectors of passages, which need not be of length 1; null: it has none, and needs none. False where the space has gone meanwhile, or has other dimensions: then
+ * its model has changed under its name, and a new space is begun. Throws `model_failed` where they differ in length.
+ */
+export function putVectors(
+  base: KnowledgeBase,
+  model: string,
+  ids: readonly number[],
+  vectors: readonly (Float32Array | null)[],
+): boolean {
+  const lengths = new Set(vectors.flatMap((vector) => (vector === null ? [] : [vector.length])))
+  if (lengths.size > 1) throw new ReparteeError('model_failed', 'The embedding model returned vectors of different lengths.')
+  return base.write(() => {
+    const space = findSpace(base, model)
+    if (space === undefined) return false
+    const [dimensions = space.dimensions] = lengths
+    if (space.dimensions !== 0 && space.dimensions !== dimensions) {
+      dropSpace(base, space.number)
+      raiseVersion(base)
+      return false
+    }
+    // Meanwhile some may have been deleted, and others been embedded by another process.
+    const present = presentOf(base, ids)
+    const embedded = embeddedOf(base, space.number, ids)
+    const rows = ids.flatMap((id, i) => {
+      const vector = vectors[i] ?? null
+      return vector === null || !present.has(id) || embedded.has(id) ? [] : [{ id, unit: toUnit(vector) }]
+    })
+    insertVectors(
+      base,
+      space,
+      rows.map(({ id, unit }) => ({ id, code: toCode(unit) })),
+    )
+    const upto = Math.max(space.upto, ...ids)
+    const grown = { ...space, dimensions, upto }
+    if (space.mean !== null)
+      appendSigns(
+        base,
+        space.number,
+        rows.map(({ id, unit }) => ({ id, bits: toSigns(unit, space.mean!) })),
+      )
+    else grown.mean = foundMean(base, grown)
+    setSpace(base, grown)
+    raiseVersion(base)
+    return true
+  }, NO_WORK)
+}
+
+export type NearProgress = 'more' | 'done' | { impossible: string }
+
+/** Brings the vectors of a large base into the index that the database itself keeps, where it can: some of them at each call, and it is searched once all are in it. */
+export function growNear(base: KnowledgeBase, model: string): NearProgress {
+  const { near } = base
+  if (near === undefined) return 'done'
+  return base.write((): NearProgress => {
+    const space = findSpace(base, model)
+    if (space === undefined || !space.isLive) return 'done'
+    const index = findNear(base, space.number)
+    if (index?.isReady) return 'done'
+    if (index === undefined) {
+      if (countSigns(base, space.number) < near.from) return 'done'
+      const impossible = whyNoNear(near, space.dimensions)
+      if (impossible !== undefined) return { impossible }
+      beginNear(base, near, space)
+      return 'more'
+    }
+    const rows = listVectorsBehind(base, space.number, index.upto, NEAR_SLICE)
+    const isAll = rows.length < NEAR_SLICE
+    fillNear(base, space, rows, isAll)
+    if (isAll) raiseVersion(base)
+    return isAll ? 'done' : 'more'
+  }, NO_WORK)
+}
+
+/** Passages of a new version take over the vectors of old ones that say the same: asking for them again would cost. In a transaction of the caller. */
+export function adoptVectors(base: KnowledgeBase, copies: readonly VectorCopy[]): void {
+  if (copies.length === 0) return
+  for (const space of listSpaces(base)) {
+    const { number, dimensions, mean } = space
+    const vectors = copyVectors(base, space, copies, codeBytes(dimensions))
+    if (mean === null || vectors.length === 0) continue
+    const ids = vectors.map(({ id }) => id)
+    const units = vectors.map(({ code }) => fromCode(code, dimensions))
+    appendSigns(base, number, toSignRows(ids, units, mean))
+  }
+}
+
+const toSignRows = (ids: readonly number[], units: readonly Float32Array[], mean: Float32Array) =>
+  ids.map((id, i) => ({ id, bits: toSigns(units[i]!, mean) }))
+
+/** Once there are enough vectors to tell it: then all of them get their signs. */
+function foundMean(base: KnowledgeBase, { number, dimensions }: VectorSpace): Float32Array | null {
+  if (countVectors(base, number, MEAN_OF) < MEAN_OF) return null
+  const rows = listVectors(base, number)
+  const units = rows.map(({ code }) => fromCode(code, dimensions))
+  const mean = new Float32Array(dimensions)
+  for (const unit of units) for (let i = 0; i < dimensions; i++) mean[i]! += unit[i]! / units.length
+  appendSigns(
+    base,
+    number,
+    toSignRows(
+      rows.map(({ id }) => id),
+      units,
+      mean,
+    ),
+  )
+  return mean
+}
