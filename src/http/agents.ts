@@ -20,7 +20,7 @@ import { toPagination } from './route/pagination.ts'
 import { route } from './route/route.ts'
 import { slicingFor } from './server/slicing.ts'
 import type { EventStreams } from './turns/event-stream.ts'
-import { answerTurn } from './turns/turn-answer.ts'
+import { answerTurn } from './turns/repartee-presenter.ts'
 
 const toAgent = (agent: Agent) => ({
   ...agent,

@@ -28,7 +28,7 @@ import { route } from './route/route.ts'
 import { slicingFor } from './server/slicing.ts'
 import { toMessage } from './turns/answer.ts'
 import type { EventStreams } from './turns/event-stream.ts'
-import { answerTurn, resumeTurn } from './turns/turn-answer.ts'
+import { answerTurn, streamTurn } from './turns/repartee-presenter.ts'
 
 export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contract, streams: EventStreams): void {
   route(app, deps, contract.sendMessage, (call) => {
@@ -66,7 +66,7 @@ export function messageRoutes(app: FastifyInstance, deps: Deps, contract: Contra
     return answerTurn(deps, streams, call, (observer) => regenerate(deps, input, observer))
   })
 
-  route(app, deps, contract.streamMessage, (call) => resumeTurn(deps, streams, call))
+  route(app, deps, contract.streamMessage, (call) => streamTurn(deps, streams, call))
 
   route(app, deps, contract.listMessages, async ({ session, query, request, reply, key }) => {
     const { cursor, limit = pageLimit.default, order } = query

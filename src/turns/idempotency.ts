@@ -32,8 +32,8 @@ export interface Claim extends store.Claimed {
   release(): Promise<void>
 }
 
-/** An answer that was kept, as JSON text. */
-export interface Kept {
+/** The answer to an earlier request with the same Idempotency-Key, as JSON text. */
+export interface StoredAnswer {
   /** When its request came in. */
   createdAt: number
   status: number
@@ -52,7 +52,7 @@ function* piecesOf(part: string | Uint8Array): Generator<string | Uint8Array> {
 }
 
 /** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
-export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): Promise<Claim | Kept> {
+export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): Promise<Claim | StoredAnswer> {
   const { db, clock, limits, peers } = deps
   const now = clock()
   const hash = createHash('sha256')

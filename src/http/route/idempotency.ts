@@ -3,7 +3,13 @@ import type { Operation } from '../../api/operation.ts'
 import { callerIdOf } from '../../core/api-key.ts'
 import { invalid } from '../../core/errors.ts'
 import { ConditionFailed, type Statement } from '../../store/database.ts'
-import { claimRequest, inProgress, type Kept, type RepeatableRequest, readIdempotencyKey } from '../../turns/idempotency.ts'
+import {
+  claimRequest,
+  inProgress,
+  type RepeatableRequest,
+  readIdempotencyKey,
+  type StoredAnswer,
+} from '../../turns/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { lazySerializer } from '../json/serializer.ts'
 
@@ -37,7 +43,7 @@ export function idempotencyKeyOf(op: Operation, { headers }: FastifyRequest): st
 export type Once = <A extends object | undefined>(
   body: (string | Uint8Array)[],
   work: (keep: Keep) => Promise<A>,
-) => Promise<A | Kept>
+) => Promise<A | StoredAnswer>
 
 /**
  * Does what a keyed request asks for, once. Resolves to the kept answer where it was done before. An answer that the work itself did
@@ -50,7 +56,7 @@ export function answerOnce(deps: Deps, op: Operation) {
     key: string,
     body: (string | Uint8Array)[],
     work: (keep: Keep) => Promise<A>,
-  ): Promise<A | Kept> => {
+  ): Promise<A | StoredAnswer> => {
     const named = {
       apiKeyId: callerIdOf(request.caller!),
       key,
@@ -63,7 +69,7 @@ export function answerOnce(deps: Deps, op: Operation) {
 }
 
 /** How an answer is kept: with a session, or '' for none. */
-export interface KeptAs {
+export interface AnswerForm {
   status: number
   sessionId: string
   toText(answer: object): string
@@ -72,14 +78,14 @@ export interface KeptAs {
 export async function workOnce<A extends object | undefined>(
   deps: Deps,
   request: RepeatableRequest,
-  { status, sessionId, toText }: KeptAs,
+  { status, sessionId, toText }: AnswerForm,
   work: (keep: Keep) => Promise<A>,
-): Promise<A | Kept> {
+): Promise<A | StoredAnswer> {
   const claim = await claimRequest(deps, request)
   if ('answer' in claim) return claim
-  let wasKept = false
+  let wasStored = false
   const toStatements = (answer: object, session = sessionId, userId = '') => {
-    wasKept = true
+    wasStored = true
     return [claim.keep({ sessionId: session, userId }, status, toText(answer)), claim.isOurs]
   }
   const keep: Keep = Object.assign(toStatements, {
@@ -89,7 +95,7 @@ export async function workOnce<A extends object | undefined>(
   })
   try {
     const answer = await work(keep)
-    if (!wasKept && answer !== undefined) await deps.db.write(keep(answer))
+    if (!wasStored && answer !== undefined) await deps.db.write(keep(answer))
     return answer
   } catch (error) {
     await claim.release()
@@ -97,9 +103,9 @@ export async function workOnce<A extends object | undefined>(
   }
 }
 
-export const isKept = (answer: object | undefined): answer is Kept =>
+export const isStored = (answer: object | undefined): answer is StoredAnswer =>
   answer !== undefined && 'answer' in answer && 'status' in answer
 
-export function sendKept(reply: FastifyReply, { status, answer }: Kept): FastifyReply {
+export function sendStored(reply: FastifyReply, { status, answer }: StoredAnswer): FastifyReply {
   return reply.code(status).header('idempotency-replayed', 'true').type('application/json; charset=utf-8').send(answer)
 }

@@ -6,13 +6,13 @@ import type { Agent } from '../../core/agent.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { isUuid } from '../../core/platform/ids.ts'
 import type { Session } from '../../core/session.ts'
-import type { Kept } from '../../turns/idempotency.ts'
+import type { StoredAnswer } from '../../turns/idempotency.ts'
 import type { Deps } from '../deps.ts'
 import { JsonText } from '../json/json-text.ts'
 import { whileHeld } from '../server/while-held.ts'
 import { admit, checkScope, type Gate, getAgentFor, getSessionFor, keepUserRate } from './admit.ts'
 import { refuseEncoded } from './body.ts'
-import { answerOnce, idempotencyKeyOf, isKept, type Keep, keepNothing, type Once, sendKept } from './idempotency.ts'
+import { answerOnce, idempotencyKeyOf, isStored, type Keep, keepNothing, type Once, sendStored } from './idempotency.ts'
 import { checkEncoding, readQuery } from './query.ts'
 import { checkMediaType, isLarge } from './upload.ts'
 import { validator } from './validation.ts'
@@ -52,7 +52,9 @@ export interface Call<O> {
  * A handler answers with the body of a success (`success` itself is put in here), with its whole JSON text, with a stream of that, or with an answer
  * that was kept; undefined where it has taken the answer into its own hands.
  */
-export type Handler<O> = (call: Call<O>) => Promise<Omit<ResponseOf<O>, 'success'> | JsonText | Readable | Kept | undefined>
+export type Handler<O> = (
+  call: Call<O>,
+) => Promise<Omit<ResponseOf<O>, 'success'> | JsonText | Readable | StoredAnswer | undefined>
 
 /** Joins an operation of the contract to its handler. Checks run in the order that the contract states. */
 export function route<P extends TObject, Q extends TObject, B extends TSchema, R extends TSchema>(
@@ -80,7 +82,7 @@ export function route<P extends TObject, Q extends TObject, B extends TSchema, R
     const answered =
       named === undefined || isOwn ? await call(keepNothing) : await once(request, named, [JSON.stringify(body ?? {})], call)
     if (answered === undefined) return reply
-    if (isKept(answered)) return sendKept(reply, answered)
+    if (isStored(answered)) return sendStored(reply, answered)
     reply.code(op.status)
     if (answered instanceof JsonText) return reply.type(JSON_TYPE).send(answered.text)
     if (!(answered instanceof Readable)) return Object.assign(answered, { success: true })

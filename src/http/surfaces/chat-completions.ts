@@ -7,14 +7,16 @@ import type { TurnObserver } from '../../turns/run-turn.ts'
 import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
 import { getSessionFor, keepUserRate } from '../route/admit.ts'
+import { keepNothing } from '../route/idempotency.ts'
 import { type EventStreams, withItems } from '../turns/event-stream.ts'
+import { serveTurn } from '../turns/serve-turn.ts'
+import { type EventFormat, SettledPresenter } from '../turns/settled-presenter.ts'
+import { type BegunTurn, readAnswer, type TurnOutcome, toOutcome } from '../turns/turn-outcome.ts'
 import { citationsIn } from './citations.ts'
 import { doneOnce } from './once.ts'
 import { toOpenAiError, unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
-import type { Begun, Outcome } from './outcome.ts'
 import { surfaceRoute } from './surface-route.ts'
-import { type Teller, tellTurn } from './tell-turn.ts'
 
 const Tokens = Type.Optional(Type.Integer({ minimum: 1 }))
 /** Fields that are not named here are ignored: clients send many that are an agent's own business. */
@@ -65,17 +67,19 @@ export function chatCompletionRoutes(app: FastifyInstance, deps: Deps, streams: 
       session === undefined
         ? answerOnce(deps, { ...asked, history: given.history }, observer)
         : sendMessage(deps, { ...asked, sessionId: session.id, session, format: 'markdown' }, observer)
-    const teller = body.stream ? new ChunkTeller(body.model, body.stream_options?.include_usage === true) : undefined
-    const unkeptFor = session === undefined ? userId : undefined
-    const same = { agentId: agent.id, sessionId: session?.id ?? '', userId: unkeptFor, parts: () => [JSON.stringify(body)] }
+    const format = new ChunkFormat(body.model, body.stream_options?.include_usage === true)
+    const owner = session === undefined ? { sessionId: '', userId } : { sessionId: session.id }
+    const same = { agentId: agent.id, ...owner, parts: () => [JSON.stringify(body)] }
     const hasEffect = session !== undefined || request.headers['idempotency-key'] !== undefined
-    const outcome = await tellTurn(deps, streams, {
-      ...{ request, reply, key, agentId: agent.id, teller, run },
-      ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
-      unkeptFor,
-      isPassing: !hasEffect,
+    const answer = await serveTurn<TurnOutcome>(deps, streams, {
+      ...{ request, reply, key, run },
+      presenter: body.stream ? new SettledPresenter(format, key) : undefined,
+      once: hasEffect ? doneOnce(deps, request, reply, same) : (work) => work(keepNothing),
+      toAnswer: (exchange) => toOutcome(agent.id, exchange),
+      ownerOf: () => owner,
+      stopsWithCaller: !hasEffect,
     })
-    return outcome && toCompletion(outcome, body.model)
+    return answer && toCompletion(readAnswer(answer, reply, key), body.model)
 
     async function findSessionOf(header: string | string[] | undefined, { metadata }: Body) {
       const id = header ?? metadata?.session_id
@@ -99,7 +103,7 @@ function refuseUnsupported(body: Body): void {
 const FINISH = { stop: 'stop', length: 'length', filtered: 'content_filter', cancelled: 'stop' } as const
 const idOf = (replyId: string | undefined): string => `chatcmpl-${replyId}`
 
-function toUsage({ usage }: Outcome) {
+function toUsage({ usage }: TurnOutcome) {
   const { tokensIn, tokensOut, tokensCached, total } = fields.tokensOf(usage)
   return {
     prompt_tokens: tokensIn,
@@ -113,12 +117,12 @@ function toUsage({ usage }: Outcome) {
  * Citations of documents with an address. The protocol knows no other kind in Chat Completions, and strict clients reject the whole reply for one:
  * `sources` holds all of them.
  */
-const toAnnotations = ({ content, sources }: Outcome) =>
+const toAnnotations = ({ content, sources }: TurnOutcome) =>
   citationsIn(content, sources).flatMap(({ start, end, source: { title, url } }) =>
     url === null ? [] : [{ type: 'url_citation', url_citation: { start_index: start, end_index: end, title, url } }],
   )
 
-function toCompletion(outcome: Outcome, model: string) {
+function toCompletion(outcome: TurnOutcome, model: string) {
   const { content, sources } = outcome
   const message = { role: 'assistant', content, refusal: null, annotations: toAnnotations(outcome), sources }
   return {
@@ -134,7 +138,7 @@ function toCompletion(outcome: Outcome, model: string) {
 const data = (value: object | string): string => `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`
 
 /** A reply as chunks. Sources come with the last of its text. */
-class ChunkTeller implements Teller {
+class ChunkFormat implements EventFormat {
   readonly #model: string
   readonly #withUsage: boolean
   #head: object = {}
@@ -144,7 +148,7 @@ class ChunkTeller implements Teller {
     this.#withUsage = withUsage
   }
 
-  started({ replyId, createdAt }: Begun): string {
+  started({ replyId, createdAt }: BegunTurn): string {
     const created = fields.toSeconds(createdAt)
     this.#head = { id: idOf(replyId), object: 'chat.completion.chunk', created, model: this.#model }
     return this.#chunk({ role: 'assistant', content: '' })
@@ -154,7 +158,7 @@ class ChunkTeller implements Teller {
     return this.#chunk({ content })
   }
 
-  *completed(outcome: Outcome, rest: string | undefined): Generator<string> {
+  *completed(outcome: TurnOutcome, rest: string | undefined): Generator<string> {
     const sources = rest === undefined ? [] : outcome.sources
     if (rest) yield this.delta(rest)
     if (sources.length > 0) yield* withItems(this.#chunk({ annotations: [], sources }), 'annotations', toAnnotations(outcome))

@@ -12,14 +12,14 @@ import { getMessage } from '../../turns/read-message.ts'
 import type { Deps } from '../deps.ts'
 import { answerList } from '../json/list-answer.ts'
 import { keepTokenRate } from '../route/admit.ts'
-import { isKept, sendKept } from '../route/idempotency.ts'
+import { isStored, sendStored } from '../route/idempotency.ts'
 import { importInTurn } from '../server/import-places.ts'
 import { slicingFor } from '../server/slicing.ts'
+import { readOutcome } from '../turns/turn-outcome.ts'
 import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
 import { readConversationId, readItemId, toConversationId, toItemId } from './openai-ids.ts'
-import { readOutcome } from './outcome.ts'
 import { toOutputItem } from './response-object.ts'
 import { getSessionAt } from './responses.ts'
 import { surfaceRoute } from './surface-route.ts'
@@ -86,8 +86,8 @@ export function conversationRoutes(app: FastifyInstance, deps: Deps): void {
       const answer = await once(async (keep) =>
         toConversation(await makeSession((session) => keep(toConversation(session), session.id))),
       )
-      if (!isKept(answer)) return answer
-      sendKept(reply, answer)
+      if (!isStored(answer)) return answer
+      sendStored(reply, answer)
       return undefined
     },
   )

@@ -3,11 +3,12 @@ import { callerIdOf } from '../../core/api-key.ts'
 import { ReparteeError } from '../../core/errors.ts'
 import { findHeadAt } from '../../store/tables/messages.ts'
 import { findSession } from '../../store/tables/sessions.ts'
-import { type Kept, type RepeatableRequest, readIdempotencyKey } from '../../turns/idempotency.ts'
+import { type RepeatableRequest, readIdempotencyKey, type StoredAnswer } from '../../turns/idempotency.ts'
 import type { Deps } from '../deps.ts'
-import { isKept, type Keep, keepNothing, workOnce } from '../route/idempotency.ts'
+import { isStored, type Keep, keepNothing, workOnce } from '../route/idempotency.ts'
+import type { WorkOnce } from '../turns/serve-turn.ts'
+import type { TurnOutcome } from '../turns/turn-outcome.ts'
 import { Attempts } from './attempts.ts'
-import type { Outcome } from './outcome.ts'
 
 /** Says of itself which attempt it is: the official clients of OpenAI, made with Stainless, which send no Idempotency-Key. */
 const ATTEMPT = 'x-stainless-retry-count'
@@ -31,14 +32,12 @@ export interface Sameness {
   key?: string
 }
 
-export type WorkOnce<A extends object = Outcome> = (work: (keep: Keep) => Promise<A>) => Promise<A | Kept>
-
 /**
  * Does a turn, or makes a conversation, once for each `Idempotency-Key`. Without a key, a request that says that it is another attempt gets the answer of the newest request
  * with the same body, so that a message is not stored twice. If other messages follow that answer in its session, the caller has received it, and the request is a new message.
  * While the first attempt is being worked on, a few others wait for it. Throws `request_in_progress` for more of them.
  */
-export function doneOnce<A extends object = Outcome>(
+export function doneOnce<A extends object = TurnOutcome>(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -63,7 +62,7 @@ export function doneOnce<A extends object = Outcome>(
     for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(2 * waitMs, LAST_LOOK_MS)) {
       try {
         const answer = await workOnce(deps, given === undefined ? { ...named, keptSince } : named, keptAs, workHere)
-        if (given !== undefined || !isKept(answer) || !(await hasGoneOn(deps, same, answer))) return answer
+        if (given !== undefined || !isStored(answer) || !(await hasGoneOn(deps, same, answer))) return answer
         keptSince = answer.createdAt + 1
       } catch (error) {
         if (!(error instanceof ReparteeError && error.code === 'request_in_progress')) throw error
@@ -77,8 +76,8 @@ export function doneOnce<A extends object = Outcome>(
 }
 
 /** Resolves to true if other messages follow the stored reply in its session. */
-async function hasGoneOn({ db }: Deps, { agentId }: Sameness, { answer }: Kept): Promise<boolean> {
-  const { sessionId, replyId } = JSON.parse(answer) as Partial<Outcome>
+async function hasGoneOn({ db }: Deps, { agentId }: Sameness, { answer }: StoredAnswer): Promise<boolean> {
+  const { sessionId, replyId } = JSON.parse(answer) as Partial<TurnOutcome>
   const session = sessionId === undefined ? undefined : await findSession(db, agentId, sessionId)
   if (session === undefined) return false
   return (await findHeadAt(db, agentId, session.id, session.totalMessages))?.id !== replyId

@@ -1,11 +1,11 @@
 import type { ReparteeError } from '../../core/errors.ts'
 import { withItems } from '../turns/event-stream.ts'
+import type { EventFormat } from '../turns/settled-presenter.ts'
+import type { BegunTurn, TurnOutcome } from '../turns/turn-outcome.ts'
 import { citationsIn } from './citations.ts'
 import { toOpenAiError } from './openai-errors.ts'
 import { tokensOf, toSeconds } from './openai-fields.ts'
 import { toConversationId, toItemId, toResponseId } from './openai-ids.ts'
-import type { Begun, Outcome } from './outcome.ts'
-import type { Teller } from './tell-turn.ts'
 
 /** What a response says of its own request. */
 export interface ResponseRequest {
@@ -19,7 +19,7 @@ export interface ResponseRequest {
 
 const REASONS = { length: 'max_output_tokens', filtered: 'content_filter', stop: undefined, cancelled: undefined }
 
-function toAnnotations({ content, sources }: Outcome) {
+function toAnnotations({ content, sources }: TurnOutcome) {
   return citationsIn(content, sources).map(({ start, end, source: { documentId, title, url } }) =>
     url === null
       ? { type: 'file_citation', file_id: documentId, filename: title, index: start }
@@ -40,13 +40,13 @@ const toItem = (replyId: string | undefined, status: string, content: object[]) 
 })
 
 /** A reply as an item of a conversation. */
-export const toOutputItem = (outcome: Outcome, annotations: object[] = toAnnotations(outcome)) =>
+export const toOutputItem = (outcome: TurnOutcome, annotations: object[] = toAnnotations(outcome)) =>
   toItem(outcome.replyId, REASONS[outcome.finish] === undefined ? 'completed' : 'incomplete', [
     textPart(outcome.content, annotations),
   ])
 
 /** A response; of a turn that is not done yet, or failed, without its output. */
-export function toResponse(begun: Begun, asked: ResponseRequest, more: object = {}) {
+export function toResponse(begun: BegunTurn, asked: ResponseRequest, more: object = {}) {
   return {
     id: toResponseId({ ...begun, replyId: begun.replyId ?? '' }),
     object: 'response',
@@ -77,7 +77,7 @@ export function toResponse(begun: Begun, asked: ResponseRequest, more: object = 
   }
 }
 
-export function toDoneResponse(outcome: Outcome, asked: ResponseRequest, now: number, item: object = toOutputItem(outcome)) {
+export function toDoneResponse(outcome: TurnOutcome, asked: ResponseRequest, now: number, item: object = toOutputItem(outcome)) {
   const { tokensIn, tokensOut, tokensCached, total } = tokensOf(outcome.usage)
   const reason = REASONS[outcome.finish]
   return toResponse(outcome, asked, {
@@ -97,7 +97,7 @@ export function toDoneResponse(outcome: Outcome, asked: ResponseRequest, now: nu
 }
 
 /** A response as events, numbered in their order: one message of one text. */
-export class ResponseTeller implements Teller {
+export class ResponseFormat implements EventFormat {
   readonly #asked: ResponseRequest
   readonly #clock: () => number
   #at = 0
@@ -108,7 +108,7 @@ export class ResponseTeller implements Teller {
     this.#clock = clock
   }
 
-  started(begun: Begun): string {
+  started(begun: BegunTurn): string {
     const { instructions } = this.#asked
     const isLong = instructions !== null && instructions.length > MAX_REPEATED_CHARS
     const response = toResponse(begun, isLong ? { ...this.#asked, instructions: null } : this.#asked)
@@ -126,7 +126,7 @@ export class ResponseTeller implements Teller {
     return this.#event('response.output_text.delta', { ...this.#place, delta, logprobs: [] })
   }
 
-  *completed(outcome: Outcome, rest: string | undefined): Generator<string> {
+  *completed(outcome: TurnOutcome, rest: string | undefined): Generator<string> {
     const annotations = toAnnotations(outcome)
     const item = toOutputItem(outcome, [])
     const response = toDoneResponse(outcome, this.#asked, this.#clock(), item)
@@ -141,7 +141,7 @@ export class ResponseTeller implements Teller {
     yield* eventWith(`response.${response.status}`, { response })
   }
 
-  failed(error: ReparteeError, begun: Begun): string {
+  failed(error: ReparteeError, begun: BegunTurn): string {
     const { message, code } = toOpenAiError(error)
     // The protocol has a closed list of codes.
     const told = { code: code === 'rate_limit_exceeded' ? code : 'server_error', message }

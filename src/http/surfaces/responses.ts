@@ -14,17 +14,19 @@ import { sendMessage } from '../../turns/send-message.ts'
 import type { Deps } from '../deps.ts'
 import { getSessionFor, keepUserRate } from '../route/admit.ts'
 import type { Keep } from '../route/idempotency.ts'
+import { keepNothing } from '../route/idempotency.ts'
 import { importInTurn } from '../server/import-places.ts'
 import { slicingFor } from '../server/slicing.ts'
 import type { EventStreams } from '../turns/event-stream.ts'
+import { serveTurn } from '../turns/serve-turn.ts'
+import { SettledPresenter } from '../turns/settled-presenter.ts'
+import { readAnswer, readOutcome, type TurnOutcome, toOutcome, visibleOutcome } from '../turns/turn-outcome.ts'
 import { doneOnce } from './once.ts'
 import { unsupported } from './openai-errors.ts'
 import * as fields from './openai-fields.ts'
 import { readConversationId, readResponseId, readSessionId } from './openai-ids.ts'
-import { readOutcome, toldTo } from './outcome.ts'
-import { type ResponseRequest, ResponseTeller, toDoneResponse } from './response-object.ts'
+import { ResponseFormat, type ResponseRequest, toDoneResponse } from './response-object.ts'
 import { surfaceRoute } from './surface-route.ts'
-import { tellTurn } from './tell-turn.ts'
 
 /** Fields that are not named here are ignored: clients send many that are an agent's own business. */
 const Body = Type.Object({
@@ -66,8 +68,8 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const brought = key.userId === undefined || body.store === false ? 0 : history.length
     if (known !== undefined || named !== undefined) await keepUserRate(deps, reply, { agentId: agent.id, userId }, 1 + brought)
 
-    const isKept = body.store !== false
-    if (isKept && known === undefined) fields.checkImport(key, history, 'body.input')
+    const isStored = body.store !== false
+    if (isStored && known === undefined) fields.checkImport(key, history, 'body.input')
     const asked = {
       agent: fields.withAtMost(fields.withoutFollowUps(agent), body.max_output_tokens),
       additionalContext,
@@ -77,7 +79,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       key,
     }
     const run = async (observer: TurnObserver, keep: Keep) => {
-      if (!isKept) return answerOnce(deps, { ...asked, history }, observer)
+      if (!isStored) return answerOnce(deps, { ...asked, history }, observer)
       const make = () => makeSession(deps, agent, userId, history, keep)
       const session =
         known ??
@@ -98,27 +100,27 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
       previousResponseId: body.previous_response_id ?? null,
       maxOutputTokens: body.max_output_tokens ?? null,
       metadata: body.metadata ?? {},
-      isStored: isKept,
+      isStored,
     }
     // Of two users whom nobody tells apart, one must not be answered with the conversation of the other.
     const isOfOne = known !== undefined || named !== undefined
-    const unkeptFor = isKept ? undefined : userId
     const same = {
       agentId: agent.id,
       sessionId: known?.id ?? '',
-      userId: unkeptFor,
+      userId: isStored ? undefined : userId,
       parts: () => [JSON.stringify(body)],
       isOfOne,
     }
-    const hasEffect = isKept || request.headers['idempotency-key'] !== undefined
-    const outcome = await tellTurn(deps, streams, {
-      ...{ request, reply, key, agentId: agent.id, run },
-      teller: body.stream ? new ResponseTeller(told, deps.clock) : undefined,
-      ...(hasEffect ? { once: doneOnce(deps, request, reply, same) } : {}),
-      unkeptFor,
-      isPassing: !hasEffect,
+    const hasEffect = isStored || request.headers['idempotency-key'] !== undefined
+    const answer = await serveTurn<TurnOutcome>(deps, streams, {
+      ...{ request, reply, key, run },
+      presenter: body.stream ? new SettledPresenter(new ResponseFormat(told, deps.clock), key) : undefined,
+      once: hasEffect ? doneOnce(deps, request, reply, same) : (work) => work(keepNothing),
+      toAnswer: (exchange) => toOutcome(agent.id, exchange),
+      ownerOf: ({ session }) => (isStored ? { sessionId: session.id } : { sessionId: '', userId }),
+      stopsWithCaller: !hasEffect,
     })
-    return outcome && toDoneResponse(outcome, told, deps.clock())
+    return answer && toDoneResponse(readAnswer(answer, reply, key), told, deps.clock())
   })
 
   const query = Type.Object({ stream: Type.Optional(Type.String()) })
@@ -130,7 +132,7 @@ export function responseRoutes(app: FastifyInstance, deps: Deps, streams: EventS
     const session = await getSessionAt(deps, key, place).catch(asResponseNotFound)
     const message = await getMessage(deps, session, place.replyId, slicingFor(request, key)).catch(asResponseNotFound)
     if (message.role !== 'AI') throw responseNotFound()
-    const outcome = toldTo(key, await readOutcome(deps, key, session, message))
+    const outcome = visibleOutcome(key, await readOutcome(deps, key, session, message))
     const told = { instructions: null, previousResponseId: null, maxOutputTokens: null, metadata: {}, isStored: true }
     return toDoneResponse(outcome, { ...told, model: place.agentId }, message.createdAt)
   })

@@ -17,11 +17,13 @@ import { keepUserRate } from '../route/admit.ts'
 import { toShown } from '../route/body.ts'
 import { isLonger } from '../route/validation.ts'
 import type { EventStreams } from '../turns/event-stream.ts'
+import { resumeTurn } from '../turns/resume-turn.ts'
+import { serveTurn } from '../turns/serve-turn.ts'
+import { SettledPresenter } from '../turns/settled-presenter.ts'
+import { type TurnOutcome, toOutcome } from '../turns/turn-outcome.ts'
 import { doneOnce } from './once.ts'
-import { resumeTelling } from './resume-telling.ts'
 import { surfaceRoute } from './surface-route.ts'
-import { tellTurn } from './tell-turn.ts'
-import { UI_STREAM, UiTeller } from './ui-teller.ts'
+import { UI_STREAM, UiMessageFormat } from './ui-message-format.ts'
 
 const MAX_CHAT_ID_CHARS = 255
 const ChatId = Type.String({ minLength: 1, maxLength: MAX_CHAT_ID_CHARS })
@@ -67,7 +69,7 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
     }
     const isSent = body.trigger !== 'regenerate-message'
     const run = async (observer: TurnObserver) => {
-      if (!isSent) return makeAnew(deps, input, session, asked.text, observer)
+      if (!isSent) return regenerateLast(deps, input, session, asked.text, observer)
       const refuse = async (now: Session) => {
         if (body.messageId !== undefined) await refuseEdit(deps, now)
       }
@@ -76,13 +78,15 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
     // A message that is sent once more is the same one.
     const named = isSent && asked.id ? { key: `ui-message ${session.id} ${asked.id} ${asked.text}` } : {}
     const same = { agentId: agent!.id, sessionId: session.id, parts: () => [asked.text], ...named }
-    return tellTurn(deps, streams, {
-      ...{ request, reply, key, agentId: agent!.id, run },
-      teller: new UiTeller(),
-      head: UI_STREAM,
+    await serveTurn<TurnOutcome>(deps, streams, {
+      ...{ request, reply, key, run },
+      presenter: new SettledPresenter(new UiMessageFormat(), key, UI_STREAM),
       once: doneOnce(deps, request, reply, same),
-      isPassing: body.cancelOnDisconnect === true,
+      toAnswer: (exchange) => toOutcome(agent!.id, exchange),
+      ownerOf: () => ({ sessionId: session.id }),
+      stopsWithCaller: body.cancelOnDisconnect === true,
     })
+    return undefined
   })
 
   const resume = { method: 'GET', url: '/agents/:agentId/chat/:chatId/stream', query: User } as const
@@ -94,7 +98,11 @@ export function uiMessageRoutes(app: FastifyInstance, deps: Deps, streams: Event
       reply.code(204).send()
       return undefined
     }
-    await resumeTelling(deps, streams, session!, question, { request, reply, key, teller: new UiTeller(), head: UI_STREAM })
+    await resumeTurn<TurnOutcome>(deps, streams, {
+      ...{ session: session!, question, request, reply, key },
+      presenter: new SettledPresenter(new UiMessageFormat(), key, UI_STREAM),
+      toAnswer: (exchange) => toOutcome(agent!.id, exchange),
+    })
     return undefined
   })
 }
@@ -157,7 +165,7 @@ async function refuseEdit(deps: Deps, session: Session): Promise<void> {
 }
 
 /** The session's last reply is made anew; a message that got none is answered now. */
-async function makeAnew(deps: Deps, input: TurnInput, session: Session, text: string, observer: TurnObserver) {
+async function regenerateLast(deps: Deps, input: TurnInput, session: Session, text: string, observer: TurnObserver) {
   const running = await findRunning(deps, session)
   if (running !== undefined) {
     await deps.turns.find(running.id)?.finished

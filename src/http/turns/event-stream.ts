@@ -7,7 +7,7 @@ import { overloaded } from '../route/errors.ts'
 import { writingTurns } from '../server/writing-turns.ts'
 
 /** Text of one event: a long reply that is caught up with comes in pieces. */
-const PIECE_CHARS = 16_384
+export const PIECE_CHARS = 16_384
 /** Of one stream, until others have their turn. */
 const TURN_CHARS = 65_536
 const TICK_MS = 1_000
@@ -32,7 +32,7 @@ export interface StreamHead {
   text: string
 }
 
-const EVENT_SOURCE: StreamHead = { headers: {}, text: `retry: ${RETRY_MS}\n\n` }
+export const EVENT_SOURCE: StreamHead = { headers: {}, text: `retry: ${RETRY_MS}\n\n` }
 
 /** More cannot follow one turn: its last event holds the whole reply. */
 const MAX_READERS = 100
@@ -45,7 +45,7 @@ export function checkReaders(turn: Turn): void {
 /** With an iterator, each text is made when it can be sent. */
 export type LastEvents = string | Buffer | Iterator<string>
 
-/** What is to be sent next of a turn, as the text of events; undefined where there is nothing for now. Asked only when it can be sent. */
+/** Returns the next events of a turn, undefined if there are none yet. Called only when they can be sent. */
 export type Feed = () => string | undefined
 
 /** The open event streams of this process. One timer serves all of them. */
@@ -69,7 +69,7 @@ export class EventStreams {
   }
 
   /** Writes the head of the answer: from now on whatever happens is told as an event. A key that has ended meanwhile gets none. */
-  open(reply: FastifyReply, key: ApiKey, head: StreamHead = EVENT_SOURCE): EventStream {
+  open(reply: FastifyReply, key: ApiKey, head = EVENT_SOURCE): EventStream {
     reply.hijack()
     const stream = new EventStream(reply, key, head, this.#warn)
     if (this.#hasEnded(key)) stream.cut()
@@ -163,7 +163,7 @@ export class EventStream {
   }
 
   send(events: string): void {
-    this.#write(events)
+    if (events !== '') this.#write(events)
   }
 
   /** Sends the last events after everything else. They are made when they can be sent, because they may hold a whole reply. */
@@ -259,17 +259,6 @@ export class EventStream {
   }
 }
 
-/** The text of a turn from a place on, as deltas. */
-export function deltasOf(turn: Turn, seen: number): Feed {
-  let sent = seen
-  return () => {
-    if (sent >= turn.length) return undefined
-    const text = turn.read(sent, PIECE_CHARS)
-    sent += text.length
-    return toEvent('message.delta', eventId(turn, sent), { text })
-  }
-}
-
 /** Joins short texts, so that they are sent together. */
 export function* joined(texts: Iterable<string>): Generator<string, void> {
   let text = ''
@@ -295,17 +284,3 @@ export function* withItems(event: string, name: string, items: object[]): Genera
 
 export const toEvent = (event: string, id: string | undefined, data: object): string =>
   `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
-
-/** `at`: how much of the text was sent with it. */
-export const eventId = (turn: Turn, at: number | 'end'): string => `${turn.run}-${at}`
-/** Of a turn that this process does not hold; by the message where its run is unknown. */
-export const eventIdOf = (runOrMessageId: string, at: 0 | 'end'): string => `${runOrMessageId}-${at}`
-
-const EVENT_ID = /^([0-9a-f]{12})-(\d{1,9}|end)$/
-
-/** How much of a turn's text a reader has that saw this event last; undefined where it saw nothing of this run. */
-export function positionAfter(turn: Turn, lastEventId: string | undefined): number | undefined {
-  const [, run, at] = EVENT_ID.exec(lastEventId ?? '') ?? []
-  if (run !== turn.run || at === undefined) return undefined
-  return at === 'end' ? turn.length : Number(at)
-}

@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { type ApiKey, callerIdOf } from '../../core/api-key.ts'
 import type { Message } from '../../core/message.ts'
 import type { Session } from '../../core/session.ts'
@@ -5,12 +6,14 @@ import type { Source } from '../../reply/cite.ts'
 import type { FollowUp, Trace, Usage } from '../../reply/trace.ts'
 import { findMessageAt, type WholeMessage } from '../../store/tables/messages.ts'
 import type { Exchange } from '../../turns/exchange.ts'
+import type { StoredAnswer } from '../../turns/idempotency.ts'
 import { readDetail } from '../../turns/read-message.ts'
 import type { Turn } from '../../turns/turn.ts'
 import type { Deps } from '../deps.ts'
+import { isStored } from '../route/idempotency.ts'
 
-/** A turn as every protocol tells of it when it begins. */
-export interface Begun {
+/** A turn that has begun, as every protocol shows it. */
+export interface BegunTurn {
   agentId: string
   sessionId: string
   userMessageId: string
@@ -20,8 +23,8 @@ export interface Begun {
   createdAt: number
 }
 
-/** And when it is done. */
-export interface Outcome extends Begun {
+/** A turn that is done. */
+export interface TurnOutcome extends BegunTurn {
   replyId: string
   content: string
   model: string
@@ -31,15 +34,15 @@ export interface Outcome extends Begun {
   followUps: FollowUp[]
 }
 
-export const toBegun = ({ agentId, replyId }: Turn, { id: sessionId }: Session, { id, createdAt }: Message): Begun => ({
+export const toBegun = (turn: Turn | undefined, { agentId, id: sessionId }: Session, { id, createdAt }: Message): BegunTurn => ({
   agentId,
   sessionId,
   userMessageId: id,
-  replyId,
+  replyId: turn?.replyId,
   createdAt,
 })
 
-export const toOutcome = (agentId: string, e: Exchange): Outcome => ({
+export const toOutcome = (agentId: string, e: Exchange): TurnOutcome => ({
   agentId,
   sessionId: e.session.id,
   userMessageId: e.userMessage.id,
@@ -53,12 +56,19 @@ export const toOutcome = (agentId: string, e: Exchange): Outcome => ({
   followUps: e.followUps ?? [],
 })
 
-/** A user's token is not told what a reply cost. */
-export const toldTo = ({ userId }: ApiKey, outcome: Outcome): Outcome =>
+/** Returns what the holder of a key may see: a user's token does not show what a reply cost. */
+export const visibleOutcome = ({ userId }: ApiKey, outcome: TurnOutcome): TurnOutcome =>
   userId === undefined ? outcome : { ...outcome, usage: null }
 
-/** Of a reply that was kept. `key`: of the caller who reads it. */
-export async function readOutcome({ db }: Deps, key: ApiKey, session: Session, reply: WholeMessage): Promise<Outcome> {
+/** Returns the outcome for a caller who wants the whole reply, also from an answer that was stored for an Idempotency-Key. */
+export function readAnswer(answer: TurnOutcome | StoredAnswer, reply: FastifyReply, key: ApiKey): TurnOutcome {
+  if (!isStored(answer)) return visibleOutcome(key, answer)
+  reply.raw.setHeader('Idempotency-Replayed', 'true')
+  return visibleOutcome(key, JSON.parse(answer.answer) as TurnOutcome)
+}
+
+/** Reads the outcome of a stored reply. `key`: of the caller who reads it. */
+export async function readOutcome({ db }: Deps, key: ApiKey, session: Session, reply: WholeMessage): Promise<TurnOutcome> {
   const { agentId, id: sessionId } = session
   const question = await findMessageAt(db, agentId, sessionId, reply.seq - 1)
   const { sources = [], usage = null, followUps = [], trace } = await readDetail(reply, callerIdOf(key))

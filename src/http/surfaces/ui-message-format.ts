@@ -1,8 +1,8 @@
 import type { ReparteeError } from '../../core/errors.ts'
 import type { Source } from '../../reply/cite.ts'
 import type { StreamHead } from '../turns/event-stream.ts'
-import type { Begun, Outcome } from './outcome.ts'
-import type { Teller } from './tell-turn.ts'
+import type { EventFormat } from '../turns/settled-presenter.ts'
+import type { BegunTurn, TurnOutcome } from '../turns/turn-outcome.ts'
 
 export const UI_STREAM: StreamHead = { headers: { 'x-vercel-ai-ui-message-stream': 'v1' }, text: '' }
 
@@ -10,13 +10,13 @@ const FINISH = { stop: 'stop', length: 'length', filtered: 'content-filter', can
 const TEXT = 'text'
 const DONE = 'data: [DONE]\n\n'
 const part = (type: string, fields: object = {}): string => `data: ${JSON.stringify({ type, ...fields })}\n\n`
-const metadataOf = ({ sessionId, userMessageId }: Begun) => ({ sessionId, userMessageId })
+const metadataOf = ({ sessionId, userMessageId }: BegunTurn) => ({ sessionId, userMessageId })
 
 /** A reply as the parts of one UI message, in one step: its text, its sources, follow-ups. The message has the id of the reply. */
-export class UiTeller implements Teller {
+export class UiMessageFormat implements EventFormat {
   #isBegun = false
 
-  started(begun: Begun): string {
+  started(begun: BegunTurn): string {
     const messageId = begun.replyId === undefined ? {} : { messageId: begun.replyId }
     return part('start', { ...messageId, messageMetadata: metadataOf(begun) }) + part('start-step')
   }
@@ -27,7 +27,7 @@ export class UiTeller implements Teller {
     return start + part('text-delta', { id: TEXT, delta: text })
   }
 
-  *completed(outcome: Outcome, rest: string | undefined): Generator<string> {
+  *completed(outcome: TurnOutcome, rest: string | undefined): Generator<string> {
     const { content, sources, followUps, model, usage } = outcome
     if (rest === undefined) {
       this.#isBegun = false
