@@ -11,7 +11,7 @@ import { candidatesAfter, suggestQuestions } from '../src/knowledge/answer/sugge
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { Owners } from '../src/knowledge/ingest/owners.ts'
-import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import type { DocumentReading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { retrieve } from '../src/knowledge/query/retrieve.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
@@ -103,7 +103,7 @@ export class Base {
         )
       }
     })
-    const slow = new SlowReadings<Task, Reading | undefined>()
+    const slow = new SlowReadings<Task, DocumentReading | undefined>()
     const work = {
       clock: () => 0,
       limits: INDEX_LIMITS,

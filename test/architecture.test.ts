@@ -19,6 +19,14 @@ const FLOORS = [
 ]
 const floorOf = new Map(FLOORS.flatMap((folders, floor) => folders.map((folder) => [folder, floor] as const)))
 
+/** Files that are longer than others may be: each should be divided. */
+const LONG = new Set([
+  'src/knowledge/ingest/ingest.ts',
+  'src/config/settings.ts',
+  'src/store/knowledge/reader.ts',
+  'src/store/knowledge/postgres/postgres-knowledge.ts',
+])
+
 /** The only folders in which a third-party package may be imported. */
 const FENCES: Record<string, string[]> = {
   '@ai-sdk/anthropic': ['models'],
@@ -47,11 +55,16 @@ const FENCES: Record<string, string[]> = {
   yauzl: ['knowledge'],
 }
 
-const imports = globSync('src/**/*.ts').flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom\s+|^import\s+|\bimport\()'([^'\n]+)'/gm)].map(([found, target]) => ({
+const sources = globSync('src/**/*.ts')
+const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1
+
+/** Every way in which a file names another: imports, `require`, and the program of a worker or process (`moduleBeside`). */
+const NAMES_A_FILE = /(?:\bfrom\s+|^import\s+|\bimport\(|\brequire\(|\bmoduleBeside\(import\.meta\.url, )'([^'\n]+)'/gm
+const imports = sources.flatMap((file) =>
+  [...readFileSync(file, 'utf8').matchAll(NAMES_A_FILE)].map(([found, target]) => ({
     file,
-    target: target!,
-    isLazy: found.startsWith('import('),
+    target: found.startsWith('moduleBeside') ? `${target}.ts` : target!,
+    isLazy: !/^(from|import\s)/.test(found),
   })),
 )
 const folderOf = (file: string) => (file.split('/').length > 2 ? file.split('/')[1]! : '.')
@@ -94,6 +107,35 @@ test('each third-party package is imported in its own folders only', () => {
     }))
     .filter(({ file, name }) => !FENCES[name]?.includes(folderOf(file)))
   assert.deepEqual(outside, [])
+})
+
+test('no folder has more than 20 files, and no file more than 400 lines', () => {
+  const folders = Map.groupBy(sources, (file) => dirname(file))
+  const full = [...folders].filter(([, files]) => files.length > 20).map(([folder, files]) => `${folder}: ${files.length} files`)
+  const long = sources.filter((file) => linesOf(file) > 400 && !LONG.has(file)).map((file) => `${file}: ${linesOf(file)} lines`)
+  assert.deepEqual([...full, ...long], [])
+  assert.deepEqual(
+    [...LONG].filter((file) => linesOf(file) <= 400),
+    [],
+    'these are short now',
+  )
+})
+
+test('the name of an exported type is declared once', () => {
+  const declared = sources.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => ({ file, name: name! })),
+  )
+  const twice = [...Map.groupBy(declared, ({ name }) => name)].filter(([, all]) => all.length > 1)
+  assert.deepEqual(twice, [])
+})
+
+test('JavaScript is only what starts the TypeScript', () => {
+  assert.deepEqual(globSync('src/**/*.{js,mjs,cjs}'), ['src/start.js'])
+})
+
+test('the files directly under src are the wiring', () => {
+  const names = globSync('src/*.ts').map((file) => file.slice('src/'.length))
+  assert.deepEqual(names.sort(), ['app.ts', 'log.ts', 'main.ts', 'sample.ts', 'upkeep.ts'])
 })
 
 test('only config.ts, and the commands that show or hand on settings, read the environment', () => {

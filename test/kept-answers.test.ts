@@ -8,7 +8,7 @@ import { newId } from '../src/core/platform/ids.ts'
 import type { Deps } from '../src/http/deps.ts'
 import type { Statement } from '../src/store/database.ts'
 import { SqliteDatabase } from '../src/store/sqlite/sqlite-database.ts'
-import { type Claim, claimRequest } from '../src/turns/idempotency.ts'
+import { claimRequest, type RequestClaim } from '../src/turns/idempotency.ts'
 import { NoPeers } from '../src/turns/peers.ts'
 import { until } from './support/poll.ts'
 
@@ -21,7 +21,7 @@ test('of long kept answers, one is sent in each round of the event loop, and sho
   const deps = { db, clock: Date.now, newId, peers: new NoPeers(newId), limits, warn() {} } as unknown as Deps
   const request = (key: string) => ({ apiKeyId: 'k', key, parts: ['x'], agentId: '' })
   for (const [key, chars] of Object.entries({ long: 20_000, short: 10 })) {
-    const claim = (await claimRequest(deps, request(key))) as Claim
+    const claim = (await claimRequest(deps, request(key))) as RequestClaim
     await db.write([claim.keep({ sessionId: '', userId: '' }, 200, 'x'.repeat(chars))])
   }
   let round = 0
@@ -63,7 +63,7 @@ test('a key that could not be freed is freed as soon as the store can write agai
     warn: (about: string) => warnings.push(about),
   } as unknown as Deps
   const request = { apiKeyId: 'k', key: 'a', parts: ['x'], agentId: '' }
-  const claim = (await claimRequest(deps, request)) as Claim
+  const claim = (await claimRequest(deps, request)) as RequestClaim
   isFull = true
   await claim.release()
   isFull = false

@@ -8,7 +8,7 @@ import { newId } from '../src/core/platform/ids.ts'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
-import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import type { DocumentReading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { Questions } from '../src/knowledge/questions.ts'
 import { readDocument } from '../src/knowledge/read/read.ts'
@@ -65,7 +65,7 @@ async function addTo(
       limits: INDEX_LIMITS,
       isOver: () => false,
       unreleased: new Set(),
-      slow: new SlowReadings<Task, Reading | undefined>(),
+      slow: new SlowReadings<Task, DocumentReading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       agentId: agent,

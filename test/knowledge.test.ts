@@ -16,7 +16,7 @@ import { Ingest } from '../src/knowledge/ingest/ingest.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { OpenBases } from '../src/knowledge/ingest/open-bases.ts'
 import { charsOf, heldCharsOf } from '../src/knowledge/ingest/passage-list.ts'
-import { isQuickToRead, ReadAhead, type Reading } from '../src/knowledge/ingest/read-documents.ts'
+import { type DocumentReading, isQuickToRead, ReadAhead } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { openKnowledge } from '../src/knowledge/knowledge.ts'
 import { Questions } from '../src/knowledge/questions.ts'
@@ -152,7 +152,7 @@ describe('ingestion', () => {
     isOver: () => false,
     othersWait: () => false,
     unreleased: new Set<Task>(),
-    slow: new SlowReadings<Task, Reading | undefined>(),
+    slow: new SlowReadings<Task, DocumentReading | undefined>(),
     large: new LargeDocuments(anyRoom),
     read: readDocument,
   })
@@ -813,7 +813,7 @@ describe('ingestion', () => {
       clock: Date.now,
       isOver: () => false,
       unreleased: new Set<Task>(),
-      slow: new SlowReadings<Task, Reading | undefined>(),
+      slow: new SlowReadings<Task, DocumentReading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       agentId: agent,
@@ -840,7 +840,7 @@ describe('ingestion', () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => void acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
     const write = file.write.bind(file)
-    const slow = new SlowReadings<Task, Reading | undefined>()
+    const slow = new SlowReadings<Task, DocumentReading | undefined>()
     const work = {
       ...{ agentId: agent, clock: Date.now, isOver: () => false, othersWait: () => false, unreleased: new Set<Task>() },
       ...{ limits: { ...INDEX_LIMITS, slowMs: 0 }, slow, large: new LargeDocuments(anyRoom), read: readDocument },
@@ -892,7 +892,7 @@ describe('ingestion', () => {
     })
     const gates = new Map(['walnut', 'hazelnut'].map((name) => [name, Promise.withResolvers<void>()]))
     const settled: number[] = []
-    const slow = new SlowReadings<Task, Reading | undefined>({ settled: () => settled.push(1) })
+    const slow = new SlowReadings<Task, DocumentReading | undefined>({ settled: () => settled.push(1) })
     const begun: string[] = []
     const read = async (input: ReadInput) => {
       const text = Buffer.from(input.content).toString()
@@ -949,7 +949,7 @@ describe('ingestion', () => {
     })
     const isPdf = ({ mediaType }: ReadInput) => mediaType !== 'text/plain'
     const read = (input: ReadInput) => (isPdf(input) ? new Promise<never>(() => {}) : readDocument(input))
-    const slow = new SlowReadings<Task, Reading | undefined>({ isQuick: isQuickToRead })
+    const slow = new SlowReadings<Task, DocumentReading | undefined>({ isQuick: isQuickToRead })
     const work = { ...workOn(agent), limits: { ...INDEX_LIMITS, slowMs: 0 }, slow, read }
     while (await indexSome(file, work));
     assert.equal(findDocument(file, note)!.status, 'ready')
@@ -961,7 +961,7 @@ describe('ingestion', () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     file.write(() => acceptDocument(file, newId(), textOf('The walnut is brown.'), 0))
     let looks = 0
-    const slow = new SlowReadings<Task, Reading | undefined>()
+    const slow = new SlowReadings<Task, DocumentReading | undefined>()
     const limits = { ...INDEX_LIMITS, slowMs: 3_600_000 }
     const read = () => new Promise<never>(() => {})
     const work = { ...workOn(agent), limits, slow, read, othersWait: () => looks++ > 3 }
@@ -992,7 +992,7 @@ describe('ingestion', () => {
     const limits = { ...INDEX_LIMITS, passages: 5 }
     const work = {
       ...{ agentId: agent, clock: Date.now, limits, isOver: () => false, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Task, Reading | undefined>(),
+      slow: new SlowReadings<Task, DocumentReading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       read: (input: ReadInput) => {
@@ -1108,7 +1108,7 @@ describe('ingestion', () => {
     let isOver = false
     await indexSome(file, {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => isOver, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Task, Reading | undefined>(),
+      slow: new SlowReadings<Task, DocumentReading | undefined>(),
       othersWait: () => true,
       large: new LargeDocuments(anyRoom),
       read: () => {
@@ -1125,7 +1125,7 @@ describe('ingestion', () => {
     const file = KnowledgeFile.openToWrite(join(newFolder(), `${agent}.db`))
     const work = {
       ...{ agentId: agent, clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Task, Reading | undefined>(),
+      slow: new SlowReadings<Task, DocumentReading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       read: readDocument,

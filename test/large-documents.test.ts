@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
 import { Owners } from '../src/knowledge/ingest/owners.ts'
-import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import type { DocumentReading } from '../src/knowledge/ingest/read-documents.ts'
 import { isLarge } from '../src/knowledge/ingest/write-documents.ts'
 import type { Task } from '../src/store/knowledge/tasks.ts'
 import { anyRoom } from './support/any-room.ts'
 
 const taskOf = (number: number, revision = 1) => ({ number, revision }) as Task
-const readingOf = (task: Task, chars: number): Reading => ({
+const readingOf = (task: Task, chars: number): DocumentReading => ({
   task,
   mediaType: 'text/plain',
   title: '',

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, describe, mock, test } from 'node:test'
 import { INDEX_LIMITS, indexSome } from '../src/knowledge/ingest/index-documents.ts'
 import { LargeDocuments } from '../src/knowledge/ingest/large-documents.ts'
-import type { Reading } from '../src/knowledge/ingest/read-documents.ts'
+import type { DocumentReading } from '../src/knowledge/ingest/read-documents.ts'
 import { SlowReadings } from '../src/knowledge/ingest/slow-readings.ts'
 import { fuse } from '../src/knowledge/query/fuse.ts'
 import { putVectors, takeUnembedded } from '../src/knowledge/query/vectors/build.ts'
@@ -136,7 +136,7 @@ describe('vectors in the file', () => {
     const file = KnowledgeFile.openToWrite(join(folder, 'same.db'))
     const work = {
       ...{ agentId: 'a', clock: Date.now, limits: INDEX_LIMITS, isOver: () => false, unreleased: new Set<Task>() },
-      slow: new SlowReadings<Task, Reading | undefined>(),
+      slow: new SlowReadings<Task, DocumentReading | undefined>(),
       othersWait: () => false,
       large: new LargeDocuments(anyRoom),
       read: readDocument,

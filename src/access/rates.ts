@@ -11,7 +11,7 @@ const PART = 20
 export type TakeShared = (id: string, ask: RateAsk) => Promise<RateWindow>
 
 /** How a caller stands to one rate. */
-export interface Standing {
+export interface RateStanding {
   /** Of the window. */
   limit: number
   remaining: number
@@ -51,7 +51,7 @@ export class Rate {
   }
 
   /** One more of this caller. */
-  take(id: string): Standing | Promise<Standing> {
+  take(id: string): RateStanding | Promise<RateStanding> {
     const now = this.#clock()
     const window = this.#open(id, now)
     if (window.used < window.granted || window.taken >= this.limit) return this.#count(window, now)
@@ -68,7 +68,7 @@ export class Rate {
     return window
   }
 
-  #count(window: Window, now: number): Standing {
+  #count(window: Window, now: number): RateStanding {
     const isOver = window.used >= window.granted
     if (!isOver) window.used++
     const remaining = window.granted - window.used + Math.max(0, this.limit - window.taken)

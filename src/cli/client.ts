@@ -7,10 +7,10 @@ import { getService, noService, type Service } from './service.ts'
 import { plain } from './show.ts'
 
 /** The body of a success, by the name of the operation in the contract. */
-export type Answer<K extends keyof Contract> = ResponseOf<Contract[K]>
-export type Agent = Answer<'listAgents'>['agents'][number]
-export type Document = Answer<'listDocuments'>['documents'][number]
-export type Key = Answer<'listKeys'>['keys'][number]
+export type HttpAnswer<K extends keyof Contract> = ResponseOf<Contract[K]>
+export type ShownAgent = HttpAnswer<'listAgents'>['agents'][number]
+export type ShownDocument = HttpAnswer<'listDocuments'>['documents'][number]
+export type Key = HttpAnswer<'listKeys'>['keys'][number]
 
 export interface CallOptions {
   query?: Record<string, string>
@@ -27,7 +27,7 @@ export interface Client {
    * `path` is relative to `/v1`. Throws `ServiceError` if the service refuses the request, `ConnectionCut` if it closes the connection, and `CommandError` if
    * no service answers.
    */
-  call<K extends keyof Contract>(method: string, path: string, options?: CallOptions): Promise<Answer<K>>
+  call<K extends keyof Contract>(method: string, path: string, options?: CallOptions): Promise<HttpAnswer<K>>
 }
 
 /** The service said no; the message is for people, with the details and the id of the request. */
@@ -89,7 +89,7 @@ export async function listAll<T>({ call }: Client, path: string, noun: string, q
   do {
     const page = (await call<'listAgents'>('GET', path, {
       query: { ...query, limit: '100', ...(cursor === null ? {} : { cursor }) },
-    })) as unknown as Pick<Answer<'listAgents'>, 'pagination'> & Record<string, T[]>
+    })) as unknown as Pick<HttpAnswer<'listAgents'>, 'pagination'> & Record<string, T[]>
     const { nextCursor } = page.pagination
     if (nextCursor !== null && nextCursor === cursor)
       throw new CommandError('The service answers with the same page again and again.', exitCodes.failed)

@@ -31,7 +31,7 @@ export interface Option {
   about: string
 }
 
-export interface Parsed {
+export interface ParsedArguments {
   values: Record<string, string | boolean | undefined>
   positionals: string[]
 }
@@ -49,7 +49,7 @@ export interface Command {
   /** What more its help should say: rules and examples. */
   details?: string
   /** Resolves to the exit code. Throws `CommandError`, `ReparteeError` or `ConfigError` for what the user should be told. */
-  run(terminal: Terminal, args: Parsed): Promise<number>
+  run(terminal: Terminal, args: ParsedArguments): Promise<number>
 }
 
 /** The one table of exit codes; 130 is what shells expect of a program that ^C stopped. */

@@ -1,5 +1,5 @@
 import { isUuid } from '../core/platform/ids.ts'
-import { type Agent, type Client, listAll, ServiceError } from './client.ts'
+import { type Client, listAll, ServiceError, type ShownAgent } from './client.ts'
 import { CommandError } from './command.ts'
 import { nearest } from './nearest.ts'
 import { oneLine } from './show.ts'
@@ -8,9 +8,9 @@ import { oneLine } from './show.ts'
  * The agent that a person names: by its id, its name, or an unambiguous beginning of it; letter case does not matter.
  * `whole` takes no beginnings: for what cannot be undone. Throws `CommandError` that lists the candidates.
  */
-export async function findAgent(client: Client, given: string, options: { whole?: boolean } = {}): Promise<Agent> {
+export async function findAgent(client: Client, given: string, options: { whole?: boolean } = {}): Promise<ShownAgent> {
   if (isUuid(given)) return findById(client, given)
-  const agents = await listAll<Agent>(client, '/agents', 'agents')
+  const agents = await listAll<ShownAgent>(client, '/agents', 'agents')
   const wanted = given.toLowerCase()
   const rules: ((name: string) => boolean)[] = [(name) => name === given, (name) => name.toLowerCase() === wanted]
   if (!options.whole) rules.push((name) => name.toLowerCase().startsWith(wanted))
@@ -23,7 +23,7 @@ export async function findAgent(client: Client, given: string, options: { whole?
   throw notFound(given, agents)
 }
 
-async function findById({ call }: Client, id: string): Promise<Agent> {
+async function findById({ call }: Client, id: string): Promise<ShownAgent> {
   try {
     return (await call<'getAgent'>('GET', `/agents/${id}`)).agent
   } catch (error) {
@@ -32,7 +32,7 @@ async function findById({ call }: Client, id: string): Promise<Agent> {
   }
 }
 
-function notFound(given: string, agents: Agent[]): CommandError {
+function notFound(given: string, agents: ShownAgent[]): CommandError {
   const slip = nearest(
     given,
     agents.map(({ name }) => name),
@@ -42,4 +42,4 @@ function notFound(given: string, agents: Agent[]): CommandError {
   return new CommandError(`There is no agent "${given}". \`repartee agents create "${given}"\` makes one. ${hint}`)
 }
 
-const lines = (agents: Agent[]) => agents.map(({ id, name }) => `  ${id}  ${oneLine(name, 80)}`).join('\n')
+const lines = (agents: ShownAgent[]) => agents.map(({ id, name }) => `  ${id}  ${oneLine(name, 80)}`).join('\n')

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { ConfigError } from '../config/config.ts'
 import { version } from '../core/platform/version.ts'
-import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from './command.ts'
+import { type Command, CommandError, exitCodes, type ParsedArguments, type Terminal } from './command.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import { didYouMean } from './nearest.ts'
 import { asTyped } from './program.ts'
@@ -66,10 +66,10 @@ async function helpOn(words: string[]): Promise<string> {
   return commandHelp(await commands[(await choose(words)).name]!())
 }
 
-function parse(command: Command, args: string[]): Parsed {
+function parse(command: Command, args: string[]): ParsedArguments {
   const options = { ...command.options, help: { type: 'boolean', short: 'h' } as const }
   try {
-    return parseArgs({ args, options, allowPositionals: true }) as Parsed
+    return parseArgs({ args, options, allowPositionals: true }) as ParsedArguments
   } catch (error) {
     const { code, message } = error as Error & { code?: string }
     const [, unknown] = /^Unknown option '(-+[^']*)'/.exec(message) ?? []
@@ -80,7 +80,7 @@ function parse(command: Command, args: string[]): Parsed {
   }
 }
 
-function checkCount(command: Command, { positionals }: Parsed): void {
+function checkCount(command: Command, { positionals }: ParsedArguments): void {
   const [min, max] = command.takes ?? [0, 0]
   if (positionals.length < min) {
     const missing = command.usage.match(/<[^<>]+>/g)?.[positionals.length] ?? 'an argument'

@@ -11,7 +11,7 @@ import { isTransient } from '../store/transient.ts'
 // biome-ignore lint/suspicious/noExplicitAny: any function may be offered
 export type Methods = Record<string, (...args: any[]) => unknown>
 
-export interface Request {
+export interface RpcRequest {
   id: number
   method: string
   args: unknown[]
@@ -81,7 +81,7 @@ export const fromSentCause = ({ message, ...fields }: SentCause): Error => Objec
 
 /** Answers every request on the port with the method of its name. */
 export function serve(port: MessagePort, methods: Methods): void {
-  port.on('message', async (request: Request) => port.postMessage(await answer(methods, request)))
+  port.on('message', async (request: RpcRequest) => port.postMessage(await answer(methods, request)))
 }
 
 /** The most questions that wait for the database. `Shares` divides them among agents, and among the keys of an agent. */
@@ -109,7 +109,7 @@ export function toLine(args: unknown[]): string {
  * handled earlier answers.
  */
 export function serveInTurn(port: MessagePort, methods: Methods): void {
-  const waiting = new InTurn<Request>()
+  const waiting = new InTurn<RpcRequest>()
   const shares = new Shares(AT_ONCE)
   const used = new TurnShares()
   /** Characters of each answer that is not handled yet, in order. */
@@ -134,11 +134,11 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
     isWorking = true
     setImmediate(work)
   }
-  const add = (request: Request) => {
+  const add = (request: RpcRequest) => {
     waiting.add(toLine(request.args), request)
     wake()
   }
-  const tryOnce = async (request: Request) => {
+  const tryOnce = async (request: RpcRequest) => {
     const sharer = toSharer(request.args)
     const startedAt = performance.now()
     shares.take(sharer, 1)
@@ -153,7 +153,7 @@ export function serveInTurn(port: MessagePort, methods: Methods): void {
     }
     if (!waiting.isEmpty) wake()
   }
-  port.on('message', (message: Request | Handled) => {
+  port.on('message', (message: RpcRequest | Handled) => {
     if (!('handled' in message)) return add(message)
     unhandled = unhandled.slice(message.handled)
     if (!waiting.isEmpty) wake()
@@ -170,7 +170,7 @@ function charsOf(value: unknown): number {
 }
 
 /** Undefined where it is to be asked again. */
-async function answer(methods: Methods, { id, method, args }: Request): Promise<Response | undefined> {
+async function answer(methods: Methods, { id, method, args }: RpcRequest): Promise<Response | undefined> {
   try {
     return { id, value: await methods[method]!(...args) }
   } catch (error) {

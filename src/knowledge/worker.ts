@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ReparteeError } from '../core/errors.ts'
-import { fromSentError, type Handled, type Methods, type Request, type Response, type ThreadEvent, toLine } from './rpc.ts'
+import { fromSentError, type Handled, type Methods, type Response, type RpcRequest, type ThreadEvent, toLine } from './rpc.ts'
 
 interface Call {
   /** As `toLine` names it. */
@@ -74,7 +74,7 @@ export class WorkerHandle<M extends Methods> {
     const worker = this.#worker ?? this.#start()
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
-      const request: Request = { id, method, args }
+      const request: RpcRequest = { id, method, args }
       // Throws for what cannot be copied. Then nothing is open.
       worker.postMessage(request, transfer)
       this.#calls.set(id, { line: toLine(args), at: performance.now(), resolve, reject })

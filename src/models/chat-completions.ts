@@ -8,7 +8,7 @@ import { headersOf, type Provider } from './provider.ts'
 import { brokeOff, endedEarly, notUnderstood, Refusal } from './transport/failure.ts'
 import { GrowingText } from './transport/growing-text.ts'
 import { below, inTurn, isJson, parseJson, readBody, readJson, send } from './transport/http.ts'
-import { count, type Outcome, toReply } from './transport/reply.ts'
+import { count, type ModelOutcome, toReply } from './transport/reply.ts'
 
 /** A model spoken to by the OpenAI chat-completions protocol (https://platform.openai.com/docs/api-reference/chat). */
 export function chatCompletionsModel(name: string, provider: Provider): ChatModel {
@@ -133,7 +133,7 @@ interface Completion {
   error?: unknown
 }
 
-function toOutcome(answer: unknown): Outcome {
+function toOutcome(answer: unknown): ModelOutcome {
   const { choices, usage, error } = toCompletion(answer)
   const choice = choices?.[0] ?? undefined
   if (error || choice?.finish_reason === 'error') throw brokeOff(error)

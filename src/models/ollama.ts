@@ -7,7 +7,7 @@ import { headersOf, type Provider } from './provider.ts'
 import { brokeOff, endedEarly, failed, notUnderstood } from './transport/failure.ts'
 import { GrowingText } from './transport/growing-text.ts'
 import { below, inTurn, parseJson, readBody, send } from './transport/http.ts'
-import { count, type Outcome, toReply } from './transport/reply.ts'
+import { count, type ModelOutcome, toReply } from './transport/reply.ts'
 
 /** Room for a reply that no setting limits. */
 const OUTPUT_TOKENS = 2_048
@@ -97,7 +97,7 @@ interface Line {
 }
 
 /** One JSON object a line; a reply that is not streamed is a single such line. */
-async function readLines(response: IncomingMessage, signal: AbortSignal, onText: ModelCall['onText']): Promise<Outcome> {
+async function readLines(response: IncomingMessage, signal: AbortSignal, onText: ModelCall['onText']): Promise<ModelOutcome> {
   const text = new GrowingText()
   let last: Line | undefined
   const take = (line: string) => {

@@ -5,7 +5,7 @@ import { brokeOff, endedEarly, failed, notUnderstood, stopped } from './transpor
 import { openFetch } from './transport/fetch.ts'
 import { GrowingText } from './transport/growing-text.ts'
 import { tooMuch } from './transport/http.ts'
-import { count, type Outcome, toReply } from './transport/reply.ts'
+import { count, type ModelOutcome, toReply } from './transport/reply.ts'
 import { type LanguageModel, type VendorProtocol, vendors } from './vendors.ts'
 
 type Options = Parameters<LanguageModel['doStream']>[0]
@@ -84,14 +84,14 @@ function toMessage({ role, content }: PromptMessage): Options['prompt'][number] 
   return role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] }
 }
 
-function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole, saysWhyItEnded: boolean): Outcome {
+function toOutcome({ content, structuredOutputText, finishReason, usage }: Whole, saysWhyItEnded: boolean): ModelOutcome {
   if (saysWhyItEnded && finishReason.raw === undefined) throw notUnderstood()
   const text = structuredOutputText ?? content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   return { text, finish: toFinish(finishReason), usage: toUsage(usage) }
 }
 
 /** A failure comes as a part of the stream: whoever reads only the text takes a broken reply for a short one. */
-async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (text: string) => void): Promise<Outcome> {
+async function readParts({ stream }: { stream: ReadableStream<Part> }, onText: (text: string) => void): Promise<ModelOutcome> {
   const reader = stream.getReader()
   const text = new GrowingText()
   let uselessChars = 0

@@ -8,7 +8,7 @@ import { cleanText } from '../core/text.ts'
 import { costOf } from '../models/prices.ts'
 import { renderHtml } from '../render/render.ts'
 import { hasLanguageModel } from '../retrieval/auxiliary-call.ts'
-import { type Found, retrieveInConversation } from '../retrieval/rewrite.ts'
+import { type FoundPassages, retrieveInConversation } from '../retrieval/rewrite.ts'
 import { type CiteOptions, Citer, uncited } from './cite.ts'
 import type { ReplyDeps } from './deps.ts'
 import { type Generated, generate } from './generate.ts'
@@ -46,7 +46,7 @@ export async function makeReply(deps: ReplyDeps, input: ReplyInput, target: Repl
   const { stopwatch } = target
   const { agent, message, past } = input
   const talk = agent.model === EXTRACTIVE ? smallTalk(message, agent) : undefined
-  const found: Found =
+  const found: FoundPassages =
     talk === undefined
       ? await retrieveInConversation(deps, input, message, past.messages, target.signal)
       : { retrieval: notSearched }
@@ -99,7 +99,7 @@ const isPrompted = (agent: Agent): boolean => hasLanguageModel(agent) || agent.f
 function answer(
   deps: ReplyDeps,
   input: ReplyInput,
-  { retrieval, rewritten }: Found,
+  { retrieval, rewritten }: FoundPassages,
   hits: Hit[],
   target: ReplyTarget,
 ): Promise<Generated> {

@@ -1,4 +1,4 @@
-import { type Span, sentences } from '../text/sentences.ts'
+import { sentences, type TextSpan } from '../text/sentences.ts'
 
 /** Marks that stand in one place of a reply, and what they stand behind. */
 export interface Mark {
@@ -71,7 +71,7 @@ export function withoutMarks(text: string, marks: Mark[]): string {
   return bare + text.slice(end)
 }
 
-const cut = (text: string, { start, end }: Span): string => text.slice(Math.max(start, end - MAX_CHARS), end)
+const cut = (text: string, { start, end }: TextSpan): string => text.slice(Math.max(start, end - MAX_CHARS), end)
 
 const BLANK = /[^\S\n]/
 

@@ -2,7 +2,7 @@ import { pacer } from '../core/fairness/pacer.ts'
 import type { DocumentInsight, InsightDay, Insights, Ratings } from '../core/insights.ts'
 import { toIso } from '../core/time.ts'
 import type { ReplyDetail } from '../reply/trace.ts'
-import { listReplies, type ReplyRow, type Span } from '../store/tables/insights.ts'
+import { listReplies, type ReplyRow, type TimeSpan } from '../store/tables/insights.ts'
 import type { Slicing } from '../store/tables/sessions.ts'
 import type { Feedback } from '../turns/read-message.ts'
 import type { SessionDeps } from './deps.ts'
@@ -24,7 +24,7 @@ const DOCUMENTS_A_PAGE = 100
 export async function findInsights(
   deps: SessionDeps,
   agentId: string,
-  span: Span,
+  span: TimeSpan,
   { owner, isWanted }: Required<Slicing>,
 ): Promise<Insights | undefined> {
   const days = new Map<string, Day>()

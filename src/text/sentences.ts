@@ -1,5 +1,5 @@
 /** A stretch of a text, as offsets in UTF-16 units. */
-export interface Span {
+export interface TextSpan {
   start: number
   end: number
 }
@@ -46,9 +46,9 @@ const OPENING = /[\p{Ps}\p{Pi}]$/u
  * The sentences of a text in order, without the white space around them; no letter of the text lies outside.
  * Any script. A blank line ends a sentence, and so does the end of a short line. Linear in the length of the text.
  */
-export function sentences(text: string): Span[] {
+export function sentences(text: string): TextSpan[] {
   const prose = masked(unwrapped(text))
-  const spans: Span[] = []
+  const spans: TextSpan[] = []
   let start = 0
   for (const { segment, index } of segmenter().segment(prose)) {
     const end = index + segment.length
@@ -86,7 +86,7 @@ function readsOn(segment: string, prose: string, next: number): boolean {
   return mayEnd && !STARTERS.test(prose.slice(next, next + 12))
 }
 
-function push(spans: Span[], text: string, from: number, to: number): void {
+function push(spans: TextSpan[], text: string, from: number, to: number): void {
   const piece = text.slice(from, to)
   const end = from + piece.trimEnd().length
   let start = to - piece.trimStart().length

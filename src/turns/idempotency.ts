@@ -21,7 +21,7 @@ export interface RepeatableRequest {
 }
 
 /** The right to work on a request; whoever else comes with its key is told to wait. */
-export interface Claim extends store.Claimed {
+export interface RequestClaim extends store.Claimed {
   /** To be written in the transaction that makes a session before the effect. */
   noteSession(sessionId: string): Statement
   /** To be written in the transaction of the effect. */
@@ -52,7 +52,7 @@ function* piecesOf(part: string | Uint8Array): Generator<string | Uint8Array> {
 }
 
 /** Throws `request_in_progress` where the same is being worked on, and `idempotency_mismatch` where the key was used for something else. */
-export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): Promise<Claim | StoredAnswer> {
+export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): Promise<RequestClaim | StoredAnswer> {
   const { db, clock, limits, peers } = deps
   const now = clock()
   const hash = createHash('sha256')
@@ -63,7 +63,7 @@ export async function claimRequest(deps: TurnDeps, request: RepeatableRequest): 
     }
     hash.update('\0')
   }
-  const claim: store.Claim = {
+  const claim: store.ClaimRow = {
     apiKeyId: request.apiKeyId,
     keyHash: createHash('sha256').update(request.key).digest('hex'),
     fingerprint: hash.digest('hex'),
@@ -103,7 +103,7 @@ export const inProgress = (): ReparteeError =>
 const RELEASE_AGAIN_MS = 1_000
 
 /** Frees a key whose request came to nothing. Where the store cannot do it, as on a full disk, it is tried again until the claim lapses. */
-async function release(deps: TurnDeps, claim: store.Claim, isAgain = false): Promise<void> {
+async function release(deps: TurnDeps, claim: store.ClaimRow, isAgain = false): Promise<void> {
   try {
     await store.releaseClaim(deps.db, claim)
   } catch (error) {

@@ -9,7 +9,7 @@ import { type Database, statement } from '../../src/store/database.ts'
 import { findAgent, insertAgent, updateAgent } from '../../src/store/tables/agents.ts'
 import { deleteAgentRows, deleteSession } from '../../src/store/tables/deletion.ts'
 import { claimDue, queueEvent } from '../../src/store/tables/deliveries.ts'
-import type { Claim } from '../../src/store/tables/idempotency.ts'
+import type { ClaimRow } from '../../src/store/tables/idempotency.ts'
 import * as store from '../../src/store/tables/idempotency.ts'
 import {
   forgetAnswers,
@@ -260,7 +260,7 @@ export function storeContract(engine: string, open: () => Promise<Database>): vo
       assert.equal(await beginTurn(db, place, upTo(0), message), true)
       return { session, place, message }
     }
-    const claim = (change: Partial<Claim> = {}) => claimOf(AGENT, change)
+    const claim = (change: Partial<ClaimRow> = {}) => claimOf(AGENT, change)
     const OF_NONE = { sessionId: '', userId: '' }
     const states = async (db: Database, sessionId: string) =>
       db.readValues('SELECT content, turn FROM message WHERE agent_id = $1 AND session_id = $2 ORDER BY seq', [AGENT, sessionId])

@@ -1,15 +1,15 @@
 import type { Database } from '../../src/store/database.ts'
-import type { Claim } from '../../src/store/tables/idempotency.ts'
+import type { ClaimRow } from '../../src/store/tables/idempotency.ts'
 import * as store from '../../src/store/tables/idempotency.ts'
 
 /** Resolves to undefined if the claim was made, otherwise to what was kept. */
-export async function claimKey(db: Database, claim: Claim, expiredBefore: number): Promise<store.KeptAnswer | undefined> {
+export async function claimKey(db: Database, claim: ClaimRow, expiredBefore: number): Promise<store.KeptAnswer | undefined> {
   const kept = await store.claimKey(db, claim, expiredBefore)
   return 'begunSessionId' in kept ? undefined : kept
 }
 
 /** A claim of an agent, with some fields changed. */
-export const claimOf = (agentId: string, change: Partial<Claim> = {}): Claim => ({
+export const claimOf = (agentId: string, change: Partial<ClaimRow> = {}): ClaimRow => ({
   ...{ apiKeyId: 'k', keyHash: 'h', fingerprint: 'f', agentId, userId: '', claim: 'c', claimedUntil: 2000, createdAt: 1000 },
   ...change,
 })

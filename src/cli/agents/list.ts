@@ -1,4 +1,4 @@
-import { type Agent, connect, listAll } from '../client.ts'
+import { connect, listAll, type ShownAgent } from '../client.ts'
 import { type Command, exitCodes, jsonOption } from '../command.ts'
 import { oneLine, printJson, printTable, time } from '../show.ts'
 
@@ -8,7 +8,7 @@ export const agentsList: Command = {
   about: 'List the agents, newest first. `repartee agents` means the same.',
   options: jsonOption,
   async run(terminal, { values }) {
-    const agents = await listAll<Agent>(connect(terminal.env), '/agents', 'agents')
+    const agents = await listAll<ShownAgent>(connect(terminal.env), '/agents', 'agents')
     if (values.json) {
       printJson(terminal, { agents })
       return exitCodes.ok

@@ -1,4 +1,4 @@
-import { type Answer, connect } from '../client.ts'
+import { connect, type HttpAnswer } from '../client.ts'
 import { type Command, exitCodes, jsonOption, type Terminal } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
 import { oneLine, plain, plural, printJson, time } from '../show.ts'
@@ -19,7 +19,7 @@ export const agentsShow: Command = {
   },
 }
 
-function print(terminal: Terminal, agent: Answer<'getAgent'>['agent']): void {
+function print(terminal: Terminal, agent: HttpAnswer<'getAgent'>['agent']): void {
   const { id, name, stats, instructions, starters, createdAt, updatedAt, ...settings } = agent
   terminal.out(terminal.bold(oneLine(name, 200)))
   const held = [

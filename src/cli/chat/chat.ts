@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { type Agent, connect, ServiceError } from '../client.ts'
+import { connect, ServiceError, type ShownAgent } from '../client.ts'
 import { type Command, exitCodes, type Terminal } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
 import { oneLine, plain } from '../show.ts'
@@ -28,7 +28,7 @@ From a pipe the exit code is 1 where a question was not answered.`,
   },
 }
 
-function greet(terminal: Terminal, { name, greeting, starters }: Agent): void {
+function greet(terminal: Terminal, { name, greeting, starters }: ShownAgent): void {
   terminal.out(terminal.bold(oneLine(name, 200)))
   if (greeting !== '') terminal.out(plain(greeting))
   if (starters.length > 0) terminal.out(renderOffers(starters))

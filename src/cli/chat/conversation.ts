@@ -1,6 +1,6 @@
-import { type Answer, type Client, ServiceError } from '../client.ts'
+import { type Client, type HttpAnswer, ServiceError } from '../client.ts'
 
-export type Exchange = Answer<'sendMessage'>
+export type ChatExchange = HttpAnswer<'sendMessage'>
 
 /** One conversation at a time with one agent. Its session is made with the first question, so that looking in leaves nothing behind. */
 export class Conversation {
@@ -8,7 +8,7 @@ export class Conversation {
   readonly #agentId: string
   readonly #starters: string[]
   #sessionId: string | undefined
-  #last: Exchange | undefined
+  #last: ChatExchange | undefined
 
   constructor(client: Client, agentId: string, starters: string[]) {
     this.#client = client
@@ -22,7 +22,7 @@ export class Conversation {
   }
 
   /** What the last reply cites. */
-  get sources(): NonNullable<Exchange['sources']> {
+  get sources(): NonNullable<ChatExchange['sources']> {
     return this.#last?.sources ?? []
   }
 
@@ -36,7 +36,7 @@ export class Conversation {
     return (/^\d{1,2}$/.test(line) ? this.offers[Number(line) - 1] : undefined) ?? line
   }
 
-  async ask(message: string, signal: AbortSignal): Promise<Exchange> {
+  async ask(message: string, signal: AbortSignal): Promise<ChatExchange> {
     this.#sessionId ??= await this.#open(signal)
     const path = `/agents/${this.#agentId}/sessions/${this.#sessionId}/messages`
     try {

@@ -1,18 +1,18 @@
 import type { Terminal } from '../command.ts'
 import { oneLine, plain } from '../show.ts'
-import type { Exchange } from './conversation.ts'
+import type { ChatExchange } from './conversation.ts'
 
 const SNIPPET_CHARS = 120
 
 /** A reply, its sources and the questions that it leads to. */
-export function renderExchange({ aiMessage, sources = [], followUps = [] }: Exchange, terminal: Terminal): string {
+export function renderExchange({ aiMessage, sources = [], followUps = [] }: ChatExchange, terminal: Terminal): string {
   const parts = [renderMarkdown(aiMessage.content, terminal)]
   if (sources.length > 0) parts.push(sources.map((source) => renderSource(source, SNIPPET_CHARS)).join('\n'))
   if (followUps.length > 0) parts.push(renderOffers(followUps.map(({ text }) => text)))
   return `${parts.join('\n\n')}\n`
 }
 
-type Source = NonNullable<Exchange['sources']>[number]
+type Source = NonNullable<ChatExchange['sources']>[number]
 
 export function renderSource({ index, title, url, snippet }: Source, snippetChars: number): string {
   const address = url === null ? '' : ` <${oneLine(url, 300)}>`

@@ -1,17 +1,17 @@
-import { type Answer, type Client, type Document, listAll, ServiceError } from '../client.ts'
-import type { Question } from './question-set.ts'
-import { judge, type Outcome } from './score.ts'
+import { type Client, type HttpAnswer, listAll, ServiceError, type ShownDocument } from '../client.ts'
+import type { EvalQuestion } from './question-set.ts'
+import { type EvalOutcome, judge } from './score.ts'
 
 const SEARCHED = 10
 const AT_ONCE = 4
 
 /** Every name that a question set may give each document, by its id. */
 export async function namesOfDocuments(client: Client, agentId: string): Promise<Map<string, string[]>> {
-  const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
+  const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents')
   return new Map(documents.map((document) => [document.id, namesOf(document)]))
 }
 
-function namesOf({ id, title, source, metadata }: Document): string[] {
+function namesOf({ id, title, source, metadata }: ShownDocument): string[] {
   const { file } = metadata
   return [id, title, source.filename, source.url, typeof file === 'string' ? file : undefined].filter(
     (name) => name !== undefined,
@@ -26,8 +26,12 @@ interface Asking {
 }
 
 /** Asks every question in a session of its own, which is deleted afterwards. `tell` hears how many are done. */
-export async function askAll(asking: Asking, questions: readonly Question[], tell: (done: number) => void): Promise<Outcome[]> {
-  const outcomes: Outcome[] = []
+export async function askAll(
+  asking: Asking,
+  questions: readonly EvalQuestion[],
+  tell: (done: number) => void,
+): Promise<EvalOutcome[]> {
+  const outcomes: EvalOutcome[] = []
   let next = 0
   let done = 0
   const worker = async () => {
@@ -41,7 +45,7 @@ export async function askAll(asking: Asking, questions: readonly Question[], tel
   return outcomes
 }
 
-async function askOne(asking: Asking, question: Question): Promise<Outcome> {
+async function askOne(asking: Asking, question: EvalQuestion): Promise<EvalOutcome> {
   const { client, agentId, names, signal } = asking
   const { id, question: message, history } = question
   const about = { id, question: message, reply: '', answered: false, found: [], cited: [], ms: 0 }
@@ -58,8 +62,8 @@ async function askOne(asking: Asking, question: Question): Promise<Outcome> {
     const answer = (await client.call<'sendMessage'>('POST', `/agents/${agentId}/sessions/${session}/messages`, {
       body: { message, include: ['sources', 'trace'] },
       signal,
-    })) as Answer<'sendMessage'>
-    const outcome: Outcome = {
+    })) as HttpAnswer<'sendMessage'>
+    const outcome: EvalOutcome = {
       ...about,
       reply: answer.aiMessage.content,
       answered: answer.trace?.grounding.answered ?? true,
@@ -78,7 +82,7 @@ async function askOne(asking: Asking, question: Question): Promise<Outcome> {
   }
 }
 
-async function openSession({ client, agentId, signal }: Asking, history: Question['history']): Promise<string> {
+async function openSession({ client, agentId, signal }: Asking, history: EvalQuestion['history']): Promise<string> {
   const path = `/agents/${agentId}/sessions`
   const { session } =
     history.length === 0

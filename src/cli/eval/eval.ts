@@ -6,7 +6,7 @@ import { Progress } from '../progress.ts'
 import { oneLine, plural, printJson, printTable } from '../show.ts'
 import { askAll, namesOfDocuments } from './ask.ts'
 import { readQuestions } from './question-set.ts'
-import { type Outcome, type Scores, score, scoreNames } from './score.ts'
+import { type EvalOutcome, type Scores, score, scoreNames } from './score.ts'
 
 /** A run as it is kept, for the next one to be compared with. */
 interface Run {
@@ -14,7 +14,7 @@ interface Run {
   model: string
   at: string
   scores: Scores
-  outcomes: Outcome[]
+  outcomes: EvalOutcome[]
 }
 
 const QUESTION_CHARS = 90
@@ -85,8 +85,8 @@ For continuous integration: repartee eval shop questions.jsonl --min answers=0.8
 
 interface Changes {
   /** Questions that were wrong in the run before and are right now, and the other way round. */
-  better: Outcome[]
-  worse: Outcome[]
+  better: EvalOutcome[]
+  worse: EvalOutcome[]
 }
 
 function compare(before: Run | undefined, { outcomes }: Run): Changes {
@@ -128,7 +128,7 @@ function report(terminal: Terminal, { scores, outcomes }: Run, before: Run | und
     )
 }
 
-function list(terminal: Terminal, title: string, outcomes: readonly Outcome[]): void {
+function list(terminal: Terminal, title: string, outcomes: readonly EvalOutcome[]): void {
   if (outcomes.length === 0) return
   const lines = outcomes
     .slice(0, MAX_LISTED)

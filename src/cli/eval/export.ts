@@ -1,9 +1,9 @@
-import { type Answer, connect, type Document, listAll } from '../client.ts'
+import { connect, type HttpAnswer, listAll, type ShownDocument } from '../client.ts'
 import { type Command, exitCodes } from '../command.ts'
 import { toTime } from '../duration.ts'
 import { findAgent } from '../find-agent.ts'
 
-type Message = Answer<'listMessages'>['messages'][number]
+type Message = HttpAnswer<'listMessages'>['messages'][number]
 
 /** Of the conversation before a question: what a question set needs to be understood. */
 const HISTORY_SHOWN = 6
@@ -22,7 +22,7 @@ expectations: say yourself what should have been answered, or that the documents
   async run(terminal, { values, positionals: [given] }) {
     const client = connect(terminal.env)
     const { id } = await findAgent(client, given!)
-    const documents = await listAll<Document>(client, `/agents/${id}/documents`, 'documents')
+    const documents = await listAll<ShownDocument>(client, `/agents/${id}/documents`, 'documents')
     const titles = new Map(documents.map(({ id, title }) => [id, title]))
     const from = values.since === undefined ? {} : { from: sinceTime(values.since as string) }
     const sessions = await listAll<{ id: string }>(client, `/agents/${id}/sessions`, 'sessions', from)
@@ -47,7 +47,7 @@ expectations: say yourself what should have been answered, or that the documents
 function toQuestion(
   messages: readonly Message[],
   place: number,
-  { id, feedback, sources }: Answer<'getMessage'>['message'],
+  { id, feedback, sources }: HttpAnswer<'getMessage'>['message'],
   titles: Map<string, string>,
 ): object {
   const history = messages

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CommandError } from '../command.ts'
 
 /** A question with what a good reply to it is known by; one line of a question set. */
-export interface Question {
+export interface EvalQuestion {
   id: string
   question: string
   /** The conversation before it, oldest first. */
@@ -18,7 +18,7 @@ export interface Question {
 const FIELDS = ['id', 'question', 'history', 'answers', 'documents', 'answerable']
 
 /** Reads a question set: JSON Lines, blank lines left out. Throws `CommandError` that names the line. */
-export function readQuestions(path: string): Question[] {
+export function readQuestions(path: string): EvalQuestion[] {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -38,7 +38,7 @@ export function readQuestions(path: string): Question[] {
   return questions
 }
 
-function parse(line: string, number: number, path: string): Question {
+function parse(line: string, number: number, path: string): EvalQuestion {
   const fail = (problem: string) => new CommandError(`${path}:${number}: ${problem}`)
   let value: Partial<Record<string, unknown>>
   try {
@@ -61,7 +61,7 @@ function parse(line: string, number: number, path: string): Question {
 
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-const isHistory = (value: unknown): value is Question['history'] =>
+const isHistory = (value: unknown): value is EvalQuestion['history'] =>
   Array.isArray(value) &&
   value.every(
     (item) =>

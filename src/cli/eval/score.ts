@@ -1,8 +1,8 @@
 import { normalize } from '../../text/fold.ts'
-import type { Question } from './question-set.ts'
+import type { EvalQuestion } from './question-set.ts'
 
 /** What an agent made of a question. */
-export interface Outcome {
+export interface EvalOutcome {
   id: string
   question: string
   reply: string
@@ -39,14 +39,17 @@ export const scoreNames = ['recall@5', 'mrr', 'answers', 'citations', 'refusals'
 const RECALL_AT = 5
 
 /** Whether a reply is right, as far as the question tells. */
-export function judge({ answers, documents, answerable }: Question, { reply, answered, cited }: Outcome): boolean | undefined {
+export function judge(
+  { answers, documents, answerable }: EvalQuestion,
+  { reply, answered, cited }: EvalOutcome,
+): boolean | undefined {
   if (!answerable) return !answered
   if (answers.length > 0) return holdsAny(reply, answers)
   if (documents.length === 0) return undefined
   return answered && cited.some((names) => isAmong(names, documents))
 }
 
-export function score(questions: readonly Question[], outcomes: readonly Outcome[]): Scores {
+export function score(questions: readonly EvalQuestion[], outcomes: readonly EvalOutcome[]): Scores {
   const asked = questions.flatMap((question, i) =>
     outcomes[i]!.failure === undefined ? [{ question, outcome: outcomes[i]! }] : [],
   )

@@ -2,7 +2,7 @@ import { innermost } from '../../core/headings.ts'
 import type { Hit } from '../../core/ports/retrieval.ts'
 import { phraseQuestions } from '../../knowledge/answer/phrase-questions.ts'
 import { renderExchange } from '../chat/render.ts'
-import { type Agent, type Answer, type Client, type Document, listAll } from '../client.ts'
+import { type Client, type HttpAnswer, listAll, type ShownAgent, type ShownDocument } from '../client.ts'
 import type { Terminal } from '../command.ts'
 import { oneLine } from '../show.ts'
 
@@ -12,13 +12,13 @@ const MAX_SEARCHES = 20
 const MAX_ASKED = 3
 
 /** Asks something that the documents should answer, and shows the reply with its sources. Nothing where no such question is found. */
-export async function askFirstQuestion(terminal: Terminal, client: Client, agent: Agent): Promise<void> {
+export async function askFirstQuestion(terminal: Terminal, client: Client, agent: ShownAgent): Promise<void> {
   const path = `/agents/${agent.id}/sessions`
   for (const question of await findQuestions(client, agent.id)) {
     const { session } = await client.call<'createSession'>('POST', path, { body: { name: 'First question' } })
     const answer = (await client.call<'sendMessage'>('POST', `${path}/${session.id}/messages`, {
       body: { message: question, include: ['sources', 'trace'] },
-    })) as Answer<'sendMessage'>
+    })) as HttpAnswer<'sendMessage'>
     if (answer.trace?.grounding.answered !== false && (answer.sources ?? []).length > 0) {
       terminal.out(`\nA first question:   ${terminal.bold(oneLine(question, 200))}\n\n${renderExchange(answer, terminal)}`)
       return
@@ -30,7 +30,7 @@ export async function askFirstQuestion(terminal: Terminal, client: Client, agent
 
 /** Questions that passages raise themselves, of which each finds the passage that it came from. */
 async function findQuestions(client: Client, agentId: string): Promise<string[]> {
-  const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents', { status: 'ready' })
+  const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents', { status: 'ready' })
   const candidates: { question: string; passageId: string }[] = []
   for (const { id, title } of documents.slice(0, MAX_DOCUMENTS)) {
     const { passages } = await client.call<'listPassages'>('GET', `/agents/${agentId}/documents/${id}/passages`, {

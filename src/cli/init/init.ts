@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { loadConfig } from '../../config/config.ts'
-import { type Agent, type Answer, type Client, connect, connectTo, listAll } from '../client.ts'
-import { type Command, CommandError, exitCodes, type Parsed, type Terminal } from '../command.ts'
+import { type Client, connect, connectTo, type HttpAnswer, listAll, type ShownAgent } from '../client.ts'
+import { type Command, CommandError, exitCodes, type ParsedArguments, type Terminal } from '../command.ts'
 import { keyLines } from '../greeting.ts'
 import { knowledgeSync } from '../knowledge/sync.ts'
 import { program } from '../program.ts'
@@ -11,7 +11,7 @@ import { oneLine } from '../show.ts'
 import { Asker } from './ask.ts'
 import { askFirstQuestion } from './first-question.ts'
 import { chooseFolder } from './folder.ts'
-import { chooseModel, type Found, findModels } from './models.ts'
+import { chooseModel, type FoundModels, findModels } from './models.ts'
 
 const MAX_NAME_CHARS = 200
 
@@ -83,7 +83,7 @@ async function findRunning(env: NodeJS.ProcessEnv): Promise<Client | undefined> 
   }
 }
 
-async function ask(terminal: Terminal, values: Parsed['values'], found: Found): Promise<Wishes> {
+async function ask(terminal: Terminal, values: ParsedArguments['values'], found: FoundModels): Promise<Wishes> {
   const given = values as Partial<Record<'folder' | 'name' | 'model', string>>
   const isAsking = terminal.isInteractive && values.yes !== true
   if (!isAsking && given.folder === undefined) {
@@ -118,15 +118,15 @@ async function setUp(terminal: Terminal, client: Client, { folder, name, model }
 /** The service that was found, whatever lies in the data folder by now. */
 const envOf = ({ service: { url, key } }: Client) => ({ REPARTEE_URL: url, REPARTEE_KEY: key })
 
-async function takeAgent({ call, service }: Client, name: string, model: string): Promise<Agent> {
-  const known = (await listAll<Agent>({ call, service }, '/agents', 'agents')).find((agent) => agent.name === name)
+async function takeAgent({ call, service }: Client, name: string, model: string): Promise<ShownAgent> {
+  const known = (await listAll<ShownAgent>({ call, service }, '/agents', 'agents')).find((agent) => agent.name === name)
   if (known === undefined) {
     const body = { name, model, followUps: { enabled: true } }
     return (await call<'createAgent'>('POST', '/agents', { body })).agent
   }
   if (known.model === model) return known
   const path = `/agents/${known.id}`
-  return ((await call<'updateAgent'>('PATCH', path, { body: { model } })) as Answer<'createAgent'>).agent
+  return ((await call<'updateAgent'>('PATCH', path, { body: { model } })) as HttpAnswer<'createAgent'>).agent
 }
 
 function wayOn(terminal: Terminal, { folder, name }: Wishes, origin: string): string[] {

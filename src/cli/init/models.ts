@@ -7,7 +7,7 @@ import type { Client } from '../client.ts'
 import type { Asker } from './ask.ts'
 
 /** What can write the replies, as far as it can be told without asking a model anything. */
-export interface Found {
+export interface FoundModels {
   /** One of each provider, the best guess first; `extractive` is among them. */
   models: string[]
   /** Settings that the service must be started with for these, beside those that are there. */
@@ -24,7 +24,7 @@ const PREFERRED = [
 const OLLAMA = '127.0.0.1:11434'
 
 /** Of the running service, or of one that would be started with these settings and the Ollama of this machine. */
-export async function findModels(env: NodeJS.ProcessEnv, running: Client | undefined, ollama = OLLAMA): Promise<Found> {
+export async function findModels(env: NodeJS.ProcessEnv, running: Client | undefined, ollama = OLLAMA): Promise<FoundModels> {
   if (running !== undefined) {
     const { models } = await running.call<'listModels'>('GET', '/models')
     return { models: oneOfEach(models, undefined), env: {} }
@@ -51,7 +51,7 @@ function oneOfEach(models: readonly ModelListing[], wanted: string | undefined):
   return [...new Set([...first, ...best, EXTRACTIVE])]
 }
 
-export async function chooseModel(asker: Asker | undefined, given: string | undefined, { models }: Found): Promise<string> {
+export async function chooseModel(asker: Asker | undefined, given: string | undefined, { models }: FoundModels): Promise<string> {
   if (given !== undefined) return given
   if (asker === undefined) return models[0]!
   asker.say('')

@@ -4,11 +4,11 @@ import { loadConfig } from '../../config/config.ts'
 import type { ApiKey } from '../../core/api-key.ts'
 import { newId } from '../../core/platform/ids.ts'
 import type { Database } from '../../store/database.ts'
-import { type Answer, connectTo } from '../client.ts'
+import { connectTo, type HttpAnswer } from '../client.ts'
 import { CommandError, exitCodes } from '../command.ts'
 import { findService, noService } from '../service.ts'
 
-type Issued = Pick<Answer<'createKey'>, 'key' | 'secret'>
+type Issued = Pick<HttpAnswer<'createKey'>, 'key' | 'secret'>
 
 /**
  * By the running service, else in the data folder, or the database, of a stopped one: whoever may write there owns it.

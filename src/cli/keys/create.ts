@@ -1,6 +1,6 @@
 import { scopes as knownScopes, type Scope } from '../../core/api-key.ts'
 import { type Client, connect } from '../client.ts'
-import { type Command, CommandError, exitCodes, jsonOption, type Parsed } from '../command.ts'
+import { type Command, CommandError, exitCodes, jsonOption, type ParsedArguments } from '../command.ts'
 import { toTime } from '../duration.ts'
 import { findAgent } from '../find-agent.ts'
 import { didYouMean } from '../nearest.ts'
@@ -44,7 +44,7 @@ The admin key is lost? Stop the service, and \`repartee keys create --admin\` ma
 async function create(
   { call, service }: Client,
   scopes: Scope[],
-  { agents, expires, 'tokens-per-day': tokens, 'cost-per-day': cost }: Parsed['values'],
+  { agents, expires, 'tokens-per-day': tokens, 'cost-per-day': cost }: ParsedArguments['values'],
   name: string | undefined,
 ) {
   if (name === undefined)
@@ -74,7 +74,7 @@ function toNumber(option: string, text: string): number {
   return number
 }
 
-function checkAdmin(values: Parsed['values'], name: string | undefined): string {
+function checkAdmin(values: ParsedArguments['values'], name: string | undefined): string {
   if (['scopes', 'agents', 'expires', 'tokens-per-day', 'cost-per-day'].some((option) => values[option] !== undefined)) {
     throw new CommandError(
       '--admin makes a key for everything: leave out --scopes, --agents, --expires and the budget',
@@ -84,7 +84,7 @@ function checkAdmin(values: Parsed['values'], name: string | undefined): string 
   return name ?? 'admin'
 }
 
-function checkScopes(given: Parsed['values'][string]): Scope[] {
+function checkScopes(given: ParsedArguments['values'][string]): Scope[] {
   if (given === undefined)
     throw new CommandError(`Say what it may do: --scopes ${knownScopes.join(',')}, or some of them`, exitCodes.usage)
   const wanted = [...new Set(toList(given as string))]

@@ -1,9 +1,9 @@
-import type { Answer, Key } from '../client.ts'
+import type { HttpAnswer, Key } from '../client.ts'
 import type { Terminal } from '../command.ts'
 import { oneLine, printJson, time } from '../show.ts'
 
 /** The key alone goes to stdout, so that `KEY=$(repartee keys create …)` holds it; what is said about it goes to stderr. */
-export function printSecret(terminal: Terminal, answer: Pick<Answer<'createKey'>, 'key' | 'secret'>, asJson: boolean): void {
+export function printSecret(terminal: Terminal, answer: Pick<HttpAnswer<'createKey'>, 'key' | 'secret'>, asJson: boolean): void {
   if (asJson) {
     printJson(terminal, { key: answer.key, secret: answer.secret })
     return

@@ -1,4 +1,4 @@
-import { connect, type Document, listAll } from '../client.ts'
+import { connect, listAll, type ShownDocument } from '../client.ts'
 import { type Command, exitCodes, jsonOption } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
 import { oneLine, plain, printJson, printTable, time } from '../show.ts'
@@ -12,7 +12,7 @@ export const knowledgeList: Command = {
   async run(terminal, { values, positionals: [given] }) {
     const client = connect(terminal.env)
     const { id } = await findAgent(client, given!)
-    const documents = await listAll<Document>(client, `/agents/${id}/documents`, 'documents')
+    const documents = await listAll<ShownDocument>(client, `/agents/${id}/documents`, 'documents')
     if (values.json) {
       printJson(terminal, { documents })
       return exitCodes.ok

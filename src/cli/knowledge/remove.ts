@@ -1,5 +1,5 @@
 import { isUuid } from '../../core/platform/ids.ts'
-import { type Client, connect, type Document, listAll } from '../client.ts'
+import { type Client, connect, listAll, type ShownDocument } from '../client.ts'
 import { type Command, CommandError, exitCodes } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
 import { didYouMean } from '../nearest.ts'
@@ -21,7 +21,7 @@ export const knowledgeRemove: Command = {
 }
 
 async function findByTitle(client: Client, agentId: string, title: string): Promise<string> {
-  const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
+  const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents')
   const found = documents.filter((d) => d.title === title)
   if (found.length === 1) return found[0]!.id
   if (found.length > 1) {

@@ -1,14 +1,14 @@
 import type { Terminal } from '../command.ts'
 import { Progress } from '../progress.ts'
 import { plain, plainPath, plural } from '../show.ts'
-import type { Outcome } from './upload.ts'
+import type { UploadOutcome } from './upload.ts'
 
 /** Tells how it goes: by a bar where somebody looks on, by a line for each file otherwise. */
 export class Report {
   readonly #terminal: Terminal
   readonly #isQuiet: boolean
   readonly #total: number
-  readonly #byPath = new Map<string, Outcome>()
+  readonly #byPath = new Map<string, UploadOutcome>()
   #indexed = 0
   #progress: Progress
 
@@ -20,21 +20,21 @@ export class Report {
     if (this.#total > 0) this.#show('sending', 0, this.#total)
   }
 
-  sent(outcome: Outcome): void {
+  sent(outcome: UploadOutcome): void {
     this.#keep(outcome)
     this.#show('sending', this.#byPath.size, this.#total)
   }
 
-  indexed(outcome: Outcome): void {
+  indexed(outcome: UploadOutcome): void {
     this.#keep(outcome)
     this.#show('indexing', ++this.#indexed, this.#indexed + this.queued().length)
   }
 
-  queued(): Outcome[] {
+  queued(): UploadOutcome[] {
     return this.outcomes().filter(({ state }) => state === 'queued')
   }
 
-  outcomes(): Outcome[] {
+  outcomes(): UploadOutcome[] {
     return [...this.#byPath.values()]
   }
 
@@ -45,7 +45,7 @@ export class Report {
   summarise(skipped?: string): void {
     if (this.#isQuiet) return
     const all = this.outcomes()
-    const count = (state: Outcome['state']) => all.filter((outcome) => outcome.state === state).length
+    const count = (state: UploadOutcome['state']) => all.filter((outcome) => outcome.state === state).length
     const parts = [
       `${count('ready')} ready`,
       ...(count('known') > 0 ? [`${count('known')} known already`] : []),
@@ -58,7 +58,7 @@ export class Report {
     if (this.#terminal.isWatched) for (const outcome of all) if (outcome.state === 'failed') this.#terminal.out(toLine(outcome))
   }
 
-  #keep(outcome: Outcome): void {
+  #keep(outcome: UploadOutcome): void {
     this.#byPath.set(outcome.path, outcome)
     if (!this.#isQuiet && !this.#terminal.isWatched && outcome.state !== 'queued') this.#terminal.out(toLine(outcome))
   }
@@ -69,6 +69,6 @@ export class Report {
   }
 }
 
-const WORDS: Record<Outcome['state'], string> = { ready: 'ready ', known: 'known ', queued: 'queued', failed: 'failed' }
-const toLine = ({ state, path, reason }: Outcome): string =>
+const WORDS: Record<UploadOutcome['state'], string> = { ready: 'ready ', known: 'known ', queued: 'queued', failed: 'failed' }
+const toLine = ({ state, path, reason }: UploadOutcome): string =>
   `${WORDS[state]}  ${plainPath(path)}${reason === undefined ? '' : `: ${plain(reason)}`}`

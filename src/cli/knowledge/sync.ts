@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import { basename, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { connect, type Document, listAll, ServiceError } from '../client.ts'
+import { connect, listAll, ServiceError, type ShownDocument } from '../client.ts'
 import { type Command, CommandError, exitCodes, jsonOption } from '../command.ts'
 import { findAgent } from '../find-agent.ts'
 import { plain, plainPath, plural, printJson } from '../show.ts'
 import { describeSkipped, type FoundFile, findFiles } from './files.ts'
 import { Report } from './report.ts'
-import { each, followDocuments, type Outcome, type Sending, type Undertaking, uploadFiles } from './upload.ts'
+import { each, followDocuments, type Sending, type Undertaking, type UploadOutcome, uploadFiles } from './upload.ts'
 
 /** What a document that came from a folder carries in its metadata, so that the next run knows it again. */
 interface Origin {
@@ -20,7 +20,7 @@ interface Origin {
 interface Plan {
   add: Sending[]
   replace: Sending[]
-  remove: Document[]
+  remove: ShownDocument[]
   unchanged: number
 }
 
@@ -99,7 +99,7 @@ async function makePlan(
   { client, agentId }: Undertaking,
   { folder, name, files, unread }: { folder: string; name: string; files: FoundFile[]; unread: string[] },
 ): Promise<Plan> {
-  const documents = await listAll<Document>(client, `/agents/${agentId}/documents`, 'documents')
+  const documents = await listAll<ShownDocument>(client, `/agents/${agentId}/documents`, 'documents')
   const known = new Map(documents.filter(({ metadata }) => metadata.folder === name).map((d) => [d.metadata.file, d]))
   const plan: Plan = { add: [], replace: [], remove: [], unchanged: 0 }
   // Files of one name and content in several folders are one document, under the first of their paths.
@@ -131,7 +131,7 @@ async function makePlan(
 async function followMoved(
   { client, agentId, signal }: Undertaking,
   sent: readonly Sending[],
-  outcomes: readonly Outcome[],
+  outcomes: readonly UploadOutcome[],
 ): Promise<Set<string>> {
   const metadata = new Map(sent.map((file) => [file.path, file.metadata]))
   const same = outcomes.filter(({ document }) => document !== undefined)
@@ -150,7 +150,7 @@ async function followMoved(
 /** True where one could not be removed. */
 async function removeDocuments(
   { client, agentId, signal }: Undertaking,
-  documents: Document[],
+  documents: ShownDocument[],
   tell: (line: string) => void,
 ): Promise<boolean> {
   let hasFailed = false

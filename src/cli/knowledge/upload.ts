@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Client, ConnectionCut, type Document, ServiceError } from '../client.ts'
+import { type Client, ConnectionCut, ServiceError, type ShownDocument } from '../client.ts'
 import type { FoundFile } from './files.ts'
 
 /** Enough to keep one writer of the service busy, without standing in the way of its conversations. */
@@ -10,10 +10,10 @@ const LOOK_EVERY_MS = { first: 100, longest: 1_000 }
 const HOPELESS = new Set(['unauthorized', 'forbidden', 'agent_not_found'])
 
 /** What became of one file. */
-export interface Outcome {
+export interface UploadOutcome {
   path: string
   state: 'ready' | 'known' | 'queued' | 'failed'
-  document?: Document
+  document?: ShownDocument
   /** Why it failed, in words for people. */
   reason?: string
 }
@@ -32,14 +32,14 @@ export interface Sending extends FoundFile {
 }
 
 /** Sends files, and tells of each. `known` has been there before, `queued` is to be followed. Rejects when aborted, or when no further file could do better. */
-export function uploadFiles(task: Undertaking, files: Sending[], tell: (outcome: Outcome) => void): Promise<void> {
+export function uploadFiles(task: Undertaking, files: Sending[], tell: (outcome: UploadOutcome) => void): Promise<void> {
   return each(files, task.signal, async (file) => tell(await uploadFile(task, file)))
 }
 
 async function uploadFile(
   { client, agentId, signal }: Undertaking,
   { path, name, documentId, metadata }: Sending,
-): Promise<Outcome> {
+): Promise<UploadOutcome> {
   const form = new FormData()
   try {
     if (metadata !== undefined) form.set('metadata', JSON.stringify(metadata))
@@ -65,7 +65,11 @@ async function uploadFile(
 }
 
 /** Waits until each document is ready or failed. They are looked at in the order in which they were sent, which is about that of their indexing. */
-export function followDocuments(task: Undertaking, queued: Outcome[], tell: (outcome: Outcome) => void): Promise<void> {
+export function followDocuments(
+  task: Undertaking,
+  queued: UploadOutcome[],
+  tell: (outcome: UploadOutcome) => void,
+): Promise<void> {
   return each(queued, task.signal, async ({ path, document }) => {
     for (let waitMs = LOOK_EVERY_MS.first; ; waitMs = Math.min(waitMs * 1.5, LOOK_EVERY_MS.longest)) {
       const outcome = await look(task, path, document!.id)
@@ -75,7 +79,7 @@ export function followDocuments(task: Undertaking, queued: Outcome[], tell: (out
   })
 }
 
-async function look({ client, agentId, signal }: Undertaking, path: string, id: string): Promise<Outcome> {
+async function look({ client, agentId, signal }: Undertaking, path: string, id: string): Promise<UploadOutcome> {
   try {
     const { document } = await client.call<'getDocument'>('GET', `/agents/${agentId}/documents/${id}`, { signal })
     return toOutcome(path, document, 'ready')
@@ -85,7 +89,7 @@ async function look({ client, agentId, signal }: Undertaking, path: string, id: 
   }
 }
 
-function toOutcome(path: string, document: Document, whenReady: 'ready' | 'known'): Outcome {
+function toOutcome(path: string, document: ShownDocument, whenReady: 'ready' | 'known'): UploadOutcome {
   if (document.status === 'ready') return { path, document, state: whenReady }
   if (document.status === 'failed')
     return { path, document, state: 'failed', reason: document.error?.message ?? 'for no given reason' }

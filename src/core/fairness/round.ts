@@ -1,17 +1,17 @@
 /** A value and its neighbours in a round. Only the round changes it. */
-export interface Place<Value> {
+export interface RoundEntry<Value> {
   name: string
   value: Value
-  before: Place<Value> | undefined
-  after: Place<Value> | undefined
+  before: RoundEntry<Value> | undefined
+  after: RoundEntry<Value> | undefined
 }
 
 /** Values by name, in the order of their turns. A `Map` would do, but its iterators step over all that was deleted at its front. */
 export class Round<Value> {
-  readonly #places = new Map<string, Place<Value>>()
-  #last: Place<Value> | undefined
+  readonly #places = new Map<string, RoundEntry<Value>>()
+  #last: RoundEntry<Value> | undefined
   /** The place whose turn is next. */
-  first: Place<Value> | undefined
+  first: RoundEntry<Value> | undefined
 
   get isEmpty(): boolean {
     return this.first === undefined
@@ -42,7 +42,7 @@ export class Round<Value> {
     this.#unlink(place)
   }
 
-  #append(place: Place<Value>): void {
+  #append(place: RoundEntry<Value>): void {
     place.before = this.#last
     place.after = undefined
     if (this.#last === undefined) this.first = place
@@ -50,7 +50,7 @@ export class Round<Value> {
     this.#last = place
   }
 
-  #unlink({ before, after }: Place<Value>): void {
+  #unlink({ before, after }: RoundEntry<Value>): void {
     if (before === undefined) this.first = after
     else before.after = after
     if (after === undefined) this.#last = before

@@ -3,7 +3,7 @@ import { type ErrorCode, type ErrorDetail, invalid, ReparteeError } from '../../
 import { parseJson } from '../route/body.ts'
 
 /** The parsed body, or the fields of the error that refuses it. */
-export type Parsed = { value: unknown } | { code: ErrorCode; message: string; details: ErrorDetail[] | undefined }
+export type ParsedJson = { value: unknown } | { code: ErrorCode; message: string; details: ErrorDetail[] | undefined }
 
 /** What goes from thread to thread cannot be as deep as what is parsed. */
 const MAX_DEPTH = 100
@@ -14,7 +14,7 @@ parentPort!.on('message', (bytes: Uint8Array) => {
 // Loaded.
 parentPort!.postMessage(undefined)
 
-function parse(bytes: Buffer): Parsed {
+function parse(bytes: Buffer): ParsedJson {
   try {
     const value = parseJson(bytes)
     if (isDeeperThan(MAX_DEPTH, value)) throw invalid('body', `must not nest lists and objects deeper than ${MAX_DEPTH}`)

@@ -5,14 +5,14 @@ import { ReparteeError } from '../../core/errors.ts'
 import { JobThread } from '../../core/fairness/job-thread.ts'
 import { moduleBeside } from '../../core/platform/module-beside.ts'
 import { parseJson } from '../route/body.ts'
-import type { Parsed } from './json-worker.ts'
+import type { ParsedJson } from './json-worker.ts'
 
 /** Handling a request takes up to four times as long as parsing its body, and four fifths of the time belong to others. */
 const REST_TIMES = 16
 /** Parsing more would hold up other requests for more than 50 ms. */
 const LARGE_BYTES = 2_097_152
 
-const thread = new JobThread<Buffer, Parsed>({
+const thread = new JobThread<Buffer, ParsedJson>({
   module: moduleBeside(import.meta.url, './json-worker'),
   // The largest body takes some 200 MB.
   heapMb: 1_024,

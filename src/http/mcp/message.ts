@@ -35,7 +35,7 @@ export class ProtocolError extends Error {
 }
 
 /** One request or notification; of a notification `id` is undefined. */
-export interface Message {
+export interface McpMessage {
   id: string | number | undefined
   method: string
   params: Json
@@ -54,7 +54,7 @@ export const idOf = (body: unknown): string | number | undefined => {
 }
 
 /** Reads a body and the headers that say the same (MCP 2026-07-28, Streamable HTTP). Throws `ProtocolError`. */
-export function readMessage(body: unknown, headers: IncomingHttpHeaders): Message {
+export function readMessage(body: unknown, headers: IncomingHttpHeaders): McpMessage {
   if (Array.isArray(body)) throw new ProtocolError('invalidRequest', 'A request holds one message: batches are not taken.')
   if (!isObject(body) || body['jsonrpc'] !== '2.0' || typeof body['method'] !== 'string')
     throw new ProtocolError('invalidRequest', 'This is no request of JSON-RPC 2.0.')
@@ -90,7 +90,7 @@ function isCurrent(method: string, meta: Json, header: string | string[] | undef
 const unsupported = (requested: string) =>
   new ProtocolError('unsupportedVersion', 'Unsupported protocol version', { data: { supported: SUPPORTED, requested } })
 
-function checkHeaders({ method, params, meta }: Message, headers: IncomingHttpHeaders): void {
+function checkHeaders({ method, params, meta }: McpMessage, headers: IncomingHttpHeaders): void {
   if (!isObject(meta[`${META}clientCapabilities`]))
     throw new ProtocolError('invalidParams', `params._meta["${META}clientCapabilities"] is missing.`)
   if (headers['mcp-method'] !== method) throw new ProtocolError('headerMismatch', 'Mcp-Method is not the method of the message.')
@@ -106,7 +106,7 @@ function decode(header: string | string[] | undefined): string | undefined {
 }
 
 /** A result, with what its revision wants beside it. `cacheMs` of one that may be kept so long. */
-export function toResult({ id, isCurrent }: Message, result: Json, server: Json, cacheMs?: number): Json {
+export function toResult({ id, isCurrent }: McpMessage, result: Json, server: Json, cacheMs?: number): Json {
   const keeping = cacheMs === undefined ? {} : { ttlMs: cacheMs, cacheScope: 'private' }
   const current = { resultType: 'complete', ...result, ...keeping, _meta: { [`${META}serverInfo`]: server } }
   return { jsonrpc: '2.0', id, result: isCurrent ? current : result }

@@ -11,7 +11,17 @@ import { statusOf, toReparteeError } from '../route/errors.ts'
 import { tellError } from '../route/send-error.ts'
 import { whileHeld } from '../server/while-held.ts'
 import { type EventStream, type EventStreams, toEvent } from '../turns/event-stream.ts'
-import { agreeOn, discovered, idOf, type Json, type Message, ProtocolError, readMessage, toError, toResult } from './message.ts'
+import {
+  agreeOn,
+  discovered,
+  idOf,
+  type Json,
+  type McpMessage,
+  ProtocolError,
+  readMessage,
+  toError,
+  toResult,
+} from './message.ts'
 import { Toolbox } from './tools.ts'
 
 declare module 'fastify' {
@@ -73,7 +83,7 @@ interface Context {
   reply: FastifyReply
 }
 
-async function answerTo(message: Message, context: Context): Promise<Json> {
+async function answerTo(message: McpMessage, context: Context): Promise<Json> {
   const { toolbox, request } = context
   const { agent } = request
   const server = { name: 'repartee', title: agent?.name ?? 'Repartee', version }
@@ -90,7 +100,7 @@ async function answerTo(message: Message, context: Context): Promise<Json> {
   throw new ProtocolError('methodNotFound', `Method not found: ${toShown(method)}`, { status: isCurrent ? 404 : 200 })
 }
 
-async function callTool({ params, meta, isCurrent }: Message, { toolbox, ...context }: Context): Promise<Json> {
+async function callTool({ params, meta, isCurrent }: McpMessage, { toolbox, ...context }: Context): Promise<Json> {
   const { name, arguments: input = {} } = params
   const status = isCurrent ? 400 : 200
   if (typeof name !== 'string') throw new ProtocolError('invalidParams', 'params.name must be the name of a tool.', { status })

@@ -11,7 +11,7 @@ const RETRIEVAL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 const DATABASE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 /** What is read when it is asked for. */
-export interface Standing {
+export interface Gauges {
   /** Requests that are being worked on. */
   requests: () => number
   /** Requests that were refused because more came in than could be done. */
@@ -112,7 +112,7 @@ export class Metrics implements Meters {
   }
 
   /** What is told beside what was counted. */
-  watch(standing: Standing): void {
+  watch(standing: Gauges): void {
     const gauge = (name: string, help: string, read: () => number) => this.#registry.gauge(`repartee_${name}`, help, read)
     gauge('ready', '1 while requests are taken.', () => (standing.isReady() ? 1 : 0))
     gauge('http_requests_in_progress', 'Requests that are being worked on.', standing.requests)

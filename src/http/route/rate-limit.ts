@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { type Rate, type Rates, type Standing, WINDOW_MS } from '../../access/rates.ts'
+import { type Rate, type RateStanding, type Rates, WINDOW_MS } from '../../access/rates.ts'
 import { ReparteeError } from '../../core/errors.ts'
 
 const OVER: Record<keyof Rates, string> = {
@@ -10,7 +10,7 @@ const OVER: Record<keyof Rates, string> = {
 
 /** One more request, or so many, against a rate: the answer says how it stands (RateLimit header fields for HTTP, draft 10). Throws `rate_limited`. */
 export async function keepRate(reply: FastifyReply, name: 'key' | 'user', rate: Rate, id: string, count = 1): Promise<void> {
-  let standing: Standing
+  let standing: RateStanding
   let left = count
   do {
     const taken = rate.take(id)
@@ -33,9 +33,9 @@ export function tellQuota(reply: FastifyReply, { name, tokens }: { name: string;
   append(reply, 'RateLimit', `"${name}-tokens";r=0;t=${retryAfter}`)
 }
 
-const secondsOf = ({ resetMs }: Standing): number => Math.max(1, Math.ceil(resetMs / 1_000))
+const secondsOf = ({ resetMs }: RateStanding): number => Math.max(1, Math.ceil(resetMs / 1_000))
 
-const limited = (name: keyof Rates, standing: Standing): ReparteeError =>
+const limited = (name: keyof Rates, standing: RateStanding): ReparteeError =>
   new ReparteeError('rate_limited', OVER[name], { retryAfter: secondsOf(standing) })
 
 function append({ raw }: FastifyReply, name: string, value: string): void {

@@ -91,13 +91,13 @@ const MAX_DETAILS = 20
 /** A name this far from a known one, in letters, is a slip of it. */
 const MAX_SLIP = 3
 
-export type Part = 'path' | 'query' | 'body' | 'arguments'
+export type RequestPart = 'path' | 'query' | 'body' | 'arguments'
 
 /**
  * Checks a part of a request against its schema; compiled at first use. Throws `invalid_request` that names each field at fault; with `tellsFirst` the first
  * alone, which is for schemas whose lists have no end: to find out all that is wrong with them takes long.
  */
-export function validator(schema: object, part: Part, { tellsFirst = false } = {}): (data: unknown) => void {
+export function validator(schema: object, part: RequestPart, { tellsFirst = false } = {}): (data: unknown) => void {
   let validate: ValidateFunction | undefined
   return (data) => {
     validate ??= openAjv(tellsFirst ? 'first' : 'all').compile(schema)
@@ -184,7 +184,7 @@ function cutTexts({ properties = {}, patternProperties, propertyNames }: Shape, 
 const cutText = (text: string, maxLength = text.length) => (text.length > 2 * maxLength ? text.slice(0, 2 * maxLength + 1) : text)
 
 /** As many as a reader has use for: of a body of a megabyte there may be half a million. */
-function toDetails(errors: ErrorObject[], part: Part, schema: object): ErrorDetail[] {
+function toDetails(errors: ErrorObject[], part: RequestPart, schema: object): ErrorDetail[] {
   const telling = errors.filter(isTelling)
   const details = new Map<string, ErrorDetail>()
   for (const error of telling.length > 0 ? telling : errors) {
@@ -199,7 +199,7 @@ function toDetails(errors: ErrorObject[], part: Part, schema: object): ErrorDeta
 const isTelling = ({ keyword, params }: ErrorObject): boolean =>
   keyword !== 'anyOf' && keyword !== 'propertyNames' && !(keyword === 'type' && params.type === 'null')
 
-function toDetail(error: ErrorObject, part: Part, schema: object): ErrorDetail {
+function toDetail(error: ErrorObject, part: RequestPart, schema: object): ErrorDetail {
   const place =
     part +
     error.instancePath

@@ -13,7 +13,7 @@ const STALL_MS = 200
 const MOST_ROUTES = 5
 
 /** A key that asks an agent. */
-export interface Asker {
+export interface RequestAsker {
   agentId: string
   /** The id of the key. */
   askedBy: string
@@ -25,7 +25,7 @@ export interface PressureOptions {
   /** For how long the oldest work has waited elsewhere than in the event loop, where all wait in one line, in milliseconds. */
   sharedWait(): number
   /** The same where agents and keys take turns; of what one key asks one agent, where they are named. */
-  wait(asker?: Asker): number
+  wait(asker?: RequestAsker): number
   warn(about: string): void
   /** Receives each delay of the event loop that is worth a line in the log. */
   stalled(stall: Stall): void
@@ -101,7 +101,7 @@ export class Pressure {
   }
 
   /** The same for what a key asks an agent, once both are known. Too much work of others is no reason: they take turns. */
-  refusesFor(asker: Asker): boolean {
+  refusesFor(asker: RequestAsker): boolean {
     const { maxDelayMs, wait } = this.#options
     if (this.#share === 0 || this.#sharedMs > maxDelayMs || wait(asker) <= maxDelayMs) return false
     return this.#isOneTooMany()

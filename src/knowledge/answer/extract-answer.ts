@@ -1,7 +1,7 @@
 import { ANSWER_THRESHOLD, type Extract, type ExtractInput, type Hit, noExtract, type Quote } from '../../core/ports/retrieval.ts'
 import { type AnswerSignals, answerConfidence, type QuoteSignals, quoteConfidence } from '../query/confidence.ts'
 import { saysYesOrNo, startsAbruptly } from './abrupt.ts'
-import { type Candidate, type Described, describe, featureNames } from './features.ts'
+import { type AnswerCandidate, type Described, describe, featureNames } from './features.ts'
 import { type IsLike, likenessTo } from './likeness.ts'
 import { isQuestion } from './passage-features.ts'
 import type { TermStatistics } from './question-terms.ts'
@@ -62,7 +62,7 @@ const BELOW_QUESTION = 1.5
 /** Returns a function that compares the heading above a unit with the question: `in words` if the heading is a question itself. */
 function askedAbove(hits: readonly Hit[], isLike: IsLike) {
   const known = new Map<string, 'no' | 'by name' | 'in words'>()
-  return ({ hit, start }: Candidate): 'no' | 'by name' | 'in words' => {
+  return ({ hit, start }: AnswerCandidate): 'no' | 'by name' | 'in words' => {
     if (!isBlock(hits[hit]!.text)) return 'no'
     const heading = headingAbove(hits[hit]!, start)
     if (!known.has(heading))
@@ -72,7 +72,7 @@ function askedAbove(hits: readonly Hit[], isLike: IsLike) {
 }
 
 /** Returns the units best first, after raising the score of those under a heading that asks the question. */
-function preferAsked(ranked: readonly Scored[], isBelow: (candidate: Candidate) => boolean): Scored[] {
+function preferAsked(ranked: readonly Scored[], isBelow: (candidate: AnswerCandidate) => boolean): Scored[] {
   return ranked
     .map((one) => (isBelow(one.candidate) ? { ...one, score: one.score + BELOW_QUESTION } : one))
     .sort((a, b) => b.score - a.score)
@@ -120,7 +120,7 @@ export function quoteSignalsOf(
 
 /** What the best sentence tells of the base having the answer; exported for the fit. */
 export function signalsOf(
-  { features, hit, pieces }: Candidate,
+  { features, hit, pieces }: AnswerCandidate,
   { type, terms, candidates, language, pieces: asked }: Described,
 ): AnswerSignals {
   const passage = candidates.filter((candidate) => candidate.hit === hit)
@@ -141,7 +141,7 @@ export function signalsOf(
 }
 
 interface Scored {
-  candidate: Candidate
+  candidate: AnswerCandidate
   score: number
 }
 
@@ -155,7 +155,7 @@ export function rank({ candidates }: Described): Scored[] {
 }
 
 /** Steps and code say all of how something is done. */
-function mostQuotes({ kind }: Candidate, { type }: Described): number {
+function mostQuotes({ kind }: AnswerCandidate, { type }: Described): number {
   return type === 'how' && (kind === 'item' || kind === 'code') ? 1 : MAX_QUOTES
 }
 
@@ -171,11 +171,11 @@ function choose(
   ranked: readonly Scored[],
   most: number,
   fromOne: boolean,
-  textOf: (candidate: Candidate) => string,
-): Candidate[] {
+  textOf: (candidate: AnswerCandidate) => string,
+): AnswerCandidate[] {
   const best = ranked[0]!.score
   const all = ranked.reduce((sum, { score }) => sum + Math.exp(score - best), 0)
-  const chosen: Candidate[] = []
+  const chosen: AnswerCandidate[] = []
   const said = new Set<string>()
   for (const { candidate, score } of ranked) {
     if (chosen.length === most) break
@@ -200,7 +200,7 @@ const MOSTLY_ASKED = 0.5
 const AS_LIKELY = 0.5
 
 /** The first unit of the section of `chosen` that is about as likely to hold the answer. */
-function earliestOf({ hit, at }: Candidate, ranked: readonly Scored[], units: readonly Unit[]): number {
+function earliestOf({ hit, at }: AnswerCandidate, ranked: readonly Scored[], units: readonly Unit[]): number {
   const heading = units.findLastIndex((unit, i) => unit.kind === 'heading' && i < at)
   const own = ranked.filter(({ candidate }) => candidate.hit === hit && candidate.at > heading && candidate.at <= at)
   const least = own.find(({ candidate }) => candidate.at === at)!.score + Math.log(AS_LIKELY)
@@ -208,7 +208,7 @@ function earliestOf({ hit, at }: Candidate, ranked: readonly Scored[], units: re
 }
 
 function quotesOf(
-  chosen: Candidate[],
+  chosen: AnswerCandidate[],
   ranked: readonly Scored[],
   described: Described,
   input: ExtractInput,

@@ -38,7 +38,7 @@ export const featureNames = [
 ] as const
 
 /** A unit of one of the hits, ready to be judged. */
-export interface Candidate extends Unit {
+export interface AnswerCandidate extends Unit {
   hit: number
   /** Position among the hit's units. */
   at: number
@@ -49,7 +49,7 @@ export interface Candidate extends Unit {
 /** A question against its passages. */
 export interface Described {
   type: AnswerType | undefined
-  candidates: Candidate[]
+  candidates: AnswerCandidate[]
   /** The units of each hit, headings too; none of a hit that is left out. */
   units: Unit[][]
   pieces: QuestionPieces
@@ -172,7 +172,7 @@ interface Seen {
 }
 
 /** Returns the bits of the terms that a word of the passage is spelt like. */
-function addCandidates(candidates: Candidate[], reading: Reading): number {
+function addCandidates(candidates: AnswerCandidate[], reading: Reading): number {
   const { asked, units, context } = reading
   const seen = look(reading)
   const all = seen.reduce((mask, unit) => mask | unit.mask | unit.synonyms, context)

@@ -1,6 +1,6 @@
 import { innermost, joinHeadings, splitHeadings } from '../../core/headings.ts'
 import type { Hit } from '../../core/ports/retrieval.ts'
-import type { Span } from '../../text/sentences.ts'
+import type { TextSpan } from '../../text/sentences.ts'
 import { dangles } from './abrupt.ts'
 import type { AnswerType } from './answer-types.ts'
 import { isNumbered, lineStart, type Unit } from './units.ts'
@@ -16,7 +16,13 @@ const LIST = 400
  * the block of the unit with the blocks after it that fit. A block is a paragraph, a list, a table or code, with the line that leads up to it. Steps are quoted alone for a question how to do
  * something. In running text a sentence stays as it is.
  */
-export function quotable(text: string, units: readonly Unit[], at: number, type: AnswerType | undefined, earliest: number): Span {
+export function quotable(
+  text: string,
+  units: readonly Unit[],
+  at: number,
+  type: AnswerType | undefined,
+  earliest: number,
+): TextSpan {
   const unit = units[at]!
   const isSteps = type === 'how' && isNumbered(text, unit)
   let [first, last] = [at, at]

@@ -1,7 +1,7 @@
-import { type Span, sentences } from '../../text/sentences.ts'
+import { sentences, type TextSpan } from '../../text/sentences.ts'
 
 /** The least stretch of a passage that makes sense when quoted. */
-export interface Unit extends Span {
+export interface Unit extends TextSpan {
   kind: 'sentence' | 'heading' | 'item' | 'code' | 'row'
 }
 
@@ -19,7 +19,7 @@ export function unitsOf(text: string): Unit[] {
   if (!MARKUP.test(text)) return sentences(text).map((span) => ({ ...span, kind: 'sentence' }))
   const units: Unit[] = []
   const lines = linesOf(text)
-  let prose: Span | undefined
+  let prose: TextSpan | undefined
   const flush = (): void => {
     if (prose !== undefined) units.push(...sentencesIn(text, prose.start, prose.end))
     prose = undefined
@@ -64,7 +64,7 @@ export function unitsOf(text: string): Unit[] {
 const isRow = (line: string): boolean => /^\s*\|.*\|\s*$/.test(line) || line.includes(' | ')
 
 /** An indented line that is no item of its own goes on with the item above. */
-function continues(text: string, { start, end }: Span): boolean {
+function continues(text: string, { start, end }: TextSpan): boolean {
   const line = text.slice(start, end)
   return /^(?: {2,}|\t)\S/.test(line) && !ITEM.test(line) && !FENCE.test(line)
 }
@@ -80,8 +80,8 @@ function sentencesIn(text: string, start: number, end: number): Unit[] {
   return sentences(text.slice(start, end)).map((span) => ({ kind: 'sentence', start: start + span.start, end: start + span.end }))
 }
 
-function linesOf(text: string): Span[] {
-  const lines: Span[] = []
+function linesOf(text: string): TextSpan[] {
+  const lines: TextSpan[] = []
   for (let start = 0; start <= text.length; ) {
     const next = text.indexOf('\n', start)
     const end = next < 0 ? text.length : next

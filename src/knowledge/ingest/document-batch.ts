@@ -2,7 +2,7 @@ import type { KnowledgeBase } from '../../store/knowledge/base.ts'
 import { addToBatch, newBatch } from '../../store/knowledge/index/index.ts'
 import type { Task } from '../../store/knowledge/tasks.ts'
 import { entriesFrom, languagesOf } from './passage-list.ts'
-import type { Reading } from './read-documents.ts'
+import type { DocumentReading } from './read-documents.ts'
 import { isFull, type TransactionLimits, toWriteFailure, type WriteWork, writeTogether } from './write-documents.ts'
 
 /** Documents that were read and analysed, and are written in one transaction. */
@@ -11,7 +11,7 @@ export class DocumentBatch {
   /** Takes out of it what it has written. */
   readonly #unread: Set<Task>
   readonly #work: Pick<WriteWork, 'clock' | 'ended'>
-  #readings: Reading[] = []
+  #readings: DocumentReading[] = []
   #batch = newBatch()
   #vectors = 0
 
@@ -22,7 +22,7 @@ export class DocumentBatch {
   }
 
   /** Analyses a document. Throws `WriteFailure` where that fails. */
-  async add(reading: Reading, pause: () => Promise<void> | undefined): Promise<void> {
+  async add(reading: DocumentReading, pause: () => Promise<void> | undefined): Promise<void> {
     const { task, passages, indexedTitle } = reading
     this.#readings.push(reading)
     this.#vectors += reading.same.length

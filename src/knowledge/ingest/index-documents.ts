@@ -6,7 +6,7 @@ import { findSame } from '../query/vectors/copies.ts'
 import { ReaderClosed } from '../reader/reader.ts'
 import { DocumentBatch } from './document-batch.ts'
 import { StoredPassages } from './passage-list.ts'
-import { isSettled, ReadAhead, type Reading, type ReadWork } from './read-documents.ts'
+import { type DocumentReading, isSettled, ReadAhead, type ReadWork } from './read-documents.ts'
 import { isLarge, limitsFor, type TransactionLimits, type WriteWork, writeLarge } from './write-documents.ts'
 
 export interface IndexLimits extends TransactionLimits {
@@ -179,7 +179,11 @@ async function isReadSoon(reading: Promise<unknown>, { limits, slow, othersWait 
   return isSettled(reading, 0)
 }
 
-async function withSame(base: KnowledgeBase, reading: Reading, pause: () => Promise<void> | undefined): Promise<Reading> {
+async function withSame(
+  base: KnowledgeBase,
+  reading: DocumentReading,
+  pause: () => Promise<void> | undefined,
+): Promise<DocumentReading> {
   const { task, passages } = reading
   if (!(passages instanceof StoredPassages)) reading.same = await findSame(base, task, passages.slice(0, passages.length), pause)
   return reading

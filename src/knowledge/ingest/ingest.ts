@@ -25,7 +25,7 @@ import { LargeDocuments } from './large-documents.ts'
 import { OpenBases } from './open-bases.ts'
 import { Owners } from './owners.ts'
 import { heldCharsOf } from './passage-list.ts'
-import { isQuickToRead, type Reading } from './read-documents.ts'
+import { type DocumentReading, isQuickToRead } from './read-documents.ts'
 import { Removals } from './removals.ts'
 import { SlowReadings, SMALL_BYTES } from './slow-readings.ts'
 import { Bursts } from './web/bursts.ts'
@@ -115,7 +115,7 @@ export class Ingest {
   /** By agent: attempts at documents that do not count and could not be taken back yet. */
   readonly #unreleased = new Map<string, Set<Task>>()
   /** Slow documents, by agent. */
-  readonly #slow = new Map<string, SlowReadings<Task, Reading | undefined>>()
+  readonly #slow = new Map<string, SlowReadings<Task, DocumentReading | undefined>>()
   /** For documents that are being read. */
   readonly #room: FairRoom
   readonly #large: LargeDocuments
@@ -630,10 +630,10 @@ export class Ingest {
     this.#room.wake()
   }
 
-  #slowOf(agentId: string): SlowReadings<Task, Reading | undefined> {
+  #slowOf(agentId: string): SlowReadings<Task, DocumentReading | undefined> {
     const known = this.#slow.get(agentId)
     if (known !== undefined) return known
-    const slow = new SlowReadings<Task, Reading | undefined>({
+    const slow = new SlowReadings<Task, DocumentReading | undefined>({
       isQuick: isQuickToRead,
       settled: () => {
         if (this.#slow.get(agentId) === slow) this.#wake(agentId)

@@ -2,11 +2,11 @@ import type { Task } from '../../store/knowledge/tasks.ts'
 import type { Language } from '../../text/analyse.ts'
 import { FairRoom, type FairRoomParts } from './fair-room.ts'
 import { heldCharsOf } from './passage-list.ts'
-import type { Reading } from './read-documents.ts'
+import type { DocumentReading } from './read-documents.ts'
 
 /** A document that does not fit into one transaction, and how much of it is indexed. */
 export interface LargeDocument {
-  reading: Reading
+  reading: DocumentReading
   /** Characters of its text and headings in memory. */
   chars: number
   /** Other documents of the agent come first in its next turn. */
@@ -45,7 +45,7 @@ export class LargeDocuments {
   }
 
   /** Undefined where it must wait. */
-  begin(agentId: string, reading: Reading): LargeDocument | undefined {
+  begin(agentId: string, reading: DocumentReading): LargeDocument | undefined {
     const { number, revision } = reading.task
     const chars = heldCharsOf(reading.passages)
     const waiting = this.#waiting.get(agentId) ?? new Map<number, { revision: number; chars: number }>()

@@ -25,13 +25,13 @@ export interface ReadWork {
   /** Rejects with `DocumentError`, or with `ReaderClosed` when the service goes down, or `isWanted` returns false. */
   read: (input: ReadInput, isWanted: () => boolean) => Promise<ReadDocument>
   /** Documents of this agent that are still being read when their turn is over. */
-  slow: SlowReadings<Task, Reading | undefined>
+  slow: SlowReadings<Task, DocumentReading | undefined>
   /** Called for each document that became ready or failed. */
   ended?: (outcome: 'ready' | 'failed') => void
 }
 
 /** A document as it was read: what the index will hold of it. */
-export interface Reading {
+export interface DocumentReading {
   task: Task
   /** As it was recognised. */
   mediaType: string
@@ -46,7 +46,7 @@ export interface Reading {
 interface NextReading {
   task: Task
   bytes: number
-  reading: Promise<Reading | undefined>
+  reading: Promise<DocumentReading | undefined>
 }
 
 /**
@@ -143,10 +143,10 @@ async function read(
   task: Task,
   content: Uint8Array,
   { read: readIt, clock, ended }: ReadWork,
-): Promise<Reading | undefined> {
+): Promise<DocumentReading | undefined> {
   try {
     if (task.attempts >= MAX_ATTEMPTS)
-      throw new DocumentError('internal_error', `Reading or indexing this document failed ${MAX_ATTEMPTS} times.`)
+      throw new DocumentError('internal_error', `DocumentReading or indexing this document failed ${MAX_ATTEMPTS} times.`)
     if (task.work === 'retitle' || (task.work === 'reread' && content.length === 0)) return withNewTitle(base, task)
     if (task.work === 'reread') return await readAgain(base, task, content, readIt)
     const filename = task.source.type === 'file' ? { filename: task.source.filename } : {}
@@ -171,7 +171,12 @@ async function read(
 }
 
 /** The passages are made again of their own text, since the content of a document is not kept. Where that fails, they are only indexed again. */
-async function readAgain(base: KnowledgeBase, task: Task, content: Uint8Array, readIt: ReadWork['read']): Promise<Reading> {
+async function readAgain(
+  base: KnowledgeBase,
+  task: Task,
+  content: Uint8Array,
+  readIt: ReadWork['read'],
+): Promise<DocumentReading> {
   // Pages of the web were turned into Markdown when they were read.
   const mediaType = task.mediaType === 'text/html' ? 'text/markdown' : task.mediaType
   try {
@@ -189,7 +194,7 @@ const indexedTitleOf = ({ work, title, titleGiven, indexedTitle }: Task): string
   work === 'retitle' || titleGiven ? title : indexedTitle
 
 /** Every passage is the same as before, perhaps with another title. */
-function withNewTitle(base: KnowledgeBase, task: Task): Reading {
+function withNewTitle(base: KnowledgeBase, task: Task): DocumentReading {
   const { mediaType, title, first, last } = task
   const passages = new StoredPassages(base, first, last)
   const same = hasVectors(base)

@@ -24,7 +24,7 @@ import { adoptVectors } from '../query/vectors/build.ts'
 import type { SamePassage } from '../query/vectors/copies.ts'
 import type { LargeDocument, LargeDocuments } from './large-documents.ts'
 import { charsOf, entriesFrom, languagesOf } from './passage-list.ts'
-import type { Reading } from './read-documents.ts'
+import type { DocumentReading } from './read-documents.ts'
 
 /** For text without repeated words. */
 const CHARS_A_WORD = 10
@@ -78,7 +78,7 @@ export function toWriteFailure(error: unknown, tasks: readonly Task[], unread: S
 }
 
 /** Writes documents that were read, and the batch of their passages, in a transaction of the caller. */
-export function writeTogether(base: KnowledgeBase, readings: readonly Reading[], batch: Batch, at: number): void {
+export function writeTogether(base: KnowledgeBase, readings: readonly DocumentReading[], batch: Batch, at: number): void {
   let first = writeBatch(base, batch)
   for (const reading of readings) {
     const { passages } = reading
@@ -91,7 +91,7 @@ export function writeTogether(base: KnowledgeBase, readings: readonly Reading[],
 /** Replaces the old passages by the new. Hides the new ones where the document has changed since it was read. */
 function settle(
   base: KnowledgeBase,
-  { task, mediaType, title, indexedTitle, same }: Reading,
+  { task, mediaType, title, indexedTitle, same }: DocumentReading,
   span: Omit<Extent, 'indexedTitle'>,
   at: number,
   isAdopted = false,
@@ -121,7 +121,7 @@ export function isFull({ passages, builder }: Batch, limits: TransactionLimits):
 }
 
 /** Returns true if the document may not fit into one transaction. */
-export function isLarge(reading: Reading, limits: TransactionLimits): boolean {
+export function isLarge(reading: DocumentReading, limits: TransactionLimits): boolean {
   const { passages, same } = reading
   return passages.length > limits.passages || same.length > limits.vectors || charsOf(passages) > limits.words * CHARS_A_WORD
 }

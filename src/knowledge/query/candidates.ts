@@ -22,7 +22,7 @@ const MOST_ENTRIES = 2_000_000
 const LONG_WORD = { latin: 0.2, other: 0.5 }
 
 /** A passage that came up. */
-export interface Candidate {
+export interface PassageCandidate {
   slot: number
   /** BM25 of its stems, words and title: part of the score. */
   core: number
@@ -52,7 +52,7 @@ export function findCandidates(
   most: number,
   hidden: Uint8Array | undefined,
   mostEntries = MOST_ENTRIES,
-): Candidate[] {
+): PassageCandidate[] {
   const steps = withinEntries(index, stepsOf(index, terms), mostEntries)
   if (core.length < index.slots) {
     core = new Float32Array(index.slots)

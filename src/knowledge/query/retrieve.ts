@@ -8,7 +8,7 @@ import type { FoundPassage, KnowledgeIndex, Sketch } from '../../store/knowledge
 import { analyse, contentStems, type Language } from '../../text/analyse.ts'
 import { hashOf } from '../../text/ngrams.ts'
 import { isDefinitionAsked } from '../answer/definitions.ts'
-import { type Candidate, findCandidates, GRAMS } from './candidates.ts'
+import { findCandidates, GRAMS, type PassageCandidate } from './candidates.ts'
 import { retrievalConfidence, type TermSignal } from './confidence.ts'
 import { fuse, type Ranked } from './fuse.ts'
 import { idfOf } from './idf.ts'
@@ -174,10 +174,10 @@ function nearTo(
   }
 }
 
-function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readonly Candidate[]): Ranked[] {
+function closeLook(index: KnowledgeIndex, terms: SearchTerms, candidates: readonly PassageCandidate[]): Ranked[] {
   const grams = new GramScorer(gramWeights(index, terms), index.averageGrams)
   const nearness = new ProximityScorer(pairsOf(index, terms.sequence))
-  const isClose = ({ isNamed }: Candidate, rank: number): boolean => rank < CLOSE_LOOK || isNamed
+  const isClose = ({ isNamed }: PassageCandidate, rank: number): boolean => rank < CLOSE_LOOK || isNamed
   const close = candidates.filter(isClose).map(({ slot, core }): Ranked => {
     const sketch = index.sketch(slot)
     const ngrams = GRAMS * grams.score(sketch)

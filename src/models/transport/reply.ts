@@ -2,14 +2,14 @@ import { type Finish, type ModelReply, type ModelUsage, NoText } from '../../cor
 import { failed } from './failure.ts'
 
 /** What came of a call whose end did arrive. */
-export interface Outcome {
+export interface ModelOutcome {
   text: string
   finish: Finish
   usage: ModelUsage | null
 }
 
 /** Throws `model_failed`, caused by `NoText`, where there is no text to show. */
-export function toReply(model: string, { text, finish, usage }: Outcome): ModelReply {
+export function toReply(model: string, { text, finish, usage }: ModelOutcome): ModelReply {
   if (text.trim() !== '') return { text, model, finish, usage }
   const cause = new NoText(usage)
   if (finish === 'filtered') throw failed("the provider's filter held the reply back", { cause })

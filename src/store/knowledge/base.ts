@@ -21,7 +21,7 @@ export interface KnowledgeBase {
   /** Inserts rows by a statement whose values are all parameters. Returns the number of the last; those before it have the numbers before. */
   insertMany(sql: string, rows: readonly SqlValue[][]): number
   /** One transaction. Throws `BaseBusy`. */
-  write<T>(work: () => T, options?: WriteOptions): T
+  write<T>(work: () => T, options?: TransactionOptions): T
   /** One consistent view over all that `work` reads. */
   read<T>(work: () => T): T
   /** Has deleted text leave the disk. False while a reader holds it up. */
@@ -40,7 +40,7 @@ export interface KnowledgeBase {
   close(): void
 }
 
-export interface WriteOptions {
+export interface TransactionOptions {
   /** False leaves it to a later commit to wait for the disk: consistent after any crash, but perhaps without this change. */
   durable?: boolean
   /** False where it leaves nothing to be done to whoever holds the base. */

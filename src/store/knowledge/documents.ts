@@ -32,7 +32,7 @@ export interface DocumentRow {
   error_message: string | null
   created_at: number
   updated_at: number
-  work: Work | null
+  work: DocumentWork | null
   attempts: number
   revision: number
   first: number
@@ -50,7 +50,7 @@ export interface DocumentRow {
  * What is still to be done about a document: fetch its content, read it, index its passages under a new title, or make its passages again by rules that are newer than
  * they are.
  */
-export type Work = 'fetch' | 'read' | 'retitle' | 'reread'
+export type DocumentWork = 'fetch' | 'read' | 'retitle' | 'reread'
 
 export const COLUMNS = `number, id, title, title_given, source, media_type, bytes, metadata, status, progress, error_code, error_message,
   created_at, updated_at, work, attempts, revision, first, last, indexed_title, generation, url, site,

@@ -34,11 +34,11 @@ const countDocuments = (base: KnowledgeBase, site: number): number =>
  * those pages may still exist; `small` if the run of a whole site found less than half of its documents, as it does where its first page says that the site is
  * out of order.
  */
-export type Finding = 'whole' | 'small' | 'broken'
+export type RemovalStep = 'whole' | 'small' | 'broken'
 
 const IS_FOUND = "state IN ('taken', 'same')"
 
-export function judgeRun(base: KnowledgeBase, { number, run, type }: SiteRun): Finding {
+export function judgeRun(base: KnowledgeBase, { number, run, type }: SiteRun): RemovalStep {
   if (base.get(`SELECT 1 FROM page WHERE site = ? AND run = ? AND state = 'failed' LIMIT 1`, number, run)) return 'broken'
   if (type !== 'site') return 'whole'
   const { found } = base.get<{ found: number }>(
@@ -66,7 +66,12 @@ interface Removed {
  * more than `maxPages` documents, removes the documents that several runs in a row did not find. The caller marks the passages of the returned extents as
  * deleted.
  */
-export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteRun, finding: Finding, after: number): Removed {
+export function removeGone(
+  base: KnowledgeBase,
+  { number, run, maxPages }: SiteRun,
+  finding: RemovalStep,
+  after: number,
+): Removed {
   const documents = documentsOf(base, number, after)
   const oldest = finding === 'small' || countDocuments(base, number) > maxPages ? run - MISSED_RUNS : 0
   const pages = base.getMany<{ run: number; state: string }>(
@@ -87,7 +92,12 @@ export function removeGone(base: KnowledgeBase, { number, run, maxPages }: SiteR
  * Deletes pages of earlier runs, from an address on. If the run is not `whole`, pages that have a document stay. Returns the last address that was checked,
  * or undefined when there are no more.
  */
-export function forgetPages(base: KnowledgeBase, { number, run }: SiteRun, finding: Finding, after: string): string | undefined {
+export function forgetPages(
+  base: KnowledgeBase,
+  { number, run }: SiteRun,
+  finding: RemovalStep,
+  after: string,
+): string | undefined {
   const pages = base.all<{ url: string; run: number }>(
     'SELECT url, run FROM page WHERE site = ? AND url > ? ORDER BY url LIMIT ?',
     number,

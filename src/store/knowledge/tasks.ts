@@ -1,7 +1,7 @@
 import type { DocumentSource, Passage } from '../../core/document.ts'
 import type { KnowledgeBase } from './base.ts'
 import { dropContent } from './contents.ts'
-import { type DocumentRow, type Extent, IS_CHANGED, type Work } from './documents.ts'
+import { type DocumentRow, type DocumentWork, type Extent, IS_CHANGED } from './documents.ts'
 
 /** The rules by which documents are read, cut and indexed. It goes up when they change, and the passages of all bases are made again. */
 export const READING = 1
@@ -27,7 +27,7 @@ export function leaveTask(base: KnowledgeBase, { number, revision }: Task): void
 export interface Task extends Extent {
   number: number
   revision: number
-  work: Work
+  work: DocumentWork
   title: string
   titleGiven: boolean
   source: DocumentSource

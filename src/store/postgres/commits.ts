@@ -4,7 +4,7 @@ import { agentOf, WritesInTurn } from '../sqlite/writes-in-turn.ts'
 import { isLost } from './errors.ts'
 
 /** What one request has written: the rest of its statements only where the first returned a row, if it is guarded. */
-export interface Part {
+export interface CommitPart {
   statements: Statement[]
   isGuarded: boolean
   /** Others would wait for it. */
@@ -14,7 +14,7 @@ export interface Part {
 }
 export type PartRows = Row[][] | undefined
 
-interface Waiting extends Part {
+interface Waiting extends CommitPart {
   since: number
   resolve: (rows: PartRows) => void
   reject: (error: unknown) => void
@@ -30,7 +30,7 @@ const MOST_STATEMENTS = 6
 const ALONE_AT_ONCE = 3
 
 /** One transaction. `isPatient`: it may wait for a row that somebody else holds; otherwise it fails soon. */
-type Commit = (parts: Part[], isPatient: boolean) => Promise<PartRows[]>
+type Commit = (parts: CommitPart[], isPatient: boolean) => Promise<PartRows[]>
 
 /** Group commit: what is asked for while others are being written shares one transaction, and one wait for the disk. Agents take turns. */
 export class Commits {
@@ -46,7 +46,7 @@ export class Commits {
     this.#commit = commit
   }
 
-  add(added: Part): Promise<PartRows> {
+  add(added: CommitPart): Promise<PartRows> {
     return new Promise((resolve, reject) => {
       const part = { ...added, since: performance.now(), resolve, reject }
       if (part.isLong || part.statements.length > MOST_STATEMENTS) void this.#writeAlone(part)
@@ -139,7 +139,7 @@ export class Commits {
   }
 }
 
-const rowOf = ({ statements }: Part): string => {
+const rowOf = ({ statements }: CommitPart): string => {
   const [first, second] = statements[0]!.params
   return `${first}\0${second}`
 }

@@ -4,19 +4,19 @@ import type { Row, Value } from '../database.ts'
 import { isOfServer } from './errors.ts'
 
 /** The rows of a statement, each as its values in the order of the columns. */
-export interface Answer {
+export interface PostgresAnswer {
   columns: string[]
   rows: Value[][]
 }
 
-export interface Asked extends Answer {
+export interface PostgresRequest extends PostgresAnswer {
   /** Of the statement, which the server parses once for each connection. */
   name: string
   text: string
   values: readonly Value[]
 }
 
-export const toRows = ({ columns, rows }: Answer): Row[] =>
+export const toRows = ({ columns, rows }: PostgresAnswer): Row[] =>
   rows.map((values) => {
     const row: Row = {}
     for (let i = 0; i < columns.length; i++) row[columns[i]!] = values[i]!
@@ -57,8 +57,8 @@ const parsed = new WeakMap<Wire, Map<string, Shape>>()
 export function exchange(
   client: pg.ClientBase,
   types: pg.CustomTypesConfig,
-  first: Asked[],
-  more?: () => Asked[],
+  first: PostgresRequest[],
+  more?: () => PostgresRequest[],
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new Exchange(types, first, more, (error) => (error ? reject(error) : resolve())))
@@ -68,8 +68,8 @@ export function exchange(
 /** What the driver calls a query: it is told of each message of the answer. */
 class Exchange {
   readonly #types: pg.CustomTypesConfig
-  #asked: Asked[]
-  #more: (() => Asked[]) | undefined
+  #asked: PostgresRequest[]
+  #more: (() => PostgresRequest[]) | undefined
   /** The driver puts its time limit around it. */
   callback: (error: Error | null) => void
   /** Undefined until the query is sent. If the connection broke before that, the driver calls `handleError` without `submit`. */
@@ -80,8 +80,8 @@ class Exchange {
 
   constructor(
     types: pg.CustomTypesConfig,
-    first: Asked[],
-    more: (() => Asked[]) | undefined,
+    first: PostgresRequest[],
+    more: (() => PostgresRequest[]) | undefined,
     callback: (error: Error | null) => void,
   ) {
     this.#types = types

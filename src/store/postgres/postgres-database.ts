@@ -12,9 +12,9 @@ import {
   type WriteOptions,
 } from '../database.ts'
 import { isTransient } from '../transient.ts'
-import { Commits, type Part, type PartRows } from './commits.ts'
+import { type CommitPart, Commits, type PartRows } from './commits.ts'
 import { isConditionFailed, isLost, isSilence, lostTheRace, reasonOf } from './errors.ts'
-import { type Answer, type Asked, exchange, toRows } from './exchange.ts'
+import { exchange, type PostgresAnswer, type PostgresRequest, toRows } from './exchange.ts'
 import { endWhenCut } from './keepalive.ts'
 import { migratePostgres } from './migrate.ts'
 import { Reads } from './reads.ts'
@@ -149,7 +149,7 @@ export class PostgresDatabase implements Database {
     return this.#write({ statements, isGuarded: true, isLong: long, isUnordered: false })
   }
 
-  #write(part: Part): Promise<PartRows> {
+  #write(part: CommitPart): Promise<PartRows> {
     return this.#pooler ? this.#retried((client) => this.#oneByOne(client, part)) : this.#commits.add(part)
   }
 
@@ -233,7 +233,7 @@ export class PostgresDatabase implements Database {
   }
 
   /** All in one transaction: first what guards the rest, and then the rest of those whose guard let them through. */
-  async #commit(client: pg.PoolClient, parts: Part[], isPatient: boolean): Promise<PartRows[]> {
+  async #commit(client: pg.PoolClient, parts: CommitPart[], isPatient: boolean): Promise<PartRows[]> {
     const lists = parts.map(({ statements }) => statements.map((statement) => this.#toAsk(statement)))
     const isFirst = (i: number, place: number) => place === 0 || !parts[i]!.isGuarded
     const isLet = (i: number) => !parts[i]!.isGuarded || lists[i]![0]!.rows.length > 0
@@ -248,7 +248,7 @@ export class PostgresDatabase implements Database {
   }
 
   /** The same through a pooler. */
-  async #oneByOne(client: pg.PoolClient, { statements, isGuarded }: Part): Promise<PartRows> {
+  async #oneByOne(client: pg.PoolClient, { statements, isGuarded }: CommitPart): Promise<PartRows> {
     if (statements.length > 1) await client.query('BEGIN')
     const results: Row[][] = []
     for (const statement of statements) {
@@ -261,23 +261,23 @@ export class PostgresDatabase implements Database {
     return !isGuarded || results[0]!.length > 0 ? results : undefined
   }
 
-  #read(statement: Statement): Promise<Answer> {
+  #read(statement: Statement): Promise<PostgresAnswer> {
     return this.#pooler ? this.#readAlone(statement) : this.#reads.add(statement)
   }
 
-  async #readAlone(statement: Statement): Promise<Answer> {
+  async #readAlone(statement: Statement): Promise<PostgresAnswer> {
     const steps = [...(this.#pooler ? [] : [WAIT_LONGER]), statement]
     return (await this.#retried((client) => this.#run(client, steps))).at(-1)!
   }
 
-  async #run(client: pg.PoolClient, statements: Statement[]): Promise<Answer[]> {
+  async #run(client: pg.PoolClient, statements: Statement[]): Promise<PostgresAnswer[]> {
     const asked = statements.map((statement) => this.#toAsk(statement))
     if (!this.#pooler) await exchange(client, TYPES, asked)
     else for (const one of asked) Object.assign(one, await askPooler(client, one))
     return asked
   }
 
-  #toAsk({ sql, params }: Statement): Asked {
+  #toAsk({ sql, params }: Statement): PostgresRequest {
     let prepared = this.#prepared.get(sql)
     if (prepared === undefined) {
       prepared = { name: `s${this.#prepared.size}`, text: toPostgres(sql) }
@@ -287,7 +287,7 @@ export class PostgresDatabase implements Database {
   }
 }
 
-async function askPooler(client: pg.PoolClient, { text, values }: Asked): Promise<Answer> {
+async function askPooler(client: pg.PoolClient, { text, values }: PostgresRequest): Promise<PostgresAnswer> {
   const { fields, rows } = await client.query<Value[]>({ text, values: [...values], rowMode: 'array' })
   return { columns: fields.map(({ name }) => name), rows }
 }

@@ -1,28 +1,28 @@
 import type { Statement } from '../database.ts'
 import { isLost } from './errors.ts'
-import type { Answer } from './exchange.ts'
+import type { PostgresAnswer } from './exchange.ts'
 
 interface Waiting {
   statement: Statement
-  resolve: (answer: Answer) => void
+  resolve: (answer: PostgresAnswer) => void
   reject: (error: unknown) => void
 }
 
 /** What is read in one turn of the event loop, by whichever requests, is asked for in one packet. */
 export class Reads {
-  readonly #readTogether: (statements: Statement[]) => Promise<Answer[]>
-  readonly #readAlone: (statement: Statement) => Promise<Answer>
+  readonly #readTogether: (statements: Statement[]) => Promise<PostgresAnswer[]>
+  readonly #readAlone: (statement: Statement) => Promise<PostgresAnswer>
   #waiting: Waiting[] = []
 
   constructor(
-    readTogether: (statements: Statement[]) => Promise<Answer[]>,
-    readAlone: (statement: Statement) => Promise<Answer>,
+    readTogether: (statements: Statement[]) => Promise<PostgresAnswer[]>,
+    readAlone: (statement: Statement) => Promise<PostgresAnswer>,
   ) {
     this.#readTogether = readTogether
     this.#readAlone = readAlone
   }
 
-  add(statement: Statement): Promise<Answer> {
+  add(statement: Statement): Promise<PostgresAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.push({ statement, resolve, reject }) === 1) setImmediate(() => void this.#readAll())
     })

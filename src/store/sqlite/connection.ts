@@ -18,13 +18,13 @@ interface Prepared {
 const MOST_MS = 20
 
 /** A list of statements that is written whole; `guarded`: as `writeIf` of `Database`. */
-export interface Work {
+export interface StatementList {
   statements: Statement[]
   guarded: boolean
 }
 
 /** What became of it. */
-export type Outcome = { rows: Row[][] | undefined } | { error: unknown }
+export type WriteResult = { rows: Row[][] | undefined } | { error: unknown }
 
 /** A connection with the statements that were compiled on it, apart by what they give rows as. */
 export class SqliteConnection {
@@ -55,7 +55,7 @@ export class SqliteConnection {
    * Group commit: lists share one transaction, and one wait for the disk. Returns the outcomes of the first of them, as many as `MOST_MS` are enough for, and of
    * one at least. The others are not written.
    */
-  write(works: Work[]): Outcome[] {
+  write(works: StatementList[]): WriteResult[] {
     try {
       return this.#transaction(works, (work) => ({ rows: this.#run(work) }))
     } catch (error) {
@@ -74,10 +74,10 @@ export class SqliteConnection {
     return this.all('PRAGMA wal_checkpoint(TRUNCATE)', [])[0]?.busy === 0
   }
 
-  #transaction(works: Work[], run: (work: Work) => Outcome): Outcome[] {
+  #transaction(works: StatementList[], run: (work: StatementList) => WriteResult): WriteResult[] {
     this.all('BEGIN IMMEDIATE', [])
     try {
-      const outcomes: Outcome[] = []
+      const outcomes: WriteResult[] = []
       const until = performance.now() + MOST_MS
       do outcomes.push(run(works[outcomes.length]!))
       while (outcomes.length < works.length && performance.now() < until)
@@ -90,7 +90,7 @@ export class SqliteConnection {
   }
 
   /** Takes back what a list did that fails, and nothing else of the transaction. */
-  #runApart(work: Work): Outcome {
+  #runApart(work: StatementList): WriteResult {
     this.all('SAVEPOINT list', [])
     try {
       const rows = this.#run(work)
@@ -104,7 +104,7 @@ export class SqliteConnection {
     }
   }
 
-  #run({ statements, guarded }: Work): Row[][] | undefined {
+  #run({ statements, guarded }: StatementList): Row[][] | undefined {
     const results: Row[][] = []
     for (const { sql, params } of statements) {
       const rows = this.all(sql, params)

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Row, Statement } from '../database.ts'
 import { isBusy } from '../transient.ts'
-import type { SqliteConnection, Work } from './connection.ts'
+import type { SqliteConnection, StatementList } from './connection.ts'
 import { WritesInTurn } from './writes-in-turn.ts'
 
-interface Job extends Work {
+interface Job extends StatementList {
   since: number
   resolve: (rows: Row[][] | undefined) => void
   reject: (error: unknown) => void

@@ -16,7 +16,7 @@ export async function listFollowed(db: Database, replica: string): Promise<strin
   return rows.map((row) => row.lease as string)
 }
 
-export interface FollowedTurn {
+export interface FollowedTurnRow {
   agentId: string
   lease: string
 }
@@ -27,18 +27,18 @@ export interface Piece {
   text: string
 }
 
-export async function addPiece(db: Database, { agentId, lease }: FollowedTurn, { start, text }: Piece): Promise<void> {
+export async function addPiece(db: Database, { agentId, lease }: FollowedTurnRow, { start, text }: Piece): Promise<void> {
   const sql = 'INSERT INTO followed_text (agent_id, lease, start, text) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING'
   await db.write([statement(sql, agentId, lease, start, text)])
 }
 
 /** Those that start at a place, or behind it. */
-export async function listPieces(db: Database, { agentId, lease }: FollowedTurn, from: number): Promise<Piece[]> {
+export async function listPieces(db: Database, { agentId, lease }: FollowedTurnRow, from: number): Promise<Piece[]> {
   const sql = 'SELECT start, text FROM followed_text WHERE agent_id = $1 AND lease = $2 AND start >= $3 ORDER BY start'
   return (await db.read(sql, [agentId, lease, from])) as unknown as Piece[]
 }
 
-export async function deletePieces(db: Database, { agentId, lease }: FollowedTurn): Promise<void> {
+export async function deletePieces(db: Database, { agentId, lease }: FollowedTurnRow): Promise<void> {
   await db.write([
     statement('DELETE FROM followed_turn WHERE agent_id = $1 AND lease = $2', agentId, lease),
     statement('DELETE FROM followed_text WHERE agent_id = $1 AND lease = $2', agentId, lease),

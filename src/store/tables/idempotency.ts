@@ -1,7 +1,7 @@
 import { condition, type Database, type Statement, statement, type Value } from '../database.ts'
 
 /** A request that carries an Idempotency-Key, as it is claimed. */
-export interface Claim {
+export interface ClaimRow {
   apiKeyId: string
   keyHash: string
   fingerprint: string
@@ -38,7 +38,7 @@ export interface Claimed {
 }
 
 /** Makes a claim, or resolves to the answer or the other claim that prevents it. An answer from before `expiredBefore` prevents nothing. */
-export async function claimKey(db: Database, c: Claim, expiredBefore: number): Promise<Claimed | KeptAnswer> {
+export async function claimKey(db: Database, c: ClaimRow, expiredBefore: number): Promise<Claimed | KeptAnswer> {
   const claim = statement(
     CLAIM,
     ...([
@@ -75,21 +75,21 @@ export interface KeptWith {
 }
 
 /** Turns the claim into an answer, in the transaction of its effect. */
-export const keepAnswer = (c: Claim, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
+export const keepAnswer = (c: ClaimRow, { sessionId, userId }: KeptWith, status: number, answer: string): Statement =>
   statement(
     'UPDATE kept_answer SET session_id = $4, user_id = $5, status = $6, answer = $7 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId, userId, status, answer] as const),
   )
 
 /** Notes the session that the request made, for its transaction: if the process dies, the next try finds it. */
-export const noteSession = (c: Claim, sessionId: string): Statement =>
+export const noteSession = (c: ClaimRow, sessionId: string): Statement =>
   statement(
     'UPDATE kept_answer SET session_id = $4 WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     ...([c.apiKeyId, c.keyHash, c.claim, sessionId] as const),
   )
 
 /** Holds as long as no other request has the key. */
-export const isClaimed = (c: Claim): Statement =>
+export const isClaimed = (c: ClaimRow): Statement =>
   condition(
     'SELECT claim FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3',
     c.apiKeyId,
@@ -98,7 +98,7 @@ export const isClaimed = (c: Claim): Statement =>
   )
 
 /** Frees a key whose request came to nothing. */
-export async function releaseClaim(db: Database, c: Claim): Promise<void> {
+export async function releaseClaim(db: Database, c: ClaimRow): Promise<void> {
   const sql = 'DELETE FROM kept_answer WHERE api_key_id = $1 AND key_hash = $2 AND claim = $3 AND answer IS NULL'
   await db.write([statement(sql, c.apiKeyId, c.keyHash, c.claim)])
 }

@@ -17,7 +17,7 @@ export interface ReplyRow {
   feedback: string | null
 }
 
-export interface Span {
+export interface TimeSpan {
   from: number
   /** Not itself. */
   to: number
@@ -44,7 +44,12 @@ const REPLIES = `SELECT r.session_id, substr(q.content, 1, ${QUESTION_CHARS}) AS
     AND r.created_at >= $3 AND r.created_at < $4`
 
 /** Replies of an agent in a span, in slices, so that little is held and nobody waits long. `owner` as in `nextSlice`. */
-export async function* listReplies(db: Database, agentId: string, { from, to }: Span, owner: string): AsyncGenerator<ReplyRow[]> {
+export async function* listReplies(
+  db: Database,
+  agentId: string,
+  { from, to }: TimeSpan,
+  owner: string,
+): AsyncGenerator<ReplyRow[]> {
   let last: Pick<SessionPlace, 'id' | 'lastMessageAt'> = { id: '', lastMessageAt: Number.MAX_SAFE_INTEGER }
   for (;;) {
     const page = (await db.scan(SESSIONS, [agentId, from, last.lastMessageAt, last.id])).map(toPlace)

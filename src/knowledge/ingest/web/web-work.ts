@@ -7,7 +7,14 @@ import type { FetchRules } from '../../../net/guarded-fetch.ts'
 import type { KnowledgeBase, KnowledgeStore } from '../../../store/knowledge/base.ts'
 import type { Extent } from '../../../store/knowledge/documents.ts'
 import { type Fetch, failFetch, finishFetch, listFetches, startFetches } from '../../../store/knowledge/fetches.ts'
-import { closeRun, type Finding, forgetPages, judgeRun, removeGone, removeSome } from '../../../store/knowledge/site-removal.ts'
+import {
+  closeRun,
+  forgetPages,
+  judgeRun,
+  type RemovalStep,
+  removeGone,
+  removeSome,
+} from '../../../store/knowledge/site-removal.ts'
 import {
   acceptSite,
   endRun,
@@ -283,7 +290,7 @@ export class WebWork {
       signal.aborted
         ? Promise.resolve(undefined)
         : changes.commit(agentId, (base) => (isOpen(base, run) ? work(base) : undefined))
-    const finding: Finding = (!hasFailed && (await commit((base) => judgeRun(base, run)))) || 'broken'
+    const finding: RemovalStep = (!hasFailed && (await commit((base) => judgeRun(base, run)))) || 'broken'
     const removeNext = (after: number) =>
       commit((base) => {
         const { extents, last } = removeGone(base, run, finding, after)

@@ -1,5 +1,5 @@
 import { ReparteeError } from '../../../core/errors.ts'
-import type { KnowledgeBase, WriteOptions } from '../../../store/knowledge/base.ts'
+import type { KnowledgeBase, TransactionOptions } from '../../../store/knowledge/base.ts'
 import { raiseVersion } from '../../../store/knowledge/index/index.ts'
 import { beginNear, fillNear, findNear, NEAR_SLICE, whyNoNear } from '../../../store/knowledge/postgres/pgvector.ts'
 import {
@@ -30,7 +30,7 @@ import { codeBytes, fromCode, signBytes, toCode, toSigns, toUnit } from './quant
 export const MEAN_OF = 1_000
 
 /** Whoever holds the base is not waited for, and has nothing to do with vectors. */
-const NO_WORK: WriteOptions = { bringsWork: false }
+const NO_WORK: TransactionOptions = { bringsWork: false }
 
 /** Passages that still need a vector of this model; where none does, the model's space is searched from now on. */
 export function takeUnembedded(base: KnowledgeBase, model: string, most: number): Unembedded[] {

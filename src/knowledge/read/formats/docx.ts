@@ -1,7 +1,7 @@
 import { DocumentError } from '../../../core/document-error.ts'
 import type { Block, Reading } from '../block.ts'
 import { Numbering } from './docx-numbering.ts'
-import { type Attributes, attribute, OfficeFile, type PartHandler } from './ooxml.ts'
+import { attribute, OfficeFile, type PartHandler, type XmlAttributes } from './ooxml.ts'
 
 /** Text that is not there for its reader: struck out, moved away, a second form of the same thing, or an instruction. */
 const PASSED_OVER = new Set(['Fallback', 'del', 'moveFrom', 'instrText', 'delText'])
@@ -122,7 +122,7 @@ class Body {
     }
   }
 
-  #format(paragraph: Paragraph | undefined, name: string, attributes: Attributes): void {
+  #format(paragraph: Paragraph | undefined, name: string, attributes: XmlAttributes): void {
     if (paragraph === undefined) return
     const value = attribute(attributes, 'val') ?? ''
     if (name === 'pStyle') {

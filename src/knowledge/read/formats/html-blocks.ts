@@ -26,7 +26,7 @@ interface Placed extends Block {
 }
 
 /** Attributes of an element that its text depends on. */
-export interface Attributes {
+export interface HtmlAttributes {
   href: string
   /** Of code. */
   language: string
@@ -88,7 +88,7 @@ export class HtmlBlocks {
     this.#endFold()
   }
 
-  open(name: string, attributes: Attributes): void {
+  open(name: string, attributes: HtmlAttributes): void {
     if (this.#pre !== undefined) {
       if (name === 'br') this.#pre.push('\n')
       else if (name === 'code') this.#language = attributes.language

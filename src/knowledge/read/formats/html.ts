@@ -1,10 +1,10 @@
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import type { Reading } from '../block.ts'
 import { firstHeading } from '../heading.ts'
-import { type Attributes, HtmlBlocks } from './html-blocks.ts'
+import { type HtmlAttributes, HtmlBlocks } from './html-blocks.ts'
 import { isHtmlElement } from './html-elements.ts'
 
-const NO_ATTRIBUTES: Readonly<Attributes> = { href: '', language: '', start: Number.NaN }
+const NO_ATTRIBUTES: Readonly<HtmlAttributes> = { href: '', language: '', start: Number.NaN }
 const VOID = new Set('area base br col embed hr img input link meta param source track wbr'.split(' '))
 const DROPPED = new Set('script style template noscript head svg math iframe object select button dialog textarea'.split(' '))
 /** Elements that are left out, and their captions too. */
@@ -48,7 +48,7 @@ class HtmlReader implements TokenizerCallbacks {
   #role = ''
   #hidden = false
   #label = ''
-  #attributes: Attributes = { ...NO_ATTRIBUTES }
+  #attributes: HtmlAttributes = { ...NO_ATTRIBUTES }
   #count = 0
   /** The element whose content is being passed over, and how many of its name are open. */
   #skipped: { name: string; depth: number } | undefined

@@ -4,11 +4,11 @@ import { DocumentError } from '../../../core/document-error.ts'
 
 /** What comes of a part of an Office file, element by element; names without their prefixes. */
 export interface PartHandler {
-  open?: (name: string, attributes: Attributes) => void
+  open?: (name: string, attributes: XmlAttributes) => void
   close?: (name: string) => void
   text?: (text: string) => void
 }
-export type Attributes = Record<string, string>
+export type XmlAttributes = Record<string, string>
 
 /** A part that another one names. */
 export interface Relation {
@@ -31,7 +31,7 @@ const tooLarge = (what: string) =>
 const damaged = (cause?: unknown) => new DocumentError('damaged', 'The Office file is damaged.', { cause })
 
 /** An attribute by its name without prefix. */
-export function attribute(attributes: Attributes, name: string): string | undefined {
+export function attribute(attributes: XmlAttributes, name: string): string | undefined {
   for (const prefix of ['w:', '', 'r:']) {
     const value = attributes[prefix + name]
     if (value !== undefined) return value

@@ -8,13 +8,22 @@ import { NUMBERED } from '../../knowledge/postgres/scope.ts'
 import { lockFolder } from '../../sqlite/lock.ts'
 import { migrate, newestMigration } from '../../sqlite/migrate.ts'
 import { MAIN, UNFINISHED } from '../../sqlite/sqlite-database.ts'
-import { type BaseState, type Cell, MoveError, type Part, type Place, readSlice, type Table, type Target } from './place.ts'
+import {
+  type BaseState,
+  type Cell,
+  MoveError,
+  type MovePart,
+  type MovePlace,
+  readSlice,
+  type Table,
+  type Target,
+} from './place.ts'
 
 const PART = '.part'
 const MIGRATIONS = new URL('../../../../migrations/sqlite/', import.meta.url)
 
 /** What both sides have in common: a file for the conversations, and one for each knowledge base, of which one is open at a time. */
-class Folder implements Place {
+class Folder implements MovePlace {
   readonly name: string
   protected readonly knowledge: KnowledgeFolder
   protected readonly main: DatabaseSync
@@ -47,12 +56,12 @@ class Folder implements Place {
     }
   }
 
-  async columns({ name }: Table, part: Part): Promise<string[]> {
+  async columns({ name }: Table, part: MovePart): Promise<string[]> {
     const rows = this.db(part).prepare(`SELECT name FROM pragma_table_info('${name}') ORDER BY name`).all()
     return rows.map((row) => row['name'] as string)
   }
 
-  async read(table: Table, part: Part, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]> {
+  async read(table: Table, part: MovePart, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]> {
     const places = table.key.map((_, i) => `?${i + 1}`).join(', ')
     const behind = after === undefined ? '' : `WHERE (${table.key.join(', ')}) > (${places})`
     return this.prepare(part, readSlice(table, columns, `${table.name} ${behind}`, table.key)).all(
@@ -94,7 +103,7 @@ class Folder implements Place {
     return join(this.name, 'knowledge', `${agentId}.db`)
   }
 
-  protected db(part: Part): DatabaseSync {
+  protected db(part: MovePart): DatabaseSync {
     if (part === undefined) return this.main
     if (this.#base?.agentId !== part) {
       this.leaveBase()
@@ -110,7 +119,7 @@ class Folder implements Place {
     this.#base = undefined
   }
 
-  protected prepare(part: Part, sql: string): StatementSync {
+  protected prepare(part: MovePart, sql: string): StatementSync {
     const db = this.db(part)
     const name = `${part === undefined ? 'main' : 'base'} ${sql}`
     let statement = this.#statements.get(name)
@@ -124,7 +133,7 @@ class Folder implements Place {
 }
 
 /** A data folder that no service uses meanwhile, which stays as it is. */
-export function openFolder(folder: string): Place {
+export function openFolder(folder: string): MovePlace {
   if (!existsSync(join(folder, MAIN))) throw new MoveError(`${folder} holds no data`)
   const lock = lockFolder(folder)
   const main = openToRead(join(folder, MAIN))
@@ -142,7 +151,7 @@ export function openFolder(folder: string): Place {
 }
 
 /** A data folder that may be in use: the conversations as of one moment, and the names of the knowledge bases. */
-export function lookIntoFolder(folder: string): Place {
+export function lookIntoFolder(folder: string): MovePlace {
   const main = openToRead(join(folder, MAIN))
   checkSchema(main, MIGRATIONS, folder)
   main.exec('BEGIN')
@@ -150,7 +159,7 @@ export function lookIntoFolder(folder: string): Place {
 }
 
 /** A folder that nobody writes into, such as a backup: it is read without leaving anything beside its files. */
-export function openFrozenFolder(folder: string): Place {
+export function openFrozenFolder(folder: string): MovePlace {
   const open = (path: string) => new DatabaseSync(new URL(`${pathToFileURL(path)}?immutable=1`), { readOnly: true })
   const main = open(join(folder, MAIN))
   checkSchema(main, MIGRATIONS, folder)
@@ -213,7 +222,7 @@ class NewFolder extends Folder implements Target {
     this.#lock = lock
   }
 
-  async lastKey(table: Table, part: Part): Promise<Cell[] | undefined> {
+  async lastKey(table: Table, part: MovePart): Promise<Cell[] | undefined> {
     const key = table.key.join(', ')
     const order = table.key.map((column) => `${column} DESC`).join(', ')
     return this.prepare(part, `SELECT ${key} FROM ${table.name} ORDER BY ${order} LIMIT 1`).get() as unknown as Cell[]
@@ -223,7 +232,7 @@ class NewFolder extends Folder implements Target {
     return rows
   }
 
-  async write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void> {
+  async write(table: Table, part: MovePart, columns: readonly string[], rows: readonly Cell[][]): Promise<void> {
     const places = columns.map(() => '?').join(', ')
     const insert = this.prepare(part, `INSERT INTO ${table.name} (${columns.join(', ')}) VALUES (${places})`)
     const db = this.db(part)

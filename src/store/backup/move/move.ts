@@ -7,8 +7,8 @@ import {
   isLast,
   KNOWLEDGE,
   MoveError,
-  type Part,
-  type Place,
+  type MovePart,
+  type MovePlace,
   type Table,
   type Target,
 } from './place.ts'
@@ -25,7 +25,7 @@ export interface MovedTable {
  * Copies everything from one place to another, and reads both through to see that they are the same. Cut off at any point, it goes on where it was when
  * it is called again, as long as nothing changes at the source. Throws `MoveError` where the two differ.
  */
-export async function move(from: Place, to: Target, tell: Tell): Promise<MovedTable[]> {
+export async function move(from: MovePlace, to: Target, tell: Tell): Promise<MovedTable[]> {
   const bases = await from.listBases()
   const ofBases = bases.length * KNOWLEDGE.length
   // Every table is copied, and then compared.
@@ -45,7 +45,7 @@ export async function move(from: Place, to: Target, tell: Tell): Promise<MovedTa
   return moved
 }
 
-async function copyTable(from: Place, to: Target, table: Table, part: Part, tell: (rows: number) => void): Promise<void> {
+async function copyTable(from: MovePlace, to: Target, table: Table, part: MovePart, tell: (rows: number) => void): Promise<void> {
   const columns = await to.columns(table, part)
   const keyAt = table.key.map((column) => columns.indexOf(column))
   let after = await to.lastKey(table, part)
@@ -60,7 +60,7 @@ async function copyTable(from: Place, to: Target, table: Table, part: Part, tell
 }
 
 async function compare(
-  from: Place,
+  from: MovePlace,
   to: Target,
   bases: string[],
   tell: (text: string, done: number) => void,
@@ -79,12 +79,12 @@ async function compare(
 
 /** Of all that one place holds, read through once. */
 class Digest {
-  readonly #place: Place
+  readonly #place: MovePlace
   /** Whose columns are read, and whose form of the rows is compared. */
   readonly #to: Target
   readonly #tables = new Map<string, { hash: Hash; rows: number }>()
 
-  constructor(place: Place, to: Target) {
+  constructor(place: MovePlace, to: Target) {
     this.#place = place
     this.#to = to
   }
@@ -108,7 +108,7 @@ class Digest {
     return [...this.#tables].map(([table, { hash, rows }]) => ({ table, rows, sha256: hash.digest('hex') }))
   }
 
-  async #add(table: Table, part: Part, name: string, tell: (text: string) => void): Promise<void> {
+  async #add(table: Table, part: MovePart, name: string, tell: (text: string) => void): Promise<void> {
     const columns = await this.#to.columns(table, part)
     const keyAt = table.key.map((column) => columns.indexOf(column))
     let after: Cell[] | undefined

@@ -1,9 +1,9 @@
 import { openFolder, openNewFolder } from './folder-place.ts'
-import { isDatabase, type Place, type Target } from './place.ts'
+import { isDatabase, type MovePlace, type Target } from './place.ts'
 import { checkUnused, openNewPostgres, openPostgresSnapshot } from './postgres-place.ts'
 
 /** Each a folder, or the address of a PostgreSQL database, which no service uses meanwhile. Throws `MoveError`. */
-export async function openPlaces(from: string, to: string): Promise<{ from: Place; to: Target; close(): Promise<void> }> {
+export async function openPlaces(from: string, to: string): Promise<{ from: MovePlace; to: Target; close(): Promise<void> }> {
   for (const place of [from, to]) if (isDatabase(place)) await checkUnused(place)
   const source = isDatabase(from) ? await openPostgresSnapshot(from) : openFolder(from)
   try {

@@ -80,18 +80,18 @@ export interface BaseState {
 }
 
 /** Whose rows: of all conversations, or of this agent's knowledge base. */
-export type Part = string | undefined
+export type MovePart = string | undefined
 
 /** Where data lies, and is read from. */
-export interface Place {
+export interface MovePlace {
   /** For people: a folder, or the address of a database without its password. */
   readonly name: string
   /** The agents that have a knowledge base, in order. */
   listBases(): Promise<string[]>
   /** In order of their names; of a knowledge base without the agent. */
-  columns(table: Table, part: Part): Promise<string[]>
+  columns(table: Table, part: MovePart): Promise<string[]>
   /** The next rows behind a key, in order of the key, as many as the table says; fewer at its end. */
-  read(table: Table, part: Part, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]>
+  read(table: Table, part: MovePart, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]>
   readState(agentId: string): Promise<BaseState>
   /** A statement about conversations, in the SQL of both engines. */
   query(sql: string): Promise<Cell[][]>
@@ -99,12 +99,12 @@ export interface Place {
 }
 
 /** A place that is being filled. What was written stays when the work is cut off, and is gone on with the next time. */
-export interface Target extends Place {
+export interface Target extends MovePlace {
   /** The key of the last row. */
-  lastKey(table: Table, part: Part): Promise<Cell[] | undefined>
+  lastKey(table: Table, part: MovePart): Promise<Cell[] | undefined>
   /** Returns rows as this place stores them: it replaces text that it cannot hold. */
   toStorable(rows: Cell[][]): Cell[][]
-  write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void>
+  write(table: Table, part: MovePart, columns: readonly string[], rows: readonly Cell[][]): Promise<void>
   /** Of a knowledge base that is whole. */
   writeState(agentId: string, state: BaseState): Promise<void>
   hasBase(agentId: string): Promise<boolean>

@@ -10,8 +10,8 @@ import {
   type Cell,
   CONVERSATIONS,
   MoveError,
-  type Part,
-  type Place,
+  type MovePart,
+  type MovePlace,
   readSlice,
   type Table,
   type Target,
@@ -42,7 +42,7 @@ async function connect(url: string): Promise<pg.Client> {
   }
 }
 
-class Postgres implements Place {
+class Postgres implements MovePlace {
   readonly name: string
   protected readonly client: pg.Client
   readonly #types = new Map<string, Map<string, string>>()
@@ -57,11 +57,11 @@ class Postgres implements Place {
     return rows.map(([agentId]) => agentId as string)
   }
 
-  async columns(table: Table, part: Part): Promise<string[]> {
+  async columns(table: Table, part: MovePart): Promise<string[]> {
     return [...(await this.types(table, part)).keys()].filter((name) => part === undefined || name !== 'agent_id')
   }
 
-  async read(table: Table, part: Part, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]> {
+  async read(table: Table, part: MovePart, columns: readonly string[], after: readonly Cell[] | undefined): Promise<Cell[][]> {
     const { name, key, params } = this.#keyed(table, part)
     const places = key.map((_, i) => `$${i + 1}`).join(', ')
     const of = part === undefined ? [] : ['agent_id = $1']
@@ -98,7 +98,7 @@ class Postgres implements Place {
   }
 
   /** By name of the column. */
-  protected async types(table: Table, part: Part): Promise<Map<string, string>> {
+  protected async types(table: Table, part: MovePart): Promise<Map<string, string>> {
     const { name } = this.#keyed(table, part)
     let types = this.#types.get(name)
     if (types === undefined) {
@@ -110,9 +110,9 @@ class Postgres implements Place {
     return types
   }
 
-  protected nameOf = ({ name }: Table, part: Part): string => (part === undefined ? name : `knowledge_${name}`)
+  protected nameOf = ({ name }: Table, part: MovePart): string => (part === undefined ? name : `knowledge_${name}`)
 
-  #keyed(table: Table, part: Part): { name: string; key: string[]; params: Cell[] } {
+  #keyed(table: Table, part: MovePart): { name: string; key: string[]; params: Cell[] } {
     const name = this.nameOf(table, part)
     return part === undefined
       ? { name, key: [...table.key], params: [] }
@@ -121,7 +121,7 @@ class Postgres implements Place {
 }
 
 /** A database as of one moment, whoever goes on using it. Throws `MoveError`. */
-export async function openPostgresSnapshot(url: string): Promise<Place> {
+export async function openPostgresSnapshot(url: string): Promise<MovePlace> {
   const client = await connect(url)
   try {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
@@ -202,7 +202,7 @@ async function begin(client: pg.Client, url: string, from: string): Promise<void
 }
 
 class NewPostgres extends Postgres implements Target {
-  async lastKey(table: Table, part: Part): Promise<Cell[] | undefined> {
+  async lastKey(table: Table, part: MovePart): Promise<Cell[] | undefined> {
     const key = table.key.join(', ')
     const order = [...(part === undefined ? [] : ['agent_id']), ...table.key].map((column) => `${column} DESC`).join(', ')
     const of = part === undefined ? '' : 'WHERE agent_id = $1'
@@ -215,7 +215,7 @@ class NewPostgres extends Postgres implements Target {
     return rows.map((row) => row.map((cell) => (typeof cell === 'string' && cell.includes('\0') ? cleanText(cell) : cell)))
   }
 
-  async write(table: Table, part: Part, columns: readonly string[], rows: readonly Cell[][]): Promise<void> {
+  async write(table: Table, part: MovePart, columns: readonly string[], rows: readonly Cell[][]): Promise<void> {
     const types = await this.types(table, part)
     const lists = columns.map((_, i) => rows.map((row) => toParameter(row[i]!)))
     const [name, own] = [this.nameOf(table, part), part === undefined ? [] : [part]]

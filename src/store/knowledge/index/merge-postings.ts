@@ -12,14 +12,14 @@ export interface ListRow extends Posting {
 
 /** The lists of a segment, one after the other. */
 export class Head {
-  readonly part: Part
+  readonly part: PostingsPart
   readonly #segment: number
   #page: ListRow[] = []
   #at = 0
   #last = ''
   #isOver = false
 
-  constructor(segment: number, part: Part) {
+  constructor(segment: number, part: PostingsPart) {
     this.#segment = segment
     this.part = part
   }
@@ -47,7 +47,7 @@ export class Head {
   }
 }
 
-export interface Part {
+export interface PostingsPart {
   ids: number[]
   /** Local number of its first passage in the merged segment. */
   offset: number
@@ -55,7 +55,7 @@ export interface Part {
   locals: Int32Array | undefined
 }
 
-export function renumber(segment: Segment, isDead: (id: number) => boolean): Part {
+export function renumber(segment: Segment, isDead: (id: number) => boolean): PostingsPart {
   const ids: number[] = []
   const locals = new Int32Array(segment.n)
   for (let local = 0; local < segment.n; local++)
@@ -70,7 +70,7 @@ export interface Joined {
   gaps: Bytes
 }
 
-export function append(joined: Joined, row: ListRow, part: Part): void {
+export function append(joined: Joined, row: ListRow, part: PostingsPart): void {
   const impacts = row.data.subarray(0, row.df)
   if (part.locals === undefined) {
     // Nobody is dead: the bytes are copied, and only the first gap is told from where the list before ended.

@@ -1,7 +1,7 @@
 import { commitsLost, type KnowledgeBase } from '../base.ts'
 import { type Stream, streams } from './build.ts'
 import { deathOf, MAX_DEAD_SHARE, raiseVersion } from './index.ts'
-import { append, Head, type Joined, type Part, precedes, renumber } from './merge-postings.ts'
+import { append, Head, type Joined, type PostingsPart, precedes, renumber } from './merge-postings.ts'
 import { Bytes } from './posting.ts'
 import { hasIdIn, type Range } from './ranges.ts'
 import { insertSegment, ListWriter, listSegments, listSizes, type Segment, setSegment } from './segments.ts'
@@ -30,7 +30,7 @@ const joinedGaps = new Bytes()
  */
 export class Merge {
   readonly #segments: readonly Segment[]
-  readonly #parts: readonly Part[]
+  readonly #parts: readonly PostingsPart[]
   readonly #heads: Head[]
   #number: number | undefined
   /** The last list that was written. */

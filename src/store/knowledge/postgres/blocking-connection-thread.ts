@@ -4,7 +4,7 @@ import { KNOWLEDGE_TYPES, sendTogether } from '../../postgres/batch.ts'
 import { isLocked, isLost, reasonOf } from '../../postgres/errors.ts'
 import { isTransient } from '../../transient.ts'
 import type { SqlRow } from '../base.ts'
-import type { Answer, ConnectionStart, Request } from './blocking-connection.ts'
+import type { BlockingAnswer, BlockingRequest, ConnectionStart } from './blocking-connection.ts'
 
 const { url, pooler, port, signal } = workerData as ConnectionStart
 
@@ -37,7 +37,7 @@ function forget(broken: pg.Client): void {
   broken.end().catch(() => {})
 }
 
-async function run({ steps, continues }: Request): Promise<SqlRow[][]> {
+async function run({ steps, continues }: BlockingRequest): Promise<SqlRow[][]> {
   // Its transaction is gone with it: a new connection would write the rest of it alone.
   if (continues && client === undefined) throw new Error('the connection was closed within a transaction')
   client ??= await connect()
@@ -57,8 +57,8 @@ const isClean = (open: pg.Client): Promise<boolean> =>
     () => false,
   )
 
-port.on('message', async (request: Request) => {
-  let answer: Answer
+port.on('message', async (request: BlockingRequest) => {
+  let answer: BlockingAnswer
   try {
     answer = { rows: await run(request) }
   } catch (error) {

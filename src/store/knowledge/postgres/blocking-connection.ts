@@ -17,13 +17,13 @@ export interface ConnectionStart extends ConnectionSettings {
 }
 
 /** What the thread is asked. `continues`: the steps stand in a transaction that was begun before. */
-export interface Request {
+export interface BlockingRequest {
   steps: Step[]
   continues: boolean
 }
 
 /** What the thread answers. */
-export type Answer = { rows: SqlRow[][] } | { message: string; isTransient: boolean; isLocked: boolean }
+export type BlockingAnswer = { rows: SqlRow[][] } | { message: string; isTransient: boolean; isLocked: boolean }
 
 /**
  * A connection to PostgreSQL that the thread using it stands still for: the connection lives in a thread of its own. Only for threads that have
@@ -52,10 +52,10 @@ export class WaitingConnection {
    */
   run(steps: Step[], continues = false): SqlRow[][] {
     const before = Atomics.load(this.#signal, 0)
-    this.#port.postMessage({ steps, continues } satisfies Request)
+    this.#port.postMessage({ steps, continues } satisfies BlockingRequest)
     // The call that wakes may come from the answer before.
     while (Atomics.load(this.#signal, 0) === before) Atomics.wait(this.#signal, 0, before)
-    const { message: answer } = receiveMessageOnPort(this.#port) as { message: Answer }
+    const { message: answer } = receiveMessageOnPort(this.#port) as { message: BlockingAnswer }
     if ('rows' in answer) return answer.rows
     const cause = new Error(answer.message)
     if (answer.isLocked) throw new BaseBusy({ cause })

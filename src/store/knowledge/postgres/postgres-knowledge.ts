@@ -7,7 +7,7 @@ import {
   type NearTables,
   type SqlRow,
   type SqlValue,
-  type WriteOptions,
+  type TransactionOptions,
 } from '../base.ts'
 import { insertTogether, PLACE, selectTogether } from './batched-sql.ts'
 import { type ConnectionSettings, WaitingConnection } from './blocking-connection.ts'
@@ -309,11 +309,11 @@ class PostgresBase implements KnowledgeBase {
     return first
   }
 
-  write<T>(work: () => T, options: WriteOptions = {}): T {
+  write<T>(work: () => T, options: TransactionOptions = {}): T {
     return this.#write(work, options, false)
   }
 
-  #write<T>(work: () => T, { durable = true, ...options }: WriteOptions, mustHold: boolean): T {
+  #write<T>(work: () => T, { durable = true, ...options }: TransactionOptions, mustHold: boolean): T {
     const { bringsWork = !mustHold } = options
     const begin = [
       { sql: 'BEGIN' },
