@@ -246,6 +246,9 @@ describe('blocks of code', () => {
       } else if (language === 'text') {
         const before = blocks[i - 1]
         assert.ok(before?.page === page && before.language === 'ts', `${place} is the output of no block above it`)
+      } else if (language === 'diagram') {
+        for (const [file] of text.matchAll(/[\w-]+(?:\/[\w-]+)*\.ts\b/g))
+          assert.ok(existsSync(join(ROOT, 'src', file)), `${place} names ${file}, which is not there`)
       } else if (language !== 'sh' && language !== 'ts' && !(language in checkers)) {
         const [, , test] = runElsewhere.find((entry) => entry[0] === page && entry[1] === language) ?? []
         assert.ok(test && read(test).includes(page), `${place} is in a language that nothing here checks`)
