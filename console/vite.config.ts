@@ -4,7 +4,7 @@ import { defaultClientConditions, defineConfig, type Plugin } from 'vite'
 
 /** `npm run dev` serves the console with changes shown at once, and hands the requests to a service that runs beside it. */
 const service = 'http://127.0.0.1:8080'
-/** The languages of `src/texts/locale.ts`, as React Aria calls them. */
+/** The languages of `src/texts/locales.ts`, as React Aria calls them. */
 const locales = ['en-US', 'ar-AE']
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }

@@ -60,13 +60,13 @@ const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').length 
 
 /** Every way in which a file names another: imports, `require`, and the program of a worker or process (`moduleBeside`). */
 const NAMES_A_FILE = /(?:\bfrom\s+|^import\s+|\bimport\(|\brequire\(|\bmoduleBeside\(import\.meta\.url, )'([^'\n]+)'/gm
-const imports = sources.flatMap((file) =>
+const importsOf = (file: string) =>
   [...readFileSync(file, 'utf8').matchAll(NAMES_A_FILE)].map(([found, target]) => ({
     file,
     target: found.startsWith('moduleBeside') ? `${target}.ts` : target!,
     isLazy: !/^(from|import\s)/.test(found),
-  })),
-)
+  }))
+const imports = sources.flatMap(importsOf)
 const folderOf = (file: string) => (file.split('/').length > 2 ? file.split('/')[1]! : '.')
 
 test('imports point down, or stay within their folder', () => {
@@ -81,16 +81,19 @@ test('imports point down, or stay within their folder', () => {
 
 // Except what is loaded when it is used, as commands are.
 test('no file imports itself by way of others, not even for a type', () => {
-  const targets = new Map<string, string[]>()
-  for (const { file, target } of imports.filter(({ target, isLazy }) => target.startsWith('.') && !isLazy))
-    targets.set(file, [...(targets.get(file) ?? []), normalize(join(dirname(file), target))])
-  // A file whose imports lead to no circle is taken away, until only circles and what imports them are there.
-  let before = -1
-  while (targets.size !== before) {
-    before = targets.size
-    for (const [file, all] of targets) if (!all.some((target) => targets.has(target))) targets.delete(file)
+  for (const folder of ['src', 'client/src', 'widget/src', 'console/src']) {
+    const targets = new Map<string, string[]>()
+    const all = globSync(`${folder}/**/*.{ts,tsx}`).flatMap(importsOf)
+    for (const { file, target } of all.filter(({ target, isLazy }) => target.startsWith('.') && !isLazy))
+      targets.set(file, [...(targets.get(file) ?? []), normalize(join(dirname(file), target))])
+    // A file whose imports lead to no circle is taken away, until only circles and what imports them are there.
+    let before = -1
+    while (targets.size !== before) {
+      before = targets.size
+      for (const [file, all] of targets) if (!all.some((target) => targets.has(target))) targets.delete(file)
+    }
+    assert.deepEqual([...targets.keys()], [])
   }
-  assert.deepEqual([...targets.keys()], [])
 })
 
 test('each third-party package is imported in its own folders only', () => {

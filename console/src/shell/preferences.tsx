@@ -1,6 +1,6 @@
 import { applyTheme, type Theme, themes, useTheme } from '../session/theme.ts'
-import { locales, nameOf } from '../texts/define.ts'
 import { useLocale } from '../texts/locale.tsx'
+import { locales, nameOf } from '../texts/locales.ts'
 import { IconButton } from '../ui/button.tsx'
 import type { IconName } from '../ui/icon.tsx'
 import { Menu, MenuChoice } from '../ui/menu.tsx'

@@ -1,8 +1,5 @@
 import { useLocale } from './locale.tsx'
-
-/** The languages of the console. Another one is added here, and the type check then names every catalogue that lacks it. */
-export const locales = ['en', 'ar'] as const
-export type Locale = (typeof locales)[number]
+import { type Locale, tagOf } from './locales.ts'
 
 /** What a language says in the place of English: the same names, and functions of the same arguments. */
 export type Same<T> = {
@@ -31,9 +28,3 @@ export function count(locale: Locale) {
   return (n: number, forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }): string =>
     (forms[rules.select(n)] ?? forms.other).replace('#', numbers.format(n))
 }
-
-/** As browsers and React Aria call the languages. */
-export const tagOf: Record<Locale, string> = { en: 'en-US', ar: 'ar-AE' }
-export const directionOf: Record<Locale, 'ltr' | 'rtl'> = { en: 'ltr', ar: 'rtl' }
-/** Each in itself. */
-export const nameOf: Record<Locale, string> = { en: 'English', ar: 'العربية' }

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext, useLayoutEffect, useMemo, useState } from 'react'
 import { I18nProvider } from 'react-aria-components/I18nProvider'
 import { keep, kept } from '../session/preferences.ts'
-import { directionOf, type Locale, locales, tagOf } from './define.ts'
+import { directionOf, type Locale, locales, tagOf } from './locales.ts'
 
 interface LocaleValue {
   locale: Locale

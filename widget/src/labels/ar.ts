@@ -1,6 +1,6 @@
-import type { Labels } from './labels.ts'
+import type { ChatLabels } from 'repartee-client/widget'
 
-export const ar: Labels = {
+export const ar: ChatLabels = {
   title: 'اسألنا',
   open: 'فتح المحادثة',
   openNew: 'فتح المحادثة: يوجد رد جديد',

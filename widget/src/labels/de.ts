@@ -1,6 +1,6 @@
-import type { Labels } from './labels.ts'
+import type { ChatLabels } from 'repartee-client/widget'
 
-export const de: Labels = {
+export const de: ChatLabels = {
   title: 'Fragen Sie uns',
   open: 'Chat öffnen',
   openNew: 'Chat öffnen: Es gibt eine neue Antwort',

@@ -1,6 +1,6 @@
-import type { Labels } from './labels.ts'
+import type { ChatLabels } from 'repartee-client/widget'
 
-export const en: Labels = {
+export const en: ChatLabels = {
   title: 'Ask us',
   open: 'Open the chat',
   openNew: 'Open the chat: there is a new reply',

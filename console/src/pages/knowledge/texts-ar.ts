@@ -1,5 +1,5 @@
 import { count, type Same } from '../../texts/define.ts'
-import type { KnowledgeTexts } from './texts.ts'
+import type { KnowledgeTexts } from './texts-en.ts'
 
 const ar = count('ar')
 const files = { zero: 'لا ملفات', one: 'ملف واحد', two: 'ملفان', few: '# ملفات', other: '# ملفًا' }

@@ -1,5 +1,5 @@
 import { count, type Same } from '../../texts/define.ts'
-import type { PlaygroundTexts } from './texts.ts'
+import type { PlaygroundTexts } from './texts-en.ts'
 
 const ar = count('ar')
 const plain = (n: number) => ar(n, { other: '#' })
